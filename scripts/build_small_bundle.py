@@ -1,0 +1,176 @@
+"""Build the small words-only bundle that ships inside the package.
+
+    python scripts/build_small_bundle.py CORPUS.txt.xz --work build/small --output src/textveil/bundles/en
+
+Four steps, each kept under ``--work`` once it is finished, so that a killed build goes on with the next:
+``words.txt`` (the corpus as lower-case words), ``vectors.bin`` (word2vec), ``names.json`` (entries that are people's
+names) and the bundle itself. Needs the extras ``prepare`` and a spaCy English model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from textveil.bundle import Bundle, VectorTable, build_bundle
+from textveil.stopwords import ENGLISH
+from textveil.vector_files import reading_vectors
+from textveil.vectors import Matrix, Rows
+
+WORD = re.compile(r"\w+")
+LONGEST_LINE = 10_000  # gensim cuts a longer line of a corpus file
+TRAINING = {
+    "vector_size": 300,
+    "sg": 1,
+    "window": 5,
+    "epochs": 5,
+    "negative": 5,
+    "max_final_vocab": 20_000,
+    "seed": 1,
+}
+NAME_SAMPLE = 60_000  # paragraphs read by spaCy, spread evenly over the corpus
+NAME_OCCURRENCES = 3
+NAME_SHARE = 0.5  # an entry is a name when spaCy says so for at least this share of its occurrences
+
+
+def step(path: Path, build: Callable[[Path], None]) -> Path:
+    """Run ``build`` on a temporary path and rename, unless ``path`` is there already."""
+    if path.exists():
+        print(f"kept      {path}")
+        return path
+    started = time.monotonic()
+    unfinished = path.with_name(path.name + ".unfinished")
+    build(unfinished)
+    unfinished.replace(path)
+    print(f"built     {path} in {time.monotonic() - started:.0f} s", flush=True)
+    return path
+
+
+def read_paragraphs(corpus: Path) -> Iterator[str]:
+    """Stream the corpus, a paragraph per line."""
+    with lzma.open(corpus, "rt", encoding="utf-8") as lines:
+        yield from lines
+
+
+def write_words(corpus: Path, target: Path) -> None:
+    """Write every paragraph as its lower-case words."""
+    with target.open("w", encoding="utf-8") as out:
+        for paragraph in read_paragraphs(corpus):
+            words = WORD.findall(paragraph.lower())
+            for start in range(0, len(words), LONGEST_LINE):
+                out.write(" ".join(words[start : start + LONGEST_LINE]) + "\n")
+
+
+def train(words: Path, target: Path) -> None:
+    """Train skip-gram word2vec with the paper's parameters."""
+    import logging
+
+    from gensim.models import Word2Vec
+
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
+    model = Word2Vec(corpus_file=str(words), workers=os.cpu_count() or 1, **TRAINING)
+    model.wv.save_word2vec_format(str(target), binary=True)
+
+
+def find_names(corpus: Path, spacy_model: str, target: Path) -> None:
+    """Count, for every word of a sample, how often spaCy takes it for a part of a person's name."""
+    import spacy
+
+    language = spacy.load(spacy_model, exclude=["parser", "lemmatizer", "attribute_ruler"])
+    total = sum(1 for _ in read_paragraphs(corpus))
+    sample = islice(read_paragraphs(corpus), 0, None, max(1, total // NAME_SAMPLE))
+    seen: Counter[str] = Counter()
+    named: Counter[str] = Counter()
+    started = time.monotonic()
+    documents = language.pipe((text[:2000] for text in sample), batch_size=64)
+    for paragraphs, document in enumerate(documents, start=1):
+        if paragraphs % 5_000 == 0:
+            print(f"names     {paragraphs} paragraphs, {time.monotonic() - started:.0f} s", flush=True)
+        for token in document:
+            words = WORD.findall(token.text.lower())
+            seen.update(words)
+            if token.ent_type_ == "PERSON":
+                named.update(words)
+    counts = {word: [named[word], seen[word]] for word in sorted(named)}
+    target.write_text(json.dumps(counts, ensure_ascii=False), encoding="utf-8")
+
+
+def is_name(word: str, named: int, seen: int) -> bool:
+    """Whether a word counts as a person's name: spaCy says so most of the time, and it is no stopword."""
+    return seen >= NAME_OCCURRENCES and named / seen >= NAME_SHARE and word not in ENGLISH
+
+
+def write_bundle(work: Path, target: Path) -> None:
+    """Write the bundle, and say what storage costs."""
+    counts = json.loads((work / "names.json").read_text(encoding="utf-8"))
+    with (work / "words.txt").open(encoding="utf-8") as lines:
+        tokens = sum(line.count(" ") + 1 for line in lines)
+    with reading_vectors(work / "vectors.bin", layout="binary") as imported:
+        excluded = [entry for entry in imported.entries if is_name(entry, *counts.get(entry, (0, 0)))]
+        build_bundle(
+            target,
+            {"words": VectorTable(imported.entries, imported.matrix, excluded)},
+            name="en",
+            version="0.1",
+            corpus="film reviews (IMDB) and English prose (Project Gutenberg)",
+            licence="MIT for the vectors; the texts they were computed from are not part of them",
+            tokens=tokens,
+            parameters={
+                "training": TRAINING,
+                "names": {"share": NAME_SHARE, "occurrences": NAME_OCCURRENCES, "paragraphs": NAME_SAMPLE},
+                "software": {name: version(name) for name in ("gensim", "numpy", "spacy")},
+            },
+            storage="int8",
+        )
+        stored = Bundle(target).vectors("words").matrix
+        print(f"bundle    {len(imported.entries)} entries, {len(excluded)} names, {tokens} tokens")
+        print(f"int8      {changed_neighbours(np.asarray(imported.matrix), stored):.2%} of nearest neighbours change")
+
+
+def changed_neighbours(exact: Matrix, stored: Matrix) -> float:
+    """The share of entries whose nearest other entry is another one in the stored matrix."""
+    return float(np.mean(neighbours(exact) != neighbours(stored)))
+
+
+def neighbours(matrix: Matrix) -> Rows:
+    """The nearest other entry of every tenth entry."""
+    norms = np.einsum("ij,ij->i", matrix, matrix)
+    sample = np.arange(0, len(matrix), 10)
+    scores = matrix[sample] @ matrix.T - norms / 2
+    scores[np.arange(len(sample)), sample] = -np.inf
+    nearest: Rows = scores.argmax(axis=1)
+    return nearest
+
+
+def main() -> None:
+    """Build what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--spacy-model", default="en_core_web_sm")
+    parser.add_argument("--only", choices=["vectors", "names"])
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    if options.only != "names":
+        words = step(options.work / "words.txt", lambda path: write_words(options.corpus, path))
+        step(options.work / "vectors.bin", lambda path: train(words, path))
+    if options.only != "vectors":
+        step(options.work / "names.json", lambda path: find_names(options.corpus, options.spacy_model, path))
+    if options.only is None:
+        write_bundle(options.work, options.output)
+
+
+if __name__ == "__main__":
+    main()

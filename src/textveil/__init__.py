@@ -1,0 +1,48 @@
+"""Obfuscate English documents under differential privacy."""
+
+from textveil.bundle import Bundle
+from textveil.errors import (
+    BudgetError,
+    BundleError,
+    ColumnError,
+    InputError,
+    MissingExtraError,
+    OutputError,
+    OutputExistsError,
+    ParameterError,
+    ProfileError,
+    TextveilError,
+    UnknownNameError,
+)
+from textveil.filejob import FileJob, FileReport
+from textveil.obfuscation import ObfuscatedChunk, Obfuscation, Obfuscator
+from textveil.privacy.certificate import Certificate
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.text import Chunk, Document
+from textveil.version import __version__
+
+__all__ = [
+    "BudgetError",
+    "Bundle",
+    "BundleError",
+    "Certificate",
+    "Chunk",
+    "ColumnError",
+    "Document",
+    "DocumentOutcome",
+    "FileJob",
+    "FileReport",
+    "InputError",
+    "MissingExtraError",
+    "ObfuscatedChunk",
+    "Obfuscation",
+    "Obfuscator",
+    "Outcome",
+    "OutputError",
+    "OutputExistsError",
+    "ParameterError",
+    "ProfileError",
+    "TextveilError",
+    "UnknownNameError",
+    "__version__",
+]

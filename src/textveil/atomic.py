@@ -1,0 +1,71 @@
+"""Writing files so that a name appears only when its content is complete and on the disk."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from textveil.errors import OutputError
+
+
+def output_error(path: Path, error: OSError) -> OutputError:
+    """The error for a file that could not be written, with the system's reason."""
+    return OutputError(
+        f"Cannot write {str(path)!r}: {error.strerror or type(error).__name__}. "
+        "Check the free space and the permissions there, then run again."
+    )
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes the name ``path`` when the block ends without an error, and never before.
+
+    Raises:
+        OutputError: The disk is full, the folder is missing or closed to us.
+    """
+    unfinished = _unfinished(path)
+    try:
+        with unfinished.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        unfinished.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise output_error(path, error) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing_folder(path: Path) -> Iterator[Path]:
+    """Make a folder that takes the name ``path`` when the block ends without an error, and never before."""
+    unfinished = _unfinished(path)
+    try:
+        unfinished.mkdir(parents=True)
+        yield unfinished
+        unfinished.rename(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise output_error(path, error) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)

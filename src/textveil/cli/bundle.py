@@ -1,0 +1,107 @@
+"""``textveil bundle``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil.bundle import DEFAULT, MANIFEST, STORAGES, Bundle, VectorTable, build_bundle
+from textveil.cli.reporting import report, reporting_errors
+from textveil.errors import InputError
+from textveil.registry import unknown_name
+from textveil.vector_files import LAYOUTS, reading_vectors
+
+app = typer.Typer(
+    help="Look at, check and import bundles: prepared languages.", no_args_is_help=True, rich_markup_mode=None
+)
+
+NameOrFolder = Annotated[str, typer.Argument(help="A bundle's name, or its folder.")]
+
+
+@app.command("info")
+@reporting_errors
+def info(
+    bundle: NameOrFolder = DEFAULT,
+    as_json: Annotated[bool, typer.Option("--json", help=f"Print {MANIFEST} as it is.")] = False,
+) -> None:
+    """Show what a bundle is made of."""
+    opened = Bundle.load(bundle)
+    manifest = opened.manifest
+    if as_json:
+        typer.echo(manifest.to_json(), nl=False)
+        return
+    typer.echo(f"{manifest.name} {manifest.version} ({manifest.language})")
+    typer.echo(f"corpus    {manifest.corpus}" + (f", {manifest.tokens:,} tokens" if manifest.tokens else ""))
+    typer.echo(f"licence   {manifest.licence}")
+    typer.echo(f"sha256    {opened.hash}")
+    for decomposition, table in manifest.vectors.items():
+        distances = table.get("distance", {})
+        typer.echo(
+            f"{decomposition:<9} {table['entries']:,} entries, {table['dimensions']} dimensions, {table['storage']}, "
+            f"{table['excluded']:,} never written"
+        )
+        for kind, label in (("pairs", "between two entries"), ("nearest", "to the nearest entry")):
+            if distances.get(kind):
+                quantiles = ", ".join(f"{float(q):.0%} {value:g}" for q, value in distances[kind].items())
+                typer.echo(f"          distance {label}: {quantiles}")
+
+
+@app.command("verify")
+@reporting_errors
+def verify(bundle: NameOrFolder = DEFAULT) -> None:
+    """Check every file of a bundle against its hash."""
+    files = Bundle.load(bundle).verify()
+    typer.echo(f"{len(files)} files are what the manifest says.")
+
+
+@app.command("import")
+@reporting_errors
+def import_(
+    vectors: Annotated[Path, typer.Argument(help="A file of word2vec (text or binary) or GloVe vectors.")],
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")],
+    name: Annotated[str | None, typer.Option(help="Its name; the folder's by default.")] = None,
+    layout: Annotated[str, typer.Option(help=f"How the file is written: {', '.join(LAYOUTS)}.")] = "auto",
+    limit: Annotated[int | None, typer.Option(help="Take this many vectors, from the beginning.")] = None,
+    storage: Annotated[
+        str, typer.Option(help=f"How vectors are stored: {', '.join(STORAGES)}. int8 has a scale per row.")
+    ] = "float32",
+    decomposition: Annotated[str, typer.Option(help="The decomposition that the entries belong to.")] = "words",
+    exclude: Annotated[
+        Path | None, typer.Option(help="A file of entries, one per line, that must never be written.")
+    ] = None,
+    licence: Annotated[str, typer.Option(help="What may be done with the vectors.")] = "unknown",
+) -> None:
+    """Make a bundle of vectors that another program wrote.
+
+    Texts are matched in lower case, so an entry with capitals is never found in a text. Entries that are not words,
+    such as punctuation and addresses, are never written.
+    """
+    if layout not in LAYOUTS:
+        raise unknown_name("layout", layout, LAYOUTS)
+    excluded = _read_lines(exclude) if exclude is not None else []
+    with reading_vectors(vectors, layout=layout, limit=limit) as imported:
+        built = build_bundle(
+            output,
+            {decomposition: VectorTable(imported.entries, imported.matrix, excluded)},
+            name=name or output.name,
+            version="1",
+            corpus=f"imported from {vectors.name}",
+            licence=licence,
+            parameters={"layout": layout, "limit": limit},
+            storage=storage,  # type: ignore[arg-type] # checked by build_bundle
+        )
+        typer.echo(f"{len(imported.entries):,} entries of {imported.matrix.shape[1]} dimensions in {str(output)!r}.")
+        if imported.unusable or imported.repeated:
+            report(f"Left out: {imported.unusable:,} not usable as an entry, {imported.repeated:,} repeated.")
+    writable = len(built.vectors(decomposition).writable)
+    typer.echo(f"{writable:,} of them may be written.")
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        return [line for line in path.read_text(encoding="utf-8").split("\n") if line]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"Cannot read {str(path)!r} as UTF-8 text. Check the path.") from error

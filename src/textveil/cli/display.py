@@ -1,0 +1,114 @@
+"""What a person sees: the table of chunks, the progress bar and the summary of a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from textveil.filejob import Progress, ignore_progress
+from textveil.obfuscation import Obfuscation
+from textveil.privacy.certificate import Certificate
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+
+COLOURS = {
+    Outcome.PERTURBED: "green",
+    Outcome.DRAWN: "cyan",
+    Outcome.KEPT_STOPWORD: "dim",
+    Outcome.KEPT_UNKNOWN: "bold red",
+    Outcome.KEPT_NO_SHARE: "bold red",
+}
+WORDS_FOR = {
+    Outcome.PERTURBED: "perturbed",
+    Outcome.DRAWN: "drawn without knowing the word",
+    Outcome.KEPT_STOPWORD: "stopwords kept",
+    Outcome.KEPT_UNKNOWN: "IN CLEAR because unknown",
+    Outcome.KEPT_NO_SHARE: "IN CLEAR because without a share",
+}
+
+
+def explain(result: Obfuscation) -> None:
+    """Print a table: chunk, share, outcome, replacement."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=f"budget {result.certificate.budget:g}, profile {result.certificate.terms.profile.name}")
+    table.add_column("chunk")
+    table.add_column("share", justify="right")
+    table.add_column("outcome")
+    table.add_column("replacement")
+    for chunk in result.chunks:
+        table.add_row(
+            Text(chunk.original),
+            f"{chunk.share:.4g}" if chunk.share else "",
+            chunk.outcome.value,
+            Text(chunk.replacement or ""),
+            style=COLOURS[chunk.outcome],
+        )
+    Console().print(table)
+
+
+@contextmanager
+def showing_progress(quiet: bool) -> Iterator[Progress]:
+    """A bar with rate and time left on a terminal; nothing in a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield ignore_progress
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[documents]:,} documents"),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, tuple[TaskID, int]] = {}
+
+        def advance(stage: str, documents: int, fraction: float | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=1.0, documents=0, rate=""), documents
+            task, first = tasks[stage]
+            elapsed = bar.tasks[task].elapsed or 0.0
+            rate = f"{(documents - first) / elapsed:,.0f}/s" if elapsed > 1 else ""
+            total = None if fraction is None else 1.0
+            bar.update(task, total=total, completed=fraction or 0.0, documents=documents, rate=rate)
+
+        yield advance
+
+
+def summarise(certificate: Certificate, seconds: float) -> list[str]:
+    """What a run did and what it protects, in a few lines."""
+    tally, profile = certificate.tally, certificate.terms.profile
+    documents, words = tally.documents.total(), tally.words.total()
+    rate = documents / seconds if seconds > 0 else 0.0
+    lines = [f"{documents:,} documents, {words:,} words in {seconds:.1f} s ({rate:,.0f} documents/s)"]
+    shown = [
+        f"{WORDS_FOR[outcome]} {count / words:.1%}" for outcome in Outcome if words and (count := tally.words[outcome])
+    ]
+    if shown:
+        lines.append(f"words: {', '.join(shown)}")
+    unusual = [
+        f"{outcome.value} {count:,}"
+        for outcome in DocumentOutcome
+        if outcome is not DocumentOutcome.OBFUSCATED and (count := tally.documents[outcome])
+    ]
+    if unusual:
+        lines.append(f"documents: {', '.join(unusual)}")
+    average = certificate.average_length
+    derived = f" (average length {average:.1f} words)" if average is not None else ""
+    lines.append(f"budget {certificate.budget:g} per document{derived}, profile {profile.name}: {profile.claim}")
+    lines.append(f"not protected: {'; '.join(certificate.not_protected)}")
+    return lines
+
+
+def warn_of_clear_words(certificate: Certificate) -> str | None:
+    """A warning where words that are no stopwords stand in the output."""
+    clear = sum(certificate.tally.words[outcome] for outcome in (Outcome.KEPT_UNKNOWN, Outcome.KEPT_NO_SHARE))
+    return f"Warning: {clear} words were released in clear (profile paper)." if clear else None

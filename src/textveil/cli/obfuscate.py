@@ -1,0 +1,272 @@
+"""``textveil obfuscate``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from textveil.atomic import writing
+from textveil.bundle import DEFAULT
+from textveil.cli.display import explain, showing_progress, summarise, warn_of_clear_words
+from textveil.cli.reporting import report, reporting_errors
+from textveil.decomposition import DECOMPOSERS
+from textveil.distribution import DISTRIBUTORS
+from textveil.errors import BudgetError, OutputExistsError, ParameterError
+from textveil.filejob import Budget, FileJob, obfuscate_stream, read_texts
+from textveil.mechanisms import MECHANISMS
+from textveil.obfuscation import BATCH_SIZE, Obfuscation, Obfuscator
+from textveil.privacy.certificate import Certificate
+from textveil.privacy.profiles import PROFILES, STRICT
+from textveil.tables import (
+    FORMATS,
+    OUTCOME_COLUMN,
+    FileSource,
+    Layout,
+    Source,
+    StreamSource,
+    detect_format,
+)
+from textveil.tables.compression import compressing
+
+STANDARD = "-"
+EXAMPLES = """
+Examples:
+
+  textveil obfuscate "The soup was cold and the waiter rude." --epsilon 60
+  textveil obfuscate "The soup was cold." --epsilon 60 --explain
+  textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon 52
+  textveil obfuscate --input reviews.csv --output out.csv --epsilon-per-word 1 --certificate out.json
+  textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon 52 --resume
+  cat notes.txt | textveil obfuscate - --epsilon 200
+"""
+
+
+def _names(registry: Any) -> str:
+    return ", ".join(registry)
+
+
+@reporting_errors
+def obfuscate(
+    text: Annotated[
+        list[str] | None, typer.Argument(help="The text, in quotes; - reads standard input, a document per line.")
+    ] = None,
+    *,
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The budget of a document.")] = None,
+    epsilon_per_word: Annotated[
+        float | None, typer.Option(help="The budget per word; a document gets this times the average length.")
+    ] = None,
+    input_file: Annotated[
+        str | None,
+        typer.Option(
+            "--input",
+            "-i",
+            help="A file of texts: txt (a document per line), csv, tsv, jsonl or parquet, "
+            "plain or with .gz or .zst behind it; - is standard input.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; without it, standard output.")
+    ] = None,
+    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = "text",
+    outcome_column: Annotated[
+        str, typer.Option(help="The column to write each row's outcome to; '' writes none.")
+    ] = OUTCOME_COLUMN,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help=f"The format, if the name does not tell it: {_names(FORMATS)}.")
+    ] = None,
+    profile: Annotated[
+        str, typer.Option(help=f"What becomes of words that cannot be perturbed: {_names(PROFILES)}.")
+    ] = STRICT.name,
+    decomposition: Annotated[str, typer.Option(help=f"How texts are split: {_names(DECOMPOSERS)}.")] = "words",
+    distribution: Annotated[str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")] = "uniform",
+    mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = "madlib",
+    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
+    bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder.")] = DEFAULT,
+    seed: Annotated[
+        int | None, typer.Option(help="Make the noise repeatable, and so predictable: for experiments only.")
+    ] = None,
+    batch_size: Annotated[int, typer.Option(help="Documents worked on at a time.")] = BATCH_SIZE,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="For a text: print text, chunks and certificate as JSON. For a file: print the certificate."
+        ),
+    ] = False,
+    explained: Annotated[
+        bool, typer.Option("--explain", help="For a text: a table of chunks, shares, outcomes and replacements.")
+    ] = False,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the certificate, what is and is not protected, to this file.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
+) -> None:
+    """Obfuscate a text, a file of texts, or standard input.
+
+    Every document gets the budget epsilon. It is divided over the words, each word is replaced by one that a
+    mechanism draws near it in an embedding, and the certificate says what that protects. Words in a file stay in
+    their rows, other columns are carried along, and a run that was stopped goes on with --resume.
+    """
+    budget = _choose_budget(epsilon, epsilon_per_word)
+    words = _choose_text(text, input_file)
+    _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
+    if certificate is not None and certificate.exists() and not (overwrite or resume):
+        raise OutputExistsError(f"{str(certificate)!r} exists. Replace it with --overwrite.")
+    layout = Layout(column, outcome_column or None, format_name)
+    obfuscator = Obfuscator(
+        bundle,
+        decomposition=decomposition,
+        distribution=distribution,
+        mechanism=mechanism,
+        profile=profile,
+        stopwords=stopwords,  # type: ignore[arg-type] # the profile checks it
+        seed=seed,
+    )
+    if words is not None:
+        issued = _obfuscate_text(obfuscator, words, budget, explained=explained, as_json=as_json)
+    elif input_file is None or input_file == STANDARD or output is None:
+        source = FileSource(Path(input_file)) if input_file not in (None, STANDARD) else StreamSource(sys.stdin.buffer)
+        issued = _obfuscate_stream(
+            obfuscator,
+            source,
+            output,
+            budget,
+            layout=layout,
+            batch_size=batch_size,
+            overwrite=overwrite,
+            quiet=quiet,
+            as_json=as_json,
+        )
+    else:
+        job = FileJob(
+            Path(input_file), output, budget, layout, batch_size=batch_size, resume=resume, overwrite=overwrite
+        )
+        with showing_progress(quiet) as progress:
+            finished = job.run(obfuscator, progress)
+        issued = finished.certificate
+        _summarise(issued, finished.seconds, quiet=quiet, as_json=as_json)
+    if certificate is not None:
+        with writing(certificate) as stream:
+            stream.write(issued.to_json().encode())
+
+
+def _choose_budget(epsilon: float | None, epsilon_per_word: float | None) -> Budget:
+    if epsilon is None and epsilon_per_word is None:
+        raise BudgetError("A budget is missing: give --epsilon, for a document, or --epsilon-per-word.")
+    if epsilon is not None and epsilon_per_word is not None:
+        raise BudgetError("Give --epsilon or --epsilon-per-word, not both.")
+    return Budget(epsilon, epsilon_per_word)
+
+
+def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | None:
+    """The text of the command line; ``None`` where texts come from a file or from standard input."""
+    if arguments and input_file is not None:
+        raise ParameterError("Give a text or --input, not both.")
+    if not arguments and input_file is None:
+        raise ParameterError("A text is missing: give one in quotes, or --input FILE, or - for standard input.")
+    if arguments and len(arguments) > 1:
+        raise ParameterError("Put the text in quotes: it must be one argument.")
+    return arguments[0] if arguments and arguments[0] != STANDARD else None
+
+
+def _check_combination(
+    text: str | None, input_file: str | None, output: Path | None, *, explained: bool, as_json: bool, resume: bool
+) -> None:
+    if text is not None and (output is not None or resume):
+        raise ParameterError("--output and --resume go with --input.")
+    if text is None and explained:
+        raise ParameterError("--explain goes with a single text on the command line.")
+    if text is None and as_json and output is None:
+        raise ParameterError("--json goes with a single text, or with --output, since rows go to standard output.")
+    if resume and (output is None or input_file in (None, STANDARD)):
+        raise ParameterError("--resume needs --input FILE and --output FILE: a stream cannot be read again.")
+
+
+def _obfuscate_text(
+    obfuscator: Obfuscator, text: str, budget: Budget, *, explained: bool, as_json: bool
+) -> Certificate:
+    resolved = budget.resolve([text])
+    result = obfuscator.obfuscate(text, epsilon=resolved.epsilon)
+    certificate = replace(result.certificate, average_length=resolved.average_length)
+    if as_json:
+        typer.echo(json.dumps(_as_dict(result, certificate), indent=2))
+    else:
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
+        typer.echo(result.text)
+    if explained:
+        explain(result)
+    if warning := warn_of_clear_words(certificate):
+        report(warning)
+    return certificate
+
+
+def _as_dict(result: Obfuscation, certificate: Certificate) -> dict[str, Any]:
+    return {
+        "text": result.text,
+        "outcome": result.outcome.value,
+        "chunks": [
+            {
+                "chunk": chunk.original,
+                "share": chunk.share,
+                "outcome": chunk.outcome.value,
+                "replacement": chunk.replacement,
+            }
+            for chunk in result.chunks
+        ],
+        "certificate": certificate.as_dict(),
+    }
+
+
+def _obfuscate_stream(
+    obfuscator: Obfuscator,
+    source: Source,
+    output: Path | None,
+    budget: Budget,
+    *,
+    layout: Layout,
+    batch_size: int,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> Certificate:
+    """From a file or standard input to standard output, or from standard input to a file."""
+    if output is not None and output.exists() and not overwrite:
+        raise OutputExistsError(f"{str(output)!r} exists. Replace it with --overwrite.")
+    if budget.epsilon is None and isinstance(source, StreamSource):
+        raise BudgetError("--epsilon-per-word needs the average length, so the input must be a file. Use --epsilon.")
+    if layout.format_name is None and output is not None:
+        layout = replace(layout, format_name=detect_format(output))
+    started = time.monotonic()
+    with showing_progress(quiet) as progress, ExitStack() as stack:
+        texts = read_texts(source, layout.table(source), batch_size=batch_size, progress=progress)
+        resolved = budget.resolve(texts)
+        target = sys.stdout.buffer
+        if output is not None:
+            target = stack.enter_context(compressing(stack.enter_context(writing(output)), output))
+        certificate = obfuscate_stream(
+            obfuscator,
+            source,
+            layout.table(source),
+            target,
+            budget=resolved,
+            batch_size=batch_size,
+            progress=progress,
+        )
+    _summarise(certificate, time.monotonic() - started, quiet=quiet, as_json=as_json)
+    return certificate
+
+
+def _summarise(certificate: Certificate, seconds: float, *, quiet: bool, as_json: bool) -> None:
+    if as_json:
+        typer.echo(certificate.to_json(), nl=False)
+    if not quiet:
+        for line in summarise(certificate, seconds):
+            report(line)

@@ -1,0 +1,80 @@
+"""From scores to shares: the one step that all distributors have in common (the paper's algorithm 7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from textveil.distribution.base import Score
+from textveil.errors import BudgetError, ParameterError
+
+Missing: TypeAlias = Literal["mean", "zero"]
+
+
+def check_budget(epsilon: float) -> float:
+    """The budget as a float, if it is positive and finite."""
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
+        raise BudgetError(f"The budget epsilon must be a number. Got {type(epsilon).__name__} instead.")
+    if not 0 < epsilon < math.inf:  # a chained comparison, because NaN must fail too
+        raise BudgetError(
+            f"The budget epsilon must be positive and finite. Got {epsilon!r} instead. "
+            "A word's share of it multiplies distances in the embedding; try 1 to 50 per word."
+        )
+    return float(epsilon)
+
+
+def allocate(
+    scores: Sequence[Score],
+    takes_part: Sequence[bool],
+    *,
+    budget: float,
+    invert: bool = False,
+    missing: Missing = "mean",
+) -> list[float]:
+    """Divide ``budget`` over the words that take part, in proportion to their scores.
+
+    Negative scores are shifted so that the least is 0; inverted scores are mirrored, (max + min) - score; a missing
+    score is the mean of the others (``"mean"``) or leaves its word without a share (``"zero"``). The shares sum to the
+    budget if any word takes part: where no score is positive, they are equal.
+
+    Args:
+        scores: One per word of a document; ``None`` where the method gave none.
+        takes_part: Whether a word is to get a share; stopwords that are kept do not.
+        budget: The document's epsilon.
+        invert: Whether a higher score must mean a smaller share.
+        missing: What becomes of a word without a score.
+
+    >>> allocate([1.0, 3.0, 9.0], [True, True, False], budget=8.0)
+    [2.0, 6.0, 0.0]
+    >>> allocate([1.0, 3.0, None], [True, True, True], budget=6.0, invert=True)
+    [3.0, 1.0, 2.0]
+    """
+    budget = check_budget(budget)
+    positions = [position for position, takes in enumerate(takes_part) if takes]
+    weights = _weigh([scores[position] for position in positions], invert=invert, missing=missing)
+    largest = max(weights, default=0.0)
+    weights = [weight / largest for weight in weights] if largest > 0 else [1.0] * len(positions)
+    total = math.fsum(weights)
+    shares = [0.0] * len(scores)
+    for position, weight in zip(positions, weights, strict=True):
+        shares[position] = budget * (weight / total)
+    return shares
+
+
+def _weigh(scores: Sequence[Score], *, invert: bool, missing: Missing) -> list[float]:
+    """Scores as non-negative weights: shifted, inverted, missing ones filled in."""
+    given = [score for score in scores if score is not None]
+    if not all(map(math.isfinite, given)):
+        raise ParameterError("A distributor gave a score that is not a finite number. Its model may be broken.")
+    if not given:
+        return [0.0] * len(scores)
+    least, most = min(given), max(given)
+    shift = -least if least < 0 else 0.0
+    mirror = most + least + 2 * shift
+
+    def weigh(score: float) -> float:
+        return max(0.0, mirror - (score + shift)) if invert else score + shift
+
+    filler = 0.0 if missing == "zero" else math.fsum(map(weigh, given)) / len(given)
+    return [filler if score is None else weigh(score) for score in scores]

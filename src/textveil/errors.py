@@ -1,0 +1,62 @@
+"""The errors textveil raises, all of them below one root.
+
+    TextveilError
+    ├── ParameterError          an argument is wrong: change the call (the command exits with 2)
+    │   ├── BudgetError         an epsilon that is not positive and finite
+    │   ├── UnknownNameError    a method, profile or bundle that does not exist
+    │   ├── ProfileError        a combination that the profile does not allow
+    │   ├── ColumnError         a column that the file does not have
+    │   └── OutputExistsError   an output that would be overwritten, or an unfinished run
+    ├── InputError              a file cannot be read, or is not what its name says
+    ├── OutputError             a file cannot be written
+    ├── BundleError             a bundle is incomplete, changed or of a newer format
+    └── MissingExtraError       an optional dependency is not installed
+
+A message names the next step. It gives positions (line, row, byte), never a document's text.
+"""
+
+from __future__ import annotations
+
+
+class TextveilError(Exception):
+    """The root of everything textveil raises on purpose."""
+
+
+class ParameterError(TextveilError, ValueError):
+    """An argument is wrong; the call has to change."""
+
+
+class BudgetError(ParameterError):
+    """An epsilon is not positive and finite."""
+
+
+class UnknownNameError(ParameterError):
+    """A name is not among the known ones."""
+
+
+class ProfileError(ParameterError):
+    """The profile does not allow this combination."""
+
+
+class ColumnError(ParameterError):
+    """The file has no such column."""
+
+
+class OutputExistsError(ParameterError):
+    """The output, or an unfinished run of it, is there already."""
+
+
+class InputError(TextveilError):
+    """A file cannot be read, or is not what its name says."""
+
+
+class OutputError(TextveilError):
+    """A file cannot be written."""
+
+
+class BundleError(TextveilError):
+    """A bundle is incomplete, changed or of a newer format."""
+
+
+class MissingExtraError(TextveilError, ImportError):
+    """An optional dependency is not installed."""

@@ -1,0 +1,176 @@
+"""The unfinished part of an output: finished pieces on disk, from which a killed run goes on.
+
+out.csv.partial/
+    job.json        the settings of the run; a resumed run must have the same
+    000000.part     rows, complete
+    000000.json     how many rows, what became of them; its presence is the mark that the part is complete
+    final           all parts joined, ready to take the output's name
+    final.json      that final is complete; what became of all rows
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from textveil.atomic import output_error, writing
+from textveil.errors import InputError, OutputExistsError, ParameterError
+
+_JOB = "job.json"
+_LOCK = "lock"
+_FINAL = "final"
+_FINAL_MARK = "final.json"
+
+
+class Partial:
+    """The folder of an unfinished output."""
+
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self.folder = output.with_name(output.name + ".partial")
+
+    def exists(self) -> bool:
+        """Whether an earlier run left something to go on from."""
+        return (self.folder / _JOB).exists()
+
+    def start(
+        self, settings: Mapping[str, Any], derive: Callable[[], Mapping[str, Any]], *, resume: bool, overwrite: bool
+    ) -> dict[str, Any]:
+        """Begin a run, or go on with one; its settings, and what was derived from them when it began.
+
+        Args:
+            settings: What must not change between a run and its resumption.
+            derive: Works out, for a new run, what a resumption is to use unchanged.
+            resume: Go on with an unfinished run, if there is one.
+            overwrite: Replace an output, and forget an unfinished run unless ``resume`` is set.
+
+        Raises:
+            OutputExistsError: The output exists, or an unfinished run of it, and neither flag allows to go on.
+        """
+        if self.exists() and resume:
+            return self._go_on(settings)
+        if self.output.exists() and not overwrite:
+            raise OutputExistsError(
+                f"{str(self.output)!r} exists. Choose another name, or replace it with --overwrite."
+            )
+        if self.exists() and not overwrite:
+            raise OutputExistsError(
+                f"An earlier run to {str(self.output)!r} is unfinished. Go on with --resume, or start over with "
+                "--overwrite."
+            )
+        job = {**settings, **derive()}
+        self.remove()
+        try:
+            self.folder.mkdir()
+        except OSError as error:
+            raise output_error(self.folder, error) from error
+        self._write_json(_JOB, job)
+        return job
+
+    def _go_on(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        job = self._read_json(_JOB)
+        changed = [
+            f"{name} (was {job.get(name)!r}, now {value!r})"
+            for name, value in settings.items()
+            if job.get(name) != value
+        ]
+        if changed:
+            raise ParameterError(
+                f"The unfinished run to {str(self.output)!r} had other settings: {', '.join(changed)}. "
+                "Resume with the same ones, or start over with --overwrite."
+            )
+        return job
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep a second run away; the system lifts the lock when this one ends, however it ends."""
+        try:
+            import fcntl
+        except ImportError:  # not on Windows
+            yield
+            return
+        with (self.folder / _LOCK).open("wb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise OutputExistsError(f"Another run is writing {str(self.output)!r} now. Wait for it.") from error
+            yield
+
+    def read_marks(self) -> list[dict[str, Any]]:
+        """The marks of the finished parts, in order."""
+        marks: list[dict[str, Any]] = []
+        while (path := self._path(len(marks), "json")).exists():
+            marks.append(self._read_json(path.name))
+        return marks
+
+    @contextmanager
+    def writing_part(self, number: int) -> Iterator[BinaryIO]:
+        """Write a part; it counts once :meth:`mark` was called for it."""
+        with writing(self._path(number, "part")) as stream:
+            yield stream
+
+    def mark(self, number: int, mark: Mapping[str, Any]) -> None:
+        """Record that a part is complete."""
+        self._write_json(self._path(number, "json").name, mark)
+
+    def finish(
+        self,
+        parts: int,
+        merge: Callable[[Iterator[BinaryIO], BinaryIO], None],
+        totals: Mapping[str, Any],
+        *,
+        overwrite: bool,
+    ) -> None:
+        """Join the parts and give the result the output's name."""
+        final = self.folder / _FINAL
+        with writing(final) as target:
+            merge(self._open_parts(parts), target)
+        if self.output.exists() and not overwrite:
+            raise OutputExistsError(
+                f"{str(self.output)!r} has appeared during the run. Move it away and run again with --resume, "
+                "or replace it with --resume --overwrite."
+            )
+        self._write_json(_FINAL_MARK, totals)
+        try:
+            final.replace(self.output)
+        except OSError as error:
+            raise output_error(self.output, error) from error
+        self.remove()
+
+    def read_totals(self) -> dict[str, Any] | None:
+        """The totals of a run whose output has its name already, and of which only the clean-up was cut short."""
+        renamed = (self.folder / _FINAL_MARK).exists() and not (self.folder / _FINAL).exists()
+        return self._read_json(_FINAL_MARK) if renamed and self.output.exists() else None
+
+    def remove(self) -> None:
+        """Forget the unfinished run: at once by name, then file by file."""
+        if self.folder.exists():
+            removed = self.folder.with_name(f".{self.folder.name}.{secrets.token_hex(4)}.removed")
+            self.folder.rename(removed)
+            shutil.rmtree(removed, ignore_errors=True)
+
+    def _open_parts(self, count: int) -> Iterator[BinaryIO]:
+        for number in range(count):
+            with self._path(number, "part").open("rb") as stream:
+                yield stream
+
+    def _path(self, number: int, suffix: str) -> Path:
+        return self.folder / f"{number:06}.{suffix}"
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        try:
+            values: dict[str, Any] = json.loads((self.folder / name).read_bytes())
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"The unfinished run in {str(self.folder)!r} cannot be read. Start over with --overwrite."
+            ) from error
+        return values
+
+    def _write_json(self, name: str, values: Mapping[str, Any]) -> None:
+        with writing(self.folder / name) as stream:
+            stream.write(json.dumps(values, indent=1).encode())

@@ -1,0 +1,1 @@
+"""What is promised: profiles, outcomes and the certificate."""

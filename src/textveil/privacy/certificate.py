@@ -1,0 +1,129 @@
+"""The certificate: what is guaranteed for a document or a file, and what is not."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.privacy.profiles import Profile, Stopwords
+
+FORMAT = 1
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the documents of a file, in numbers that can be added up."""
+
+    words: Counter[Outcome] = field(default_factory=Counter)
+    documents: Counter[DocumentOutcome] = field(default_factory=Counter)
+    symbols: int = 0
+    largest_total: float = 0.0
+
+    def add(self, other: Tally) -> None:
+        """Count the documents of ``other`` in."""
+        self.words.update(other.words)
+        self.documents.update(other.documents)
+        self.symbols += other.symbols
+        self.largest_total = max(self.largest_total, other.largest_total)
+
+    @classmethod
+    def over(cls, tallies: Iterable[Tally]) -> Tally:
+        """The sum of several tallies."""
+        total = cls()
+        for tally in tallies:
+            total.add(tally)
+        return total
+
+    def as_dict(self) -> dict[str, Any]:
+        """The tally as JSON can hold it: every outcome, also those that did not occur."""
+        return {
+            "words": {outcome.value: self.words[outcome] for outcome in Outcome},
+            "documents": {outcome.value: self.documents[outcome] for outcome in DocumentOutcome},
+            "symbols": self.symbols,
+            "largest_total": self.largest_total,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Tally:
+        """The tally that :meth:`as_dict` gave."""
+        return cls(
+            Counter({Outcome(name): count for name, count in values["words"].items()}),
+            Counter({DocumentOutcome(name): count for name, count in values["documents"].items()}),
+            values["symbols"],
+            values["largest_total"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Everything about a guarantee that does not depend on the documents."""
+
+    profile: Profile
+    decomposition: str
+    distribution: str
+    public_allocation: bool
+    stopwords: Stopwords
+    mechanism: Mapping[str, str]
+    randomness: Mapping[str, Any]
+    distance: Mapping[str, Any]
+    bundle: Mapping[str, str]
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A statement of what is and is not protected. It holds no text of any document."""
+
+    terms: Terms
+    budget: float
+    tally: Tally
+    average_length: float | None = None
+    """The average number of words of the file's documents, where the budget was worked out from it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The certificate as JSON can hold it."""
+        terms, tally = self.terms, self.tally.as_dict()
+        return {
+            "certificate": FORMAT,
+            "profile": terms.profile.name,
+            "claim": terms.profile.claim,
+            "neighbours": terms.profile.neighbours,
+            "not_protected": self.not_protected,
+            "budget": self.budget,
+            "budget_from_average_length": self.average_length,
+            "largest_total_of_shares": tally["largest_total"],
+            "allocation": {
+                "decomposition": terms.decomposition,
+                "distribution": terms.distribution,
+                "type": "public" if terms.public_allocation else "data-dependent",
+                "stopwords": terms.stopwords,
+            },
+            "mechanism": dict(terms.mechanism),
+            "distance": dict(terms.distance),
+            "randomness": dict(terms.randomness),
+            "words": tally["words"],
+            "documents": tally["documents"],
+            "symbols_between_words": tally["symbols"],
+            "bundle": dict(terms.bundle),
+            "versions": dict(terms.versions),
+        }
+
+    @property
+    def not_protected(self) -> list[str]:
+        """What the profile leaves open, and what this run adds to it."""
+        open_points = list(self.terms.profile.not_protected)
+        if self.terms.stopwords == "perturb":
+            open_points = [point for point in open_points if not point.startswith("stopwords")]
+        if self.average_length is not None:
+            open_points.append("the average length of the documents, from which the budget was worked out")
+        if self.terms.randomness["predictable"]:
+            open_points.append("anything, from whoever knows the seed: it makes the noise predictable")
+        return open_points
+
+    def to_json(self) -> str:
+        """The certificate as indented JSON."""
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

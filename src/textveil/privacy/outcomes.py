@@ -1,0 +1,52 @@
+"""What became of a chunk, and of a document as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """What became of a chunk."""
+
+    PERTURBED = "perturbed"
+    """The mechanism chose the output, guided by the chunk's vector and share."""
+    DRAWN = "drawn"
+    """The mechanism chose the output without knowing the chunk: it is unknown, or has no share."""
+    KEPT_STOPWORD = "kept_stopword"
+    """Released in clear: a word of the public stopword list."""
+    KEPT_UNKNOWN = "kept_unknown"
+    """Released in clear: the vocabulary does not know it (profile ``paper`` only)."""
+    KEPT_NO_SHARE = "kept_no_share"
+    """Released in clear: it got no share of the budget (profile ``paper`` only)."""
+
+    @property
+    def in_clear(self) -> bool:
+        """Whether the chunk itself stands in the output."""
+        return self not in (Outcome.PERTURBED, Outcome.DRAWN)
+
+
+class DocumentOutcome(StrEnum):
+    """What became of a document as a whole."""
+
+    OBFUSCATED = "obfuscated"
+    """Every word but kept stopwords was chosen by the mechanism."""
+    PARTLY_IN_CLEAR = "partly_in_clear"
+    """Some words that are not stopwords were released in clear (profile ``paper`` only)."""
+    ONLY_STOPWORDS = "only_stopwords"
+    """Nothing to perturb: the text is stopwords and stands as it was."""
+    NO_WORDS = "no_words"
+    """Nothing to perturb: the text is empty, or has no word in it."""
+    MISSING = "missing"
+    """There was no text."""
+
+    @classmethod
+    def of(cls, outcomes: Collection[Outcome]) -> DocumentOutcome:
+        """The outcome of a document from those of its chunks."""
+        if not outcomes:
+            return cls.NO_WORDS
+        if any(outcome.in_clear and outcome is not Outcome.KEPT_STOPWORD for outcome in outcomes):
+            return cls.PARTLY_IN_CLEAR
+        if all(outcome is Outcome.KEPT_STOPWORD for outcome in outcomes):
+            return cls.ONLY_STOPWORDS
+        return cls.OBFUSCATED

@@ -1,0 +1,105 @@
+"""Profiles: what happens to what cannot be perturbed as planned, and what may be claimed of the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from textveil.distribution.allocation import Missing
+from textveil.errors import ProfileError
+from textveil.registry import unknown_name
+
+Stopwords: TypeAlias = Literal["keep", "perturb"]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One answer to every question about words that the mechanism cannot perturb as planned."""
+
+    name: str
+    keeps_unknown: bool
+    """An unknown chunk, or one without a share, is released in clear instead of being drawn."""
+    backs_off: bool
+    """An unknown chunk of several words is split into the longest known ones."""
+    stopwords: tuple[Stopwords, ...]
+    """What may be done with stopwords; the first is the default."""
+    keeps_gaps: bool
+    """What stands between words is written as it was; otherwise it becomes one space."""
+    public_allocation: bool
+    """Only methods whose chunks and scores depend on nothing but the number of words."""
+    missing: Missing
+    """What becomes of a word that the distributor gives no score."""
+    neighbours: str
+    claim: str
+    not_protected: tuple[str, ...]
+
+    def choose_stopwords(self, wanted: str | None) -> Stopwords:
+        """What is done with stopwords: as wanted, if the profile allows it."""
+        for choice in self.stopwords:
+            if wanted in (None, choice):
+                return choice
+        raise ProfileError(
+            f"The profile {self.name!r} allows stopwords={' or '.join(self.stopwords)}. Got {wanted!r} instead."
+        )
+
+
+STRICT = Profile(
+    name="strict",
+    keeps_unknown=False,
+    backs_off=True,
+    stopwords=("keep", "perturb"),
+    keeps_gaps=True,
+    public_allocation=False,
+    missing="mean",
+    neighbours="two documents with the same chunks and shares that differ in the words of their chunks",
+    claim=(
+        "Every chunk that is not a kept stopword was chosen by the mechanism: the probabilities of any output differ "
+        "by a factor of at most exp(sum of share * distance) over the chunks that differ."
+    ),
+    not_protected=(
+        "the number of words, the borders of chunks and their shares",
+        "stopwords that are kept, with their case",
+        "what stands between words: spaces, punctuation, symbols",
+    ),
+)
+
+PAPER = Profile(
+    name="paper",
+    keeps_unknown=True,
+    backs_off=False,
+    stopwords=("keep",),
+    keeps_gaps=True,
+    public_allocation=False,
+    missing="zero",
+    neighbours=STRICT.neighbours,
+    claim=(
+        "What the paper claims: every perturbed chunk has share * distance. Words that are unknown or got no share "
+        "were released in clear; they are counted under 'words' and have no protection."
+    ),
+    not_protected=("words that are unknown, or got no share", *STRICT.not_protected),
+)
+
+PROVEN = Profile(
+    name="proven",
+    keeps_unknown=False,
+    backs_off=True,
+    stopwords=("perturb",),
+    keeps_gaps=False,
+    public_allocation=True,
+    missing="mean",
+    neighbours="any two documents with the same number of words",
+    claim=(
+        "The probabilities of any output differ by a factor of at most exp(sum of share * distance), word by word; "
+        "a word that the vocabulary does not know stands at the centre of the embedding."
+    ),
+    not_protected=("the number of words",),
+)
+
+PROFILES = {profile.name: profile for profile in (STRICT, PAPER, PROVEN)}
+
+
+def load_profile(name: str) -> Profile:
+    """The profile with this name."""
+    if name not in PROFILES:
+        raise unknown_name("profile", name, PROFILES)
+    return PROFILES[name]

@@ -1,0 +1,76 @@
+"""The only place where a random generator is made."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from randomgen import ChaCha
+
+from textveil.errors import ParameterError
+
+KEY_BYTES = 32
+
+
+class Randomness(ABC):
+    """A source of independent ChaCha20 streams, one for every document."""
+
+    source: ClassVar[str]
+    predictable: ClassVar[bool]
+
+    @abstractmethod
+    def stream(self, document: int) -> np.random.Generator:
+        """The generator for the document with this number."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """What a resumed run compares: equal for sources that give the same streams."""
+
+
+class SystemRandomness(Randomness):
+    """Every document gets a fresh 256-bit key from the operating system.
+
+    Nothing is kept between documents, so neither a fork nor a copy in another process can repeat noise.
+    """
+
+    source = "os"
+    predictable = False
+
+    def stream(self, document: int) -> np.random.Generator:
+        """A generator with a key that nobody has seen; the number of the document plays no part."""
+        return np.random.Generator(ChaCha(key=int.from_bytes(secrets.token_bytes(KEY_BYTES), "little")))
+
+    @property
+    def fingerprint(self) -> str:
+        """Always ``"os"``: a resumed run goes on with fresh randomness."""
+        return self.source
+
+
+class SeededRandomness(Randomness):
+    """The key comes from a seed: repeatable, and therefore predictable by whoever knows the seed."""
+
+    source = "seeded"
+    predictable = True
+
+    def __init__(self, seed: int) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise ParameterError(f"The seed must be a whole number. Got {type(seed).__name__} instead.")
+        self._key = hashlib.sha256(f"textveil seed {seed}".encode()).digest()
+
+    def stream(self, document: int) -> np.random.Generator:
+        """The generator whose ChaCha20 nonce is the number of the document."""
+        return np.random.Generator(ChaCha(key=int.from_bytes(self._key, "little"), counter=document << 64))
+
+    @property
+    def fingerprint(self) -> str:
+        """A few digits of the key's hash."""
+        return f"seeded {hashlib.sha256(self._key).hexdigest()[:8]}"
+
+
+def build_randomness(seed: int | None = None) -> Randomness:
+    """The operating system's randomness, or a seeded one on request."""
+    return SystemRandomness() if seed is None else SeededRandomness(seed)

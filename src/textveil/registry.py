@@ -1,0 +1,52 @@
+"""Names of methods and what they stand for, loaded when first asked for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, TypeVar, cast
+
+from textveil.errors import ParameterError, UnknownNameError
+
+T = TypeVar("T")
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for a name that is not known: the nearest one, and all there are."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name.lower(), names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return UnknownNameError(f"There is no {kind} {name!r}.{hint} Choose from: {', '.join(names)}.")
+
+
+class Registry(Generic[T]):
+    """One axis of methods: a name leads to ``"module:attribute"``, imported on first use."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._targets: dict[str, str] = {}
+        self._aliases: dict[str, str] = {}
+
+    def register(self, name: str, target: str, *, aliases: Iterable[str] = ()) -> None:
+        """Add a method; a name or alias that is taken is refused."""
+        aliases = tuple(aliases)
+        for label in (name, *aliases):
+            if label in self._targets or label in self._aliases:
+                raise ParameterError(f"The {self.kind} name {label!r} is taken. Choose another.")
+        self._targets[name] = target
+        self._aliases.update(dict.fromkeys(aliases, name))
+
+    def load(self, name: str) -> T:
+        """Import what ``name`` or one of its aliases stands for."""
+        canonical = self._aliases.get(name, name)
+        if canonical not in self._targets:
+            raise unknown_name(self.kind, name, self._targets)
+        module, _, attribute = self._targets[canonical].partition(":")
+        return cast("T", getattr(importlib.import_module(module), attribute))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._targets)
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self._targets or name in self._aliases

@@ -1,0 +1,18 @@
+"""Files of texts: one file per format, and how a path tells its format."""
+
+from textveil.tables.base import Result, Rows, Table, Writer
+from textveil.tables.source import FORMATS, OUTCOME_COLUMN, FileSource, Layout, Source, StreamSource, detect_format
+
+__all__ = [
+    "FORMATS",
+    "OUTCOME_COLUMN",
+    "FileSource",
+    "Layout",
+    "Result",
+    "Rows",
+    "Source",
+    "StreamSource",
+    "Table",
+    "Writer",
+    "detect_format",
+]

@@ -1,0 +1,113 @@
+"""The contract of a table: texts in one column, and whatever else a row holds carried along."""
+
+from __future__ import annotations
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import IO, Any, BinaryIO, ClassVar
+
+from textveil.errors import ColumnError, InputError
+
+LONG_BATCH = 1_000_000
+"""A batch of rows ends early when its texts have this many characters together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Consecutive rows: their texts (``None`` where missing), and the rest in the table's own form."""
+
+    texts: list[str | None]
+    carried: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What is written for a row: the obfuscated text, ``None`` where it was missing, and the outcome."""
+
+    text: str | None
+    outcome: str
+
+
+class Writer(AbstractContextManager["Writer"], ABC):
+    """Writes rows with new texts; complete when the block ends."""
+
+    @abstractmethod
+    def write(self, rows: Rows, results: Sequence[Result]) -> None:
+        """Write the rows, each with its result."""
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to finish, unless a format says otherwise."""
+
+
+class Table(ABC):
+    """One file of texts. What it learns of the file while reading (header, schema) it uses when writing.
+
+    Args:
+        column: The column with the texts.
+        outcome_column: The column in which the outcome of a row is written; ``None`` leaves it out.
+        source: How errors call the file.
+    """
+
+    name: ClassVar[str]
+    has_columns: ClassVar[bool] = True
+
+    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
+        self.column = column
+        self.outcome_column = outcome_column
+        self.source = source
+
+    @abstractmethod
+    def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
+        """Stream the rows, up to ``batch_size`` at a time."""
+
+    @abstractmethod
+    def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
+        """A writer of rows that were read by this table; ``head`` is true at the beginning of a file."""
+
+    def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
+        """Join what several writers wrote, of which only the first wrote a head."""
+        for part in parts:
+            shutil.copyfileobj(part, target)
+
+    def _find_column(self, columns: Sequence[str]) -> int:
+        """The position of the text column."""
+        if columns.count(self.column) > 1:
+            raise ColumnError(f"{self.source} has the column {self.column!r} more than once. Rename one of them.")
+        if self.column not in columns:
+            raise ColumnError(
+                f"{self.source} has no column {self.column!r}. It has: {', '.join(map(repr, columns))}. "
+                "Choose one with --column."
+            )
+        return columns.index(self.column)
+
+
+def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
+    """The lines of a UTF-8 file, line ends included; a byte order mark at the beginning is dropped."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{source}, line {number}, byte {error.start + 1}: this is not UTF-8. "
+                "Convert the file, for example with: iconv -f latin1 -t utf-8"
+            ) from error
+        yield text
+
+
+def batch_rows(rows: Iterable[tuple[str | None, Any]], batch_size: int) -> Iterator[Rows]:
+    """Group rows into batches, smaller ones where texts are long."""
+    texts: list[str | None] = []
+    carried: list[Any] = []
+    characters = 0
+    for text, rest in rows:
+        texts.append(text)
+        carried.append(rest)
+        characters += len(text or "")
+        if len(texts) == batch_size or characters >= LONG_BATCH:
+            yield Rows(texts, carried)
+            texts, carried, characters = [], [], 0
+    if texts:
+        yield Rows(texts, carried)

@@ -1,0 +1,89 @@
+"""Compressed files: ``.gz`` and ``.zst``, by their names."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+SUFFIXES = (".gz", ".zst")
+_READ_SIZE = 1 << 16
+
+
+def strip_suffix(path: Path) -> Path:
+    """The path without the suffix of its compression.
+
+    >>> strip_suffix(Path("reviews.csv.gz")).name
+    'reviews.csv'
+    """
+    return path.with_suffix("") if path.suffix.lower() in SUFFIXES else path
+
+
+def decompress(stream: BinaryIO, path: Path) -> IO[bytes]:
+    """The content of an open file, decompressed as its name says."""
+    match path.suffix.lower():
+        case ".gz":
+            return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+        case ".zst":
+            return io.BufferedReader(_ZstdFrames(stream), _READ_SIZE)
+        case _:
+            return stream
+
+
+@contextmanager
+def compressing(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
+    """A stream that compresses what is written, as the name of the file says."""
+    match path.suffix.lower():
+        case ".gz":
+            # No time stamp and no name: the same content gives the same bytes.
+            with gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as compressed:
+                yield cast("BinaryIO", compressed)
+        case ".zst":
+            import zstandard
+
+            with zstandard.ZstdCompressor().stream_writer(stream, closefd=False) as compressed_zst:
+                yield cast("BinaryIO", compressed_zst)
+        case _:
+            yield stream
+
+
+class _ZstdFrames(io.RawIOBase):
+    """Reads zstd frames one after the other, and notices a frame that is cut off, which zstandard's reader does not."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        import zstandard
+
+        self._stream = stream
+        self._error = zstandard.ZstdError
+        self._decompressor = zstandard.ZstdDecompressor()
+        self._frame: Any = None
+        self._ready = memoryview(b"")
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            data = self._rest or self._stream.read(_READ_SIZE)
+            self._rest = b""
+            if not data:
+                if self._frame is not None:
+                    raise EOFError("the last zstd frame is cut off")
+                return 0
+            if self._frame is None:
+                self._frame = self._decompressor.decompressobj()
+            try:
+                self._ready = memoryview(self._frame.decompress(data))
+            except self._error as error:
+                raise EOFError("a zstd frame is damaged") from error
+            if self._frame.eof:
+                self._rest = self._frame.unused_data
+                self._frame = None
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size

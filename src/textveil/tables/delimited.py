@@ -1,0 +1,107 @@
+"""CSV and TSV: a header, then a row per record."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, BinaryIO, ClassVar
+
+from textveil.errors import InputError
+from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
+
+LONGEST_FIELD = 1 << 26
+"""A field longer than this is taken for a quote that was never closed."""
+
+
+class CsvTable(Table):
+    """Comma-separated, with double quotes around fields that need them. An empty field is an empty text."""
+
+    name = "csv"
+    delimiter: ClassVar[str] = ","
+
+    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
+        super().__init__(column=column, outcome_column=outcome_column, source=source)
+        self.header: list[str] = []
+
+    def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
+        """Stream the records behind the header."""
+        records = self._read_records(stream)
+        self.header = next(records, [])
+        if not self.header:
+            raise InputError(f"{self.source} is empty: expected a header with the names of the columns.")
+        position = self._find_column(self.header)
+        return batch_rows(((record[position], record) for record in records), batch_size)
+
+    def _read_records(self, stream: IO[bytes]) -> Iterator[list[str]]:
+        """The header, then the records, all of its length."""
+        # The limit is the interpreter's, not the reader's; it is only ever raised.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
+        reader = csv.reader(decode_lines(stream, self.source), delimiter=self.delimiter, strict=True)
+        width = 0
+        while True:
+            line = reader.line_num + 1
+            try:
+                record = next(reader, None)
+            except csv.Error as error:
+                raise InputError(
+                    f"{self.source}, line {line}: the record that begins here is broken, perhaps by a quote that is "
+                    "not closed or not doubled. Mend the line."
+                ) from error
+            if record is None:
+                return
+            if not record and width == 1:
+                record = [""]
+            if record and width and len(record) != width:
+                raise InputError(
+                    f"{self.source}, line {line}: {len(record)} fields, where the header has {width}. Mend the line."
+                )
+            if record:
+                width = width or len(record)
+                yield record
+
+    def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
+        """A writer of records in the same dialect."""
+        return _CsvWriter(stream, self, head=head)
+
+
+class TsvTable(CsvTable):
+    """Separated by tabs, otherwise as CSV."""
+
+    name = "tsv"
+    delimiter = "\t"
+
+
+class _CsvWriter(Writer):
+    def __init__(self, stream: BinaryIO, table: CsvTable, *, head: bool) -> None:
+        self._stream = stream
+        self._delimiter = table.delimiter
+        self._text = table.header.index(table.column)
+        self._outcome = None
+        header = list(table.header)
+        if table.outcome_column is not None:
+            if table.outcome_column not in header:
+                header.append(table.outcome_column)
+            self._outcome = header.index(table.outcome_column)
+        self._width = len(header)
+        if head:
+            self._write_records([header])
+
+    def write(self, rows: Rows, results: Sequence[Result]) -> None:
+        self._write_records(self._fill(record, result) for record, result in zip(rows.carried, results, strict=True))
+
+    def _fill(self, record: list[str], result: Result) -> list[str]:
+        filled = [*record, ""][: self._width]
+        filled[self._text] = result.text or ""
+        if self._outcome is not None:
+            filled[self._outcome] = result.outcome
+        return filled
+
+    def _write_records(self, records: Iterable[list[str]]) -> None:
+        buffer = io.StringIO()
+        minimal = csv.writer(buffer, delimiter=self._delimiter, lineterminator="\n")
+        # The csv module quotes a carriage return only where it is part of the line end.
+        quoted = csv.writer(buffer, delimiter=self._delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        for record in records:
+            (quoted if any("\r" in field for field in record) else minimal).writerow(record)
+        self._stream.write(buffer.getvalue().encode())

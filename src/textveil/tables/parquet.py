@@ -1,0 +1,125 @@
+"""Parquet: columns with types, read and written with Arrow."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
+
+from textveil.errors import InputError
+from textveil.extras import require
+from textveil.tables.base import LONG_BATCH, Result, Rows, Table, Writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MERGED_GROUP = 1 << 16
+"""Rows in a row group of a merged file."""
+
+
+class ParquetTable(Table):
+    """Columns with types; a null is a missing text."""
+
+    name = "parquet"
+
+    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
+        super().__init__(column=column, outcome_column=outcome_column, source=source)
+        self.arrow = require("pyarrow", extra="parquet")
+        self.parquet = require("pyarrow.parquet", extra="parquet")
+        self.schema: Any = None
+
+    def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
+        """Stream the rows, a row group's pages at a time."""
+        file = self._open(stream)
+        self.schema = self._result_schema(file.schema_arrow)
+        return self._read_rows(file, batch_size)
+
+    def _open(self, stream: IO[bytes]) -> Any:
+        if not isinstance(stream, io.FileIO | io.BufferedReader) or not stream.seekable():
+            # Compressed from outside, or standard input: Arrow has to jump about in the file.
+            spooled = TemporaryFile()  # noqa: SIM115 - the reader keeps it
+            shutil.copyfileobj(stream, spooled)
+            spooled.seek(0)
+            stream = spooled
+        try:
+            return self.parquet.ParquetFile(stream)
+        except self.arrow.ArrowException as error:
+            raise self._broken() from error
+
+    def _broken(self) -> InputError:
+        return InputError(f"{self.source} is not a complete Parquet file. Write it again.")
+
+    def _result_schema(self, schema: pa.Schema) -> pa.Schema:
+        """The schema of the output: plain text in the text column, and the column of outcomes."""
+        position = self._find_column(schema.names)
+        kind, types = schema.field(position).type, self.arrow.types
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)):
+            raise InputError(f"{self.source}: the column {self.column!r} holds {kind}, not text.")
+        text = self.arrow.field(self.column, self.arrow.string() if types.is_null(kind) else kind)
+        schema = schema.set(position, text.with_metadata(schema.field(position).metadata))
+        if self.outcome_column is not None:
+            outcome = self.arrow.field(self.outcome_column, self.arrow.string())
+            known = schema.get_field_index(self.outcome_column)
+            schema = schema.append(outcome) if known < 0 else schema.set(known, outcome)
+        return schema
+
+    def _read_rows(self, file: Any, batch_size: int) -> Iterator[Rows]:
+        try:
+            for batch in file.iter_batches(batch_size):
+                texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
+                for start, stop in _cut(texts):
+                    yield Rows(texts[start:stop], batch.slice(start, stop - start))
+        except (self.arrow.ArrowException, OSError) as error:
+            raise self._broken() from error
+
+    def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
+        """A writer of one whole Parquet file."""
+        return _ParquetWriter(stream, self)
+
+    def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
+        """Join the parts row group by row group, small ones together."""
+        with self.parquet.ParquetWriter(target, self.schema) as writer:
+            waiting: list[pa.Table] = []
+            for part in parts:
+                waiting.append(self.parquet.ParquetFile(part).read())
+                if sum(len(table) for table in waiting) >= MERGED_GROUP:
+                    writer.write_table(self.arrow.concat_tables(waiting))
+                    waiting = []
+            if waiting:
+                writer.write_table(self.arrow.concat_tables(waiting))
+
+
+class _ParquetWriter(Writer):
+    def __init__(self, stream: BinaryIO, table: ParquetTable) -> None:
+        self._table = table
+        self._schema = table.schema
+        self._writer = table.parquet.ParquetWriter(stream, table.schema)
+
+    def write(self, rows: Rows, results: Sequence[Result]) -> None:
+        columns = rows.carried.columns + [None] * (len(self._schema) - rows.carried.num_columns)
+        replaced = {self._table.column: [result.text for result in results]}
+        if self._table.outcome_column is not None:
+            replaced[self._table.outcome_column] = [result.outcome for result in results]
+        for name, values in replaced.items():
+            position = self._schema.get_field_index(name)
+            columns[position] = self._table.arrow.array(values, self._schema.field(position).type)
+        self._writer.write_batch(self._table.arrow.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
+
+
+def _cut(texts: Sequence[str | None]) -> Iterator[tuple[int, int]]:
+    """Where to cut a batch so that no piece of it holds much more text than it should."""
+    start = characters = 0
+    for position, text in enumerate(texts):
+        characters += len(text or "")
+        if characters >= LONG_BATCH:
+            yield start, position + 1
+            start, characters = position + 1, 0
+    if start < len(texts):
+        yield start, len(texts)

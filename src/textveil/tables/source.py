@@ -1,0 +1,147 @@
+"""Where rows come from: a file or a stream, opened in the format that its name tells."""
+
+from __future__ import annotations
+
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from textveil.errors import InputError, ParameterError, TextveilError
+from textveil.registry import Registry
+from textveil.tables.base import Rows, Table
+from textveil.tables.compression import SUFFIXES, decompress, strip_suffix
+
+OUTCOME_COLUMN = "textveil_outcome"
+
+FORMATS: Registry[type[Table]] = Registry("format")
+FORMATS.register("txt", "textveil.tables.lines:LinesTable", aliases=["text"])
+FORMATS.register("csv", "textveil.tables.delimited:CsvTable")
+FORMATS.register("tsv", "textveil.tables.delimited:TsvTable", aliases=["tab"])
+FORMATS.register("jsonl", "textveil.tables.jsonl:JsonLinesTable", aliases=["ndjson"])
+FORMATS.register("parquet", "textveil.tables.parquet:ParquetTable", aliases=["pq"])
+
+
+def detect_format(path: Path) -> str:
+    """The format that a file's name tells.
+
+    >>> detect_format(Path("reviews.jsonl.zst"))
+    'jsonl'
+    """
+    suffix = strip_suffix(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise ParameterError(
+            f"The name {path.name!r} does not tell its format. It should end in "
+            f"{', '.join('.' + name for name in FORMATS)}, with {' or '.join(SUFFIXES)} behind it or not; "
+            "or say it with --format."
+        )
+    return FORMATS.load(suffix).name
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the texts of a table are.
+
+    Args:
+        column: The column with the texts; of no meaning for plain text.
+        outcome_column: The column to write outcomes to; ``None`` leaves it out.
+        format_name: The format, if the name of the file does not tell it.
+    """
+
+    column: str = "text"
+    outcome_column: str | None = OUTCOME_COLUMN
+    format_name: str | None = None
+
+    def table(self, source: Source) -> Table:
+        """A table that reads ``source``."""
+        chosen = FORMATS.load(self.format_name or source.detect_format())
+        return chosen(column=self.column, outcome_column=self.outcome_column, source=source.label)
+
+
+class Source(ABC):
+    """Rows to be read, with errors that say where reading stopped."""
+
+    label: str
+
+    @abstractmethod
+    def detect_format(self) -> str:
+        """The format, as far as the source tells."""
+
+    @abstractmethod
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        """The decompressed content."""
+
+    @property
+    def fraction(self) -> float | None:
+        """How much of the source has been read, where that can be told."""
+        return None
+
+    def read(self, table: Table, *, batch_size: int) -> Iterator[Rows]:
+        """Stream the rows of the source.
+
+        Raises:
+            InputError: The source cannot be read, or is not what its name says.
+        """
+        try:
+            with self._open() as stream:
+                yield from table.read(stream, batch_size=batch_size)
+        except (TextveilError, GeneratorExit):
+            raise
+        except FileNotFoundError as error:
+            raise InputError(f"{self.label} is not there. Check the path.") from error
+        except (EOFError, zlib.error) as error:
+            raise InputError(f"{self.label} is cut off or damaged: it cannot be decompressed.") from error
+        except OSError as error:
+            raise InputError(
+                f"{self.label} cannot be read: {error.strerror or 'it is not what its name says'}."
+            ) from error
+
+
+class FileSource(Source):
+    """A file on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.label = repr(str(path))
+        self._raw: BinaryIO | None = None
+        self._size = 0
+
+    def detect_format(self) -> str:
+        """The format that the file's name tells."""
+        return detect_format(self.path)
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        with self.path.open("rb") as raw:
+            self._raw, self._size = raw, self.path.stat().st_size
+            try:
+                yield decompress(raw, self.path)
+            finally:
+                self._raw = None
+
+    @property
+    def fraction(self) -> float | None:
+        """The share of the file's bytes that has been read."""
+        if self._raw is None or self._raw.closed or not self._size:
+            return None
+        return min(1.0, self._raw.tell() / self._size)
+
+
+class StreamSource(Source):
+    """An open stream, such as standard input; it can be read once."""
+
+    def __init__(self, stream: BinaryIO, label: str = "standard input") -> None:
+        self._stream = stream
+        self.label = label
+
+    def detect_format(self) -> str:
+        """A document per line, unless told otherwise."""
+        return "txt"
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        yield self._stream

@@ -1,0 +1,174 @@
+"""Reading vectors that other programs wrote: word2vec and GloVe text, with or without a header, and word2vec binary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO, Literal, TypeAlias
+
+import numpy as np
+
+from textveil.errors import InputError, ParameterError
+from textveil.vectors import Matrix
+
+Layout: TypeAlias = Literal["auto", "text", "binary"]
+LAYOUTS: tuple[Layout, ...] = ("auto", "text", "binary")
+
+_LINES_TO_GUESS = 1000
+_LONGEST_TOKEN = 10_000
+_Pair = tuple[bytes, Matrix]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedVectors:
+    """Vectors of a foreign file, and how many of its entries were left out and why."""
+
+    entries: list[str]
+    matrix: Matrix
+    unusable: int
+    repeated: int
+
+
+@contextmanager
+def reading_vectors(path: Path, *, layout: Layout = "auto", limit: int | None = None) -> Iterator[ImportedVectors]:
+    """Read a file of vectors; the matrix lies in a temporary file while the block runs.
+
+    A token may contain anything but a line end, spaces included: the last numbers of a line are its vector. Entries
+    that are empty, not UTF-8 or come a second time are left out and counted.
+
+    Args:
+        path: The file.
+        layout: ``text``, ``binary`` (word2vec's), or ``auto``.
+        limit: Read this many vectors at most.
+    """
+    if limit is not None and limit < 1:
+        raise ParameterError(f"The limit must be at least 1. Got {limit} instead.")
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise InputError(f"Cannot read {str(path)!r}: {error.strerror}. Check the path.") from error
+    with stream, TemporaryFile() as store:
+        pairs = islice(_read_pairs(stream, path, layout), limit)
+        yield _collect(pairs, store, path)
+
+
+def _collect(pairs: Iterator[_Pair], store: BinaryIO, path: Path) -> ImportedVectors:
+    entries: dict[str, None] = {}
+    unusable = repeated = dimensions = 0
+    for token, vector in pairs:
+        entry = _decode(token)
+        if entry is None:
+            unusable += 1
+            continue
+        if entry in entries:
+            repeated += 1
+            continue
+        if not np.isfinite(vector).all():
+            raise InputError(f"{str(path)!r}: vector {len(entries) + 1} holds a number that is not finite.")
+        entries[entry] = None
+        dimensions = len(vector)
+        store.write(vector.tobytes())
+    if not entries:
+        raise InputError(f"{str(path)!r} holds no vectors.")
+    store.flush()
+    matrix = np.memmap(store, dtype=np.float32, mode="r", shape=(len(entries), dimensions))
+    return ImportedVectors(list(entries), matrix, unusable, repeated)
+
+
+def _decode(token: bytes) -> str | None:
+    """The token as an entry of a vocabulary, if it can be one."""
+    try:
+        entry = token.decode()
+    except UnicodeDecodeError:
+        return None
+    return entry if entry and "\n" not in entry else None
+
+
+def _read_pairs(stream: BinaryIO, path: Path, layout: Layout) -> Iterator[_Pair]:
+    header = _parse_header(stream.readline())
+    if layout == "auto":
+        layout = "binary" if header and not _is_text_line(stream.readline(), header[1]) else "text"
+    stream.seek(0)
+    if layout == "binary":
+        if header is None:
+            raise InputError(f"{str(path)!r} does not begin with the number and the length of its vectors.")
+        stream.readline()
+        return _read_binary(stream, *header, path)
+    return _read_text(stream, header, path)
+
+
+def _parse_header(line: bytes) -> tuple[int, int] | None:
+    """The number of vectors and their length, if that is what the first line says."""
+    fields = line.split()
+    if len(fields) == 2 and all(field.isdigit() for field in fields) and int(fields[1]) > 0:
+        return int(fields[0]), int(fields[1])
+    return None
+
+
+def _parse_line(line: bytes, dimensions: int) -> _Pair | None:
+    """Token and vector of a line; only spaces separate, and only the last ones count."""
+    token, *numbers = line.rstrip(b"\r\n").rstrip(b" ").rsplit(b" ", dimensions)
+    if len(numbers) != dimensions or not token:
+        return None
+    try:
+        return token, np.array([float(number) for number in numbers], dtype=np.float32)
+    except ValueError:
+        return None
+
+
+def _is_text_line(line: bytes, dimensions: int) -> bool:
+    return _parse_line(line, dimensions) is not None
+
+
+def _read_text(stream: BinaryIO, header: tuple[int, int] | None, path: Path) -> Iterator[_Pair]:
+    first = 1
+    if header is not None:
+        dimensions = header[1]
+        stream.readline()
+        first = 2
+    else:
+        # A token has at least one field, so the shortest of many lines tells the length of a vector.
+        fields = [line.rstrip().count(b" ") for line in islice(stream, _LINES_TO_GUESS) if line.strip()]
+        dimensions = min(fields, default=0)
+        stream.seek(0)
+    if dimensions < 1:
+        raise InputError(f"{str(path)!r} is not a file of vectors: no line has a word and a number.")
+    found = 0
+    for number, line in enumerate(stream, start=first):
+        pair = _parse_line(line, dimensions)
+        if pair is None:
+            if not line.strip():
+                continue
+            raise InputError(f"{str(path)!r}, line {number}: expected a word and {dimensions} numbers.")
+        found += 1
+        yield pair
+    if header is not None and found != header[0]:
+        raise InputError(f"{str(path)!r} promises {header[0]} vectors and holds {found}. Get the file again.")
+
+
+def _read_binary(stream: BinaryIO, count: int, dimensions: int, path: Path) -> Iterator[_Pair]:
+    size = dimensions * np.dtype(np.float32).itemsize
+    for number in range(1, count + 1):
+        token = _read_token(stream)
+        raw = stream.read(size)
+        if token is None or len(raw) != size:
+            raise InputError(f"{str(path)!r} ends inside vector {number} of {count}. Get the file again.")
+        yield token, np.frombuffer(raw, dtype="<f4")
+
+
+def _read_token(stream: BinaryIO) -> bytes | None:
+    """The bytes up to the next space; a line end before them belongs to the vector before."""
+    token = bytearray()
+    while len(token) < _LONGEST_TOKEN:
+        byte = stream.read(1)
+        if not byte:
+            return None
+        if byte == b" ":
+            return bytes(token)
+        if byte != b"\n" or token:
+            token += byte
+    return None

@@ -1,0 +1,114 @@
+"""The rules of the house that a reader cannot see: imports point one way, and the public names are these."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import textveil
+
+SOURCE = Path(textveil.__file__).parent
+
+LAYERS = [
+    {"version", "errors", "stopwords"},
+    {"extras", "registry", "randomness", "atomic"},
+    {"text", "vectors"},
+    {"bundle", "vector_files"},
+    {"decomposition", "distribution", "mechanisms"},
+    {"privacy"},
+    {"obfuscation"},
+    {"tables", "partial"},
+    {"filejob"},
+    {"cli"},
+]
+LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
+AXES = ("decomposition", "distribution", "mechanisms")
+
+
+def modules() -> list[Path]:
+    return sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def imports_of(path: Path) -> list[str]:
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            names.append(str(node.module))
+    return [name.removeprefix("textveil.") for name in names if name.startswith("textveil")]
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path) -> None:
+    here = room(path)
+    for name in imports_of(path):
+        there = name.partition(".")[0]
+        if there == here:
+            if here in AXES and path.name != "__init__.py":
+                assert name == f"{here}.base", f"{path.name} imports its sibling {name}"
+            continue
+        assert LEVEL[there] < LEVEL[here], f"{path} imports {name}, which lies above or beside it"
+
+
+def test_every_module_says_in_one_sentence_what_lives_there() -> None:
+    for path in [*modules(), SOURCE / "__init__.py"]:
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        assert docstring, path
+        assert docstring.splitlines()[0].rstrip().endswith((".", ":", '"', "`")), path
+
+
+def test_public_names() -> None:
+    assert sorted(textveil.__all__) == [
+        "BudgetError",
+        "Bundle",
+        "BundleError",
+        "Certificate",
+        "Chunk",
+        "ColumnError",
+        "Document",
+        "DocumentOutcome",
+        "FileJob",
+        "FileReport",
+        "InputError",
+        "MissingExtraError",
+        "ObfuscatedChunk",
+        "Obfuscation",
+        "Obfuscator",
+        "Outcome",
+        "OutputError",
+        "OutputExistsError",
+        "ParameterError",
+        "ProfileError",
+        "TextveilError",
+        "UnknownNameError",
+        "__version__",
+    ]
+    for name in textveil.__all__:
+        assert hasattr(textveil, name)
+
+
+def test_starting_loads_nothing_heavy() -> None:
+    heavy = {"pyarrow", "gensim", "scipy", "torch", "transformers", "spacy", "pandas", "ray"}
+    code = "import sys, textveil.cli.main; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not heavy & set(loaded)
+
+
+def test_no_source_uses_what_is_forbidden() -> None:
+    for path in modules():
+        text = path.read_text(encoding="utf-8")
+        assert "np.random.default_rng" not in text, path
+        assert "np.random.seed" not in text, path
+        if path.name != "randomness.py":
+            assert "Generator(" not in text, f"{path} makes a generator"
+        assert "import pickle" not in text, path

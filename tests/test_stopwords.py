@@ -1,0 +1,23 @@
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from textveil.stopwords import ENGLISH
+
+SHARED = Path(__file__).parents[2] / "shared" / "nltk_data"
+
+
+def test_the_list_is_made_of_lower_case_words():
+    assert all(re.fullmatch(r"[a-z]+", word) for word in ENGLISH)
+    assert {"the", "don", "t", "wouldn"} <= ENGLISH
+
+
+def test_the_list_is_nltks():
+    folder = Path(os.environ.get("NLTK_DATA", SHARED))
+    path = folder / "corpora" / "stopwords" / "english"
+    if not path.exists():
+        pytest.skip("needs NLTK's stopwords; set NLTK_DATA")
+    lines = path.read_text(encoding="utf-8").split()
+    assert {word for line in lines for word in re.findall(r"\w+", line)} == ENGLISH

@@ -1,0 +1,76 @@
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textveil.text import Chunk, Document, spoken
+
+any_text = st.text(st.characters(exclude_categories=()), max_size=200)  # lone surrogates and controls included
+
+
+def partitions(words: int) -> st.SearchStrategy[list[Chunk]]:
+    """Every way of cutting so many words into consecutive chunks."""
+    cuts = st.sets(st.integers(1, max(1, words - 1))).map(lambda cut: sorted({0, words, *(c for c in cut if c < words)}))
+    return cuts.map(lambda ends: [Chunk(a, b) for a, b in zip(ends, ends[1:], strict=False)])
+
+
+@given(any_text, st.data())
+def test_nothing_replaced_gives_the_very_same_string(text, data):
+    document = Document.parse(text)
+    chunks = data.draw(partitions(len(document.words)))
+    assert document.assemble(chunks, [None] * len(chunks)) == text
+
+
+@given(any_text, st.data())
+def test_replacing_changes_chunks_and_nothing_else(text, data):
+    document = Document.parse(text)
+    chunks = data.draw(partitions(len(document.words)))
+    replaced = data.draw(st.lists(st.booleans(), min_size=len(chunks), max_size=len(chunks)))
+    result = document.assemble(chunks, ["" if yes else None for yes in replaced])
+    expected, written = "", 0
+    for chunk, yes in zip(chunks, replaced, strict=True):
+        start, stop = document.spans[chunk.start][0], document.spans[chunk.stop - 1][1]
+        expected += text[written:start] + ("" if yes else text[start:stop])
+        written = stop
+    assert result == expected + text[written:]
+
+
+@given(any_text)
+def test_words_are_what_the_regular_expression_finds(text):
+    document = Document.parse(text)
+    assert [text[start:stop] for start, stop in document.spans] == re.findall(r"\b\w+\b", text)
+    assert list(document.words) == [word.lower() for word in re.findall(r"\b\w+\b", text)]
+
+
+def test_underscores_accents_and_digits_belong_to_words():
+    assert Document.parse("Café_Ünal +49-170 שלום 東京").words == ("café_ünal", "49", "170", "שלום", "東京")
+
+
+def test_a_contraction_is_two_words():
+    assert Document.parse("Don't").words == ("don", "t")
+
+
+def test_key_and_written_form_of_a_chunk():
+    document = Document.parse("In  New -York!")
+    assert document.key(Chunk(1, 3)) == "new_york"
+    assert document.written(Chunk(1, 3)) == "New -York"
+    assert Chunk(1, 3).size == 2
+
+
+def test_gaps_inside_a_replaced_chunk_disappear_and_around_it_stay():
+    document = Document.parse("  (New - York)!\n")
+    assert document.assemble([Chunk(0, 2)], ["green tea"]) == "  (green tea)!\n"
+
+
+def test_symbols_between_words_are_counted():
+    assert Document.parse("fine 🙂🙂, e\u0301 — “quoted” 5 €").count_symbols() == 4
+    assert Document.parse("plain (ASCII) $ text!").count_symbols() == 0
+
+
+def test_entries_are_written_in_lower_case_with_spaces():
+    assert spoken("New_York_City") == "new york city"
+
+
+def test_a_megabyte_without_a_space_is_one_word():
+    document = Document.parse("x" * 1_000_000)
+    assert document.spans == ((0, 1_000_000),)
