@@ -39,7 +39,7 @@ TRAINING = {
     "max_final_vocab": 20_000,
     "seed": 1,
 }
-NAME_SAMPLE = 60_000  # paragraphs read by spaCy, spread evenly over the corpus
+NAME_SAMPLE = 20_000  # paragraphs read by spaCy, spread evenly over the corpus
 NAME_OCCURRENCES = 3
 NAME_SHARE = 0.5  # an entry is a name when spaCy says so for at least this share of its occurrences
 

@@ -15,7 +15,7 @@ SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
     {"version", "errors", "stopwords"},
-    {"extras", "registry", "randomness", "atomic"},
+    {"extras", "registry", "randomness", "atomic", "threads"},
     {"text", "vectors"},
     {"bundle", "vector_files"},
     {"decomposition", "distribution", "mechanisms"},

@@ -33,10 +33,12 @@ def test_a_name_is_given_once(shapes, name):
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(shapes):
-    with pytest.raises(UnknownNameError, match=r"no shape 'dequeue'. Did you mean 'deque'\? Choose from: counter, deque"):
+    with pytest.raises(
+        UnknownNameError, match=r"no shape 'dequeue'. Did you mean 'deque'\? Choose from: counter, deque"
+    ):
         shapes.load("dequeue")
 
 
 def test_a_name_unlike_any_other_gets_the_list_only(shapes):
-    with pytest.raises(UnknownNameError, match="no shape 'xyz'. Choose from"):
+    with pytest.raises(UnknownNameError, match=r"no shape 'xyz'\. Choose from"):
         shapes.load("xyz")

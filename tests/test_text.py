@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +11,10 @@ any_text = st.text(st.characters(exclude_categories=()), max_size=200)  # lone s
 
 def partitions(words: int) -> st.SearchStrategy[list[Chunk]]:
     """Every way of cutting so many words into consecutive chunks."""
-    cuts = st.sets(st.integers(1, max(1, words - 1))).map(lambda cut: sorted({0, words, *(c for c in cut if c < words)}))
-    return cuts.map(lambda ends: [Chunk(a, b) for a, b in zip(ends, ends[1:], strict=False)])
+    cuts = st.sets(st.integers(1, max(1, words - 1))).map(
+        lambda cut: sorted({0, words, *(c for c in cut if c < words)})
+    )
+    return cuts.map(lambda ends: [Chunk(a, b) for a, b in pairwise(ends)])
 
 
 @given(any_text, st.data())

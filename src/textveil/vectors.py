@@ -17,9 +17,7 @@ Flags = npt.NDArray[np.bool_]
 UNKNOWN = -1
 """The row of a chunk that is not in the vocabulary."""
 
-TILE_QUERIES = 512
-TILE_SCORES = 1 << 20  # scores computed at a time: 4 MiB, so that they are read back from the cache
-TILE_DOUBTFUL = 16
+TILE_ENTRIES = 2048  # with 512 points, 4 MiB of scores at a time: they are read back from the cache
 _PLAIN_ENTRY = re.compile(r"\w+(?: \w+)*")
 
 
@@ -38,6 +36,10 @@ class ExactIndex:
     The nearest entry w of a point q is the one with the largest q.w - |w|^2/2. A matrix product in single precision
     finds the two best; where they are closer than its rounding error can be, double precision decides. So the
     answer depends neither on how queries are batched nor on the number of threads.
+
+    Points are given in homogeneous coordinates, as a point times its weight and the weight. A weight of 1 makes an
+    ordinary point; towards 0 the point moves to infinity, and at 0 it is a direction, whose nearest entry is the one
+    most aligned with it.
     """
 
     def __init__(self, matrix: Matrix) -> None:
@@ -54,55 +56,34 @@ class ExactIndex:
         self._error_per_weight = unit * float(self._half_norms.max(initial=0.0))
 
     def search(self, points: Floats, weights: Floats) -> Rows:
-        """The row nearest to each point, given in homogeneous coordinates.
+        """The nearest row of each point; of equally near entries the first.
 
-        Args:
-            points: One point per row, multiplied by its weight.
-            weights: 1 for an ordinary point; towards 0 the point moves to infinity, and at 0 it is a direction,
-                whose nearest entry is the one most aligned with it.
-
-        Returns:
-            One row number per point; of equally near entries the first.
+        A few hundred points at a time are fastest. Threads may search at the same time.
         """
-        nearest = np.empty(len(points), dtype=np.int64)
-        doubtful = np.empty(len(points), dtype=np.bool_)
-        for start in range(0, len(points), TILE_QUERIES):
-            tile = slice(start, start + TILE_QUERIES)
-            nearest[tile], doubtful[tile] = self._search_tile(points[tile], weights[tile])
-        again = np.flatnonzero(doubtful)
-        for start in range(0, len(again), TILE_DOUBTFUL):
-            tile_rows = again[start : start + TILE_DOUBTFUL]
-            nearest[tile_rows] = self._decide(points[tile_rows], weights[tile_rows])
-        return nearest
-
-    def _search_tile(self, points: Floats, weights: Floats) -> tuple[Rows, Flags]:
-        """The best entries in single precision, and whether another one may be better in truth."""
-        queries = _extend(points, weights)
+        queries = np.concatenate([points, weights[:, None]], axis=1, dtype=np.float32, casting="same_kind")
         each = np.arange(len(queries))
-        best = np.full(len(queries), -np.inf, dtype=np.float32)
-        second = best.copy()
-        nearest = np.zeros(len(queries), dtype=np.int64)
-        width = max(1, TILE_SCORES // len(queries))
-        for start in range(0, len(self._extended), width):
-            scores = queries @ self._extended[start : start + width].T
+        starts = range(0, len(self._extended), TILE_ENTRIES)
+        tops = np.empty((len(starts), len(queries)), dtype=np.float32)
+        seconds = np.empty_like(tops)
+        rows = np.empty(tops.shape, dtype=np.int64)
+        buffer = np.empty((len(queries), min(TILE_ENTRIES, len(self._extended))), dtype=np.float32)
+        for tile, start in enumerate(starts):
+            entries = self._extended[start : start + TILE_ENTRIES]
+            scores = np.matmul(queries, entries.T, out=buffer[:, : len(entries)])
             row = scores.argmax(axis=1)
-            top = scores[each, row]
+            tops[tile], rows[tile] = scores[each, row], row + start
             scores[each, row] = -np.inf
-            second = np.maximum(np.maximum(second, scores.max(axis=1)), np.minimum(best, top))
-            nearest = np.where(top > best, row + start, nearest)
-            best = np.maximum(best, top)
-        return nearest, best - second <= self._doubt(points, weights)
-
-    def _decide(self, points: Floats, weights: Floats) -> Rows:
-        """The best entries in double precision, among those that single precision cannot tell apart."""
-        scores = _extend(points, weights) @ self._extended.T
-        floor = scores.max(axis=1) - self._doubt(points, weights)
-        query, row = np.nonzero(scores >= floor[:, None])
-        exact = np.einsum("ij,ij->i", points[query], self._matrix[row], dtype=np.float64)
-        exact -= weights[query] * self._half_norms[row]
-        order = np.lexsort((row, -exact, query))
-        _, first = np.unique(query[order], return_index=True)
-        return row[order][first]
+            seconds[tile] = scores.max(axis=1)
+        winner = tops.argmax(axis=0)
+        nearest: Rows = rows[winner, each]
+        best = tops[winner, each]
+        others = np.where(np.arange(len(starts))[:, None] == winner, seconds, tops).max(axis=0)
+        doubt = self._doubt(points, weights)
+        for query in np.flatnonzero(best - others <= doubt):
+            floor = best[query] - doubt[query]
+            tiles = np.flatnonzero(tops[:, query] >= floor)
+            nearest[query] = self._decide(points[query], weights[query], queries[query], tiles, floor)
+        return nearest
 
     def _doubt(self, points: Floats, weights: Floats) -> Floats:
         """The difference of two scores below which rounding may have changed their order."""
@@ -110,9 +91,17 @@ class ExactIndex:
         error: Floats = lengths * self._error_per_length + weights * self._error_per_weight
         return 2 * error
 
-
-def _extend(points: Floats, weights: Floats) -> Matrix:
-    return np.concatenate([points, weights[:, None]], axis=1, dtype=np.float32, casting="same_kind")
+    def _decide(self, point: Floats, weight: float, query: Matrix, tiles: Rows, floor: float) -> int:
+        """The best entry in double precision, among those of some tiles whose score reaches ``floor``."""
+        candidates = np.concatenate(
+            [
+                tile * TILE_ENTRIES
+                + np.flatnonzero(self._extended[tile * TILE_ENTRIES : (tile + 1) * TILE_ENTRIES] @ query >= floor)
+                for tile in tiles
+            ]
+        )
+        exact = self._matrix[candidates].astype(np.float64) @ point - weight * self._half_norms[candidates]
+        return int(candidates[exact.argmax()])
 
 
 class Vectors:
@@ -158,7 +147,8 @@ class Vectors:
         return mean.astype(np.float32)
 
     @cached_property
-    def _index(self) -> ExactIndex:
+    def index(self) -> ExactIndex:
+        """The index of the entries that may be written, built when it is first asked for."""
         everything = len(self.writable) == len(self)
         return ExactIndex(self.matrix if everything else self.matrix[self.writable])
 
@@ -169,5 +159,5 @@ class Vectors:
         return points
 
     def nearest(self, points: Floats, weights: Floats) -> Rows:
-        """The writable row nearest to each point; see :meth:`ExactIndex.search`."""
-        return self.writable[self._index.search(points, weights)]
+        """The writable row nearest to each point; see :class:`ExactIndex`."""
+        return self.writable[self.index.search(points, weights)]

@@ -67,14 +67,17 @@ def _weigh(scores: Sequence[Score], *, invert: bool, missing: Missing) -> list[f
     given = [score for score in scores if score is not None]
     if not all(map(math.isfinite, given)):
         raise ParameterError("A distributor gave a score that is not a finite number. Its model may be broken.")
-    if not given:
+    scale = max(map(abs, given), default=0.0)
+    if scale == 0:
         return [0.0] * len(scores)
-    least, most = min(given), max(given)
+    # Only proportions count; scaled to [-1, 1], no score can overflow.
+    least, most = min(given) / scale, max(given) / scale
     shift = -least if least < 0 else 0.0
     mirror = most + least + 2 * shift
 
     def weigh(score: float) -> float:
-        return max(0.0, mirror - (score + shift)) if invert else score + shift
+        shifted = score / scale + shift
+        return max(0.0, mirror - shifted) if invert else shifted
 
     filler = 0.0 if missing == "zero" else math.fsum(map(weigh, given)) / len(given)
     return [filler if score is None else weigh(score) for score in scores]

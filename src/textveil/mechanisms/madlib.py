@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from textveil.mechanisms.base import Mechanism, Request
-from textveil.vectors import Floats, Rows
+from textveil.threads import in_threads
+from textveil.vectors import Floats, Rows, Vectors
 
-BLOCK_CHUNKS = 4096
-"""Chunks perturbed at a time; bounds the memory that noise takes."""
+BLOCK_CHUNKS = 512
+"""Chunks looked up at a time by one thread; bounds the memory that noise takes."""
 
 
 class Madlib(Mechanism):
@@ -30,32 +31,38 @@ class Madlib(Mechanism):
     name = "madlib"
     guarantee = "exp(share * distance) between any two chunks, distance Euclidean in the bundle's embedding"
 
+    def __init__(self, vectors: Vectors) -> None:
+        super().__init__(vectors)
+        _ = vectors.index  # built here, once, and not by several threads at the same time
+
     def perturb(self, requests: Sequence[Request]) -> list[Rows]:
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        parts = list(self._perturb_blocks(requests))
+        chosen = [np.empty(0, dtype=np.int64), *in_threads(self.vectors.nearest, self._noisy_blocks(requests))]
         ends = np.cumsum([len(request.rows) for request in requests])
-        return np.split(np.concatenate([np.empty(0, dtype=np.int64), *parts]), ends[:-1])
+        return np.split(np.concatenate(chosen), ends[:-1])
 
-    def _perturb_blocks(self, requests: Sequence[Request]) -> Iterator[Rows]:
-        """The chosen rows of all requests, one after the other, a block at a time."""
+    def _noisy_blocks(self, requests: Sequence[Request]) -> Iterator[tuple[Floats, Floats]]:
+        """The noisy points of all requests, one after the other, a block at a time, with their weights."""
         points: list[Floats] = []
         weights: list[Floats] = []
-        waiting = 0
+        room = BLOCK_CHUNKS
         for request in requests:
             # All lengths before all directions: so a block may end anywhere and the stream stays the same.
             lengths = request.generator.standard_gamma(self.vectors.dimensions, size=len(request.rows))
-            for start in range(0, len(request.rows), BLOCK_CHUNKS):
-                part = slice(start, start + BLOCK_CHUNKS)
+            start = 0
+            while start < len(request.rows):
+                part = slice(start, start + room)
                 weight = request.shares[part] / (request.shares[part] + lengths[part])
                 noise = request.generator.standard_normal((len(weight), self.vectors.dimensions))
                 noise *= ((1 - weight) / np.linalg.norm(noise, axis=1))[:, None]
                 points.append(self.vectors.place(request.rows[part]) * weight[:, None] + noise)
                 weights.append(weight)
-                waiting += len(weight)
-                if waiting >= BLOCK_CHUNKS:
-                    yield self.vectors.nearest(np.concatenate(points), np.concatenate(weights))
-                    points, weights, waiting = [], [], 0
-        if waiting:
-            yield self.vectors.nearest(np.concatenate(points), np.concatenate(weights))
+                start += len(weight)
+                room -= len(weight)
+                if room == 0:
+                    yield np.concatenate(points), np.concatenate(weights)
+                    points, weights, room = [], [], BLOCK_CHUNKS
+        if weights:
+            yield np.concatenate(points), np.concatenate(weights)

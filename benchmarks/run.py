@@ -1,0 +1,136 @@
+"""``make bench``: textveil and its peers on the same vectors and words, start-up time and memory, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from textveil.mechanisms import Request
+from textveil.mechanisms.madlib import Madlib
+from textveil.randomness import SystemRandomness
+from textveil.vector_files import reading_vectors
+from textveil.vectors import Vectors
+
+EPSILON = 10.0
+WORDS = 20_000
+WORDS_PER_DOCUMENT = 60
+TEXT = "the film was a delight and the music lovely"
+
+
+def load_glove(path: Path) -> Vectors:
+    """The peer's GloVe vectors, every entry of them writable, as in the peer."""
+    with reading_vectors(path) as imported:
+        return Vectors([f"w{row}" for row in range(len(imported.entries))], np.array(imported.matrix))
+
+
+def time_madlib(vectors: Vectors) -> float:
+    """Words per second of textveil, noise and search, in documents of ordinary length."""
+    mechanism, randomness = Madlib(vectors), SystemRandomness()
+    rows = np.arange(WORDS) * 7919 % len(vectors)
+
+    def requests(count: int) -> list[Request]:
+        parts = np.array_split(rows[:count], max(1, count // WORDS_PER_DOCUMENT))
+        return [Request(part, np.full(len(part), EPSILON), randomness.stream(0)) for part in parts]
+
+    mechanism.perturb(requests(2000))
+    return WORDS / best_of(3, lambda: mechanism.perturb(requests(WORDS)))
+
+
+def sgemm_peak(size: int = 3072) -> float:
+    """Floating-point operations per second of a large product of square matrices."""
+    square = np.random.default_rng(1).standard_normal((size, size), dtype=np.float32)
+    return 2 * size**3 / best_of(5, lambda: square @ square)
+
+
+def best_of(repeats: int, work: Callable[[], object]) -> float:
+    """The shortest time of several runs, in seconds: the one that the machine disturbed least."""
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def compare_speed(peers: Path) -> None:
+    """Words per second of textveil and its peers, and the share of the machine's peak."""
+    words = "film music story actor scene house water night friend river " * 20
+    command = [str(peers), str(Path(__file__).with_name("peers.py")), str(EPSILON), "8"]
+    answer = json.loads(subprocess.run(command, input=words, capture_output=True, text=True, check=True).stdout)
+    vectors = load_glove(Path(answer["glove"]))
+    peak = sgemm_peak()
+    ours = time_madlib(vectors)
+    peak = max(peak, sgemm_peak())
+    used = ours * 2 * len(vectors) * (vectors.dimensions + 1) / peak
+    print(f"\nMADLIB on GloVe, {len(vectors):,} x {vectors.dimensions}, epsilon {EPSILON:g} per word")
+    print(f"  {'textveil (exact)':<62}{ours:>10,.0f} words/s")
+    for peer, rate in answer["rates"].items():
+        print(f"  {peer:<62}{rate:>10,.1f} words/s   textveil is {ours / rate:,.0f} times as fast")
+    print(f"  sgemm peak of this machine {peak / 1e9:.0f} GFLOP/s; textveil, noise included, uses {used:.0%} of it")
+
+
+def compare_start() -> None:
+    """Start-up of the command against a bare import of numpy."""
+    textveil = [str(Path(sys.executable).with_name("textveil")), "obfuscate", TEXT, "--epsilon", "100"]
+    times: dict[str, list[float]] = {"import numpy": [], "textveil obfuscate": []}
+    for _ in range(15):  # in turns, so that a slow spell of the machine meets both
+        for name, command in zip(times, ([sys.executable, "-c", "import numpy"], textveil), strict=True):
+            times[name].append(best_of(1, lambda: subprocess.run(command, check=True, capture_output=True)))  # noqa: B023
+    bare, ours = (statistics.median(times[name]) for name in times)
+    print("\nCold start, median of 15 runs in turns")
+    print(f"  python -c 'import numpy'     {bare * 1000:>8.0f} ms")
+    print(f"  textveil obfuscate TEXT      {ours * 1000:>8.0f} ms   {ours / bare:.1f} times")
+
+
+def peak_memory(rows: int, folder: Path) -> tuple[float, float]:
+    """The largest resident size of a run over a CSV file of so many rows, in MiB, and its documents per second."""
+    source, target = folder / f"{rows}.csv", folder / f"{rows}.out.csv"
+    with source.open("w", encoding="utf-8") as out:
+        out.write("id,text\n")
+        out.writelines(f"{row},{TEXT} number {row}\n" for row in range(rows))
+    command = [str(Path(sys.executable).with_name("textveil")), "obfuscate", "--input", str(source)]
+    started = time.perf_counter()
+    process = subprocess.Popen([*command, "--output", str(target), "--epsilon", "40", "--quiet"])
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        raise SystemExit(f"the run over {rows} rows failed")
+    return usage.ru_maxrss / 1024, rows / (time.perf_counter() - started)
+
+
+def compare_memory() -> None:
+    """Peak memory for a short and a long file."""
+    print("\nPeak memory of textveil obfuscate --input FILE.csv")
+    with tempfile.TemporaryDirectory() as folder:
+        short, _ = peak_memory(10_000, Path(folder))
+        print(f"   10,000 rows  {short:>8.0f} MiB")
+        long, rate = peak_memory(200_000, Path(folder))
+        print(f"  200,000 rows  {long:>8.0f} MiB   {long / short - 1:+.1%}   {rate:,.0f} documents/s")
+
+
+def main() -> None:
+    """Run all benchmarks, or those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peers", type=Path, required=True, help="the Python of the peers' environment")
+    parser.add_argument("--only", choices=["speed", "start", "memory"], action="append")
+    options = parser.parse_args()
+    wanted = options.only or ["speed", "start", "memory"]
+    if "speed" in wanted:
+        compare_speed(options.peers)
+    if "start" in wanted:
+        compare_start()
+    if "memory" in wanted:
+        compare_memory()
+
+
+if __name__ == "__main__":
+    main()

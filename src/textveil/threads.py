@@ -1,0 +1,40 @@
+"""Spreading array work over the threads that the BLAS library would use."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
+from typing import TypeVar
+
+R = TypeVar("R")
+
+
+def in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:
+    """``function`` of every tuple of arguments, in order.
+
+    A single call is left to BLAS and its threads. Several run side by side, each with BLAS on one thread, so that
+    what is not a matrix product is spread as well; meanwhile the caller's thread makes the next arguments. There
+    are as many threads as BLAS was set to use, by the environment or otherwise.
+    """
+    remaining = iter(arguments)
+    first = list(islice(remaining, 2))
+    if len(first) < 2:
+        return (function(*values) for values in first)
+    return _in_threads(function, chain(first, remaining))
+
+
+def _in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:
+    from threadpoolctl import ThreadpoolController
+
+    blas = ThreadpoolController().select(user_api="blas")
+    workers = max((library.num_threads for library in blas.lib_controllers), default=1)
+    with blas.limit(limits=1), ThreadPoolExecutor(workers) as executor:
+        waiting: deque[Future[R]] = deque()
+        for values in arguments:
+            waiting.append(executor.submit(function, *values))
+            if len(waiting) > 2 * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

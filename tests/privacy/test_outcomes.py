@@ -1,0 +1,24 @@
+import pytest
+
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+
+P, D, S, U, N = Outcome
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        ([], DocumentOutcome.NO_WORDS),
+        ([S, S], DocumentOutcome.ONLY_STOPWORDS),
+        ([S, P], DocumentOutcome.OBFUSCATED),
+        ([D], DocumentOutcome.OBFUSCATED),
+        ([P, U], DocumentOutcome.PARTLY_IN_CLEAR),
+        ([N, S], DocumentOutcome.PARTLY_IN_CLEAR),
+    ],
+)
+def test_the_outcome_of_a_document_follows_from_its_chunks(outcomes, expected):
+    assert DocumentOutcome.of(outcomes) is expected
+
+
+def test_what_stands_in_the_output_in_clear():
+    assert [outcome.in_clear for outcome in Outcome] == [False, False, True, True, True]

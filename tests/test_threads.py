@@ -1,0 +1,47 @@
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from textveil.threads import in_threads
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_answers_come_in_order(count):
+    assert list(in_threads(lambda a, b: a * b, ((n, 2) for n in range(count)))) == [2 * n for n in range(count)]
+
+
+def test_arguments_are_made_as_they_are_needed():
+    made = 0
+
+    def arguments():
+        nonlocal made
+        for number in range(1000):
+            made += 1
+            yield (number,)
+
+    answers = in_threads(lambda n: n, arguments())
+    next(answers)
+    assert made < 100
+
+
+def test_blas_keeps_to_one_thread_inside_and_gets_its_own_back():
+    def blas_threads(*_):
+        return [library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()]
+
+    np.ones((2, 2)) @ np.ones((2, 2))
+    before = blas_threads()
+    assert all(set(threads) <= {1} for threads in in_threads(blas_threads, ((n,) for n in range(8))))
+    assert blas_threads() == before
+
+
+def test_a_limit_that_the_caller_set_holds():
+    with threadpool_limits(1):
+        names = set(in_threads(lambda _: threading.current_thread().name, ((n,) for n in range(20))))
+    assert len(names) == 1
+
+
+def test_an_error_reaches_the_caller():
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(lambda n: 1 // n, ((n,) for n in (1, 0, 2))))
