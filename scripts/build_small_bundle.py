@@ -2,9 +2,9 @@
 
     python scripts/build_small_bundle.py CORPUS.txt.xz --work build/small --output src/textveil/bundles/en
 
-Four steps, each kept under ``--work`` once it is finished, so that a killed build goes on with the next:
-``words.txt`` (the corpus as lower-case words), ``vectors.bin`` (word2vec), ``names.json`` (entries that are people's
-names) and the bundle itself. Needs the extras ``prepare`` and a spaCy English model.
+Five steps, each kept under ``--work`` once it is finished, so that a killed build goes on with the next:
+``words.txt`` (the corpus as lower-case words), ``vectors.bin`` (word2vec), ``names.json`` and ``capitals.json`` (what tells
+the names of people) and the bundle itself. Needs the extras ``prepare`` and a spaCy English model.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from textveil.vector_files import reading_vectors
 from textveil.vectors import Matrix, Rows
 
 WORD = re.compile(r"\w+")
+INSIDE_SENTENCE = re.compile(r"(?<=[\w,;] )\w+")  # behind a word or a comma: no sentence begins here
 LONGEST_LINE = 10_000  # gensim cuts a longer line of a corpus file
 TRAINING = {
     "vector_size": 300,
@@ -40,8 +41,10 @@ TRAINING = {
     "seed": 1,
 }
 NAME_SAMPLE = 20_000  # paragraphs read by spaCy, spread evenly over the corpus
-NAME_OCCURRENCES = 3
-NAME_SHARE = 0.5  # an entry is a name when spaCy says so for at least this share of its occurrences
+CAPITAL_STEP = 4  # capitals are counted in every fourth paragraph
+# An entry is a name when spaCy says so for this share of its occurrences and, inside sentences, it is capitalised in
+# that share: often a name and mostly capitalised, or now and then a name and never anything but capitalised.
+NAME_RULES = ((0.5, 0.5), (0.1, 0.9))
 
 
 def step(path: Path, build: Callable[[Path], None]) -> Path:
@@ -106,18 +109,42 @@ def find_names(corpus: Path, spacy_model: str, target: Path) -> None:
     target.write_text(json.dumps(counts, ensure_ascii=False), encoding="utf-8")
 
 
-def is_name(word: str, named: int, seen: int) -> bool:
-    """Whether a word counts as a person's name: spaCy says so most of the time, and it is no stopword."""
-    return seen >= NAME_OCCURRENCES and named / seen >= NAME_SHARE and word not in ENGLISH
+def count_capitals(corpus: Path, target: Path) -> None:
+    """Count, for every word inside a sentence, how often it is capitalised."""
+    seen: Counter[str] = Counter()
+    capital: Counter[str] = Counter()
+    for paragraph in islice(read_paragraphs(corpus), 0, None, CAPITAL_STEP):
+        words = INSIDE_SENTENCE.findall(paragraph)
+        seen.update(word.lower() for word in words)
+        capital.update(word.lower() for word in words if word.istitle())
+    counts = {word: [capital[word], seen[word]] for word in sorted(capital)}
+    target.write_text(json.dumps(counts, ensure_ascii=False), encoding="utf-8")
+
+
+def find_excluded(work: Path, entries: list[str]) -> list[str]:
+    """The entries that are people's names."""
+    named, capital = (
+        json.loads((work / name).read_text(encoding="utf-8")) for name in ("names.json", "capitals.json")
+    )
+
+    def share(counts: dict[str, list[int]], word: str) -> float:
+        part, whole = counts.get(word, (0, 1))
+        return part / whole
+
+    return [
+        entry
+        for entry in entries
+        if entry not in ENGLISH
+        and any(share(named, entry) >= name and share(capital, entry) >= title for name, title in NAME_RULES)
+    ]
 
 
 def write_bundle(work: Path, target: Path) -> None:
     """Write the bundle, and say what storage costs."""
-    counts = json.loads((work / "names.json").read_text(encoding="utf-8"))
     with (work / "words.txt").open(encoding="utf-8") as lines:
         tokens = sum(line.count(" ") + 1 for line in lines)
     with reading_vectors(work / "vectors.bin", layout="binary") as imported:
-        excluded = [entry for entry in imported.entries if is_name(entry, *counts.get(entry, (0, 0)))]
+        excluded = find_excluded(work, imported.entries)
         build_bundle(
             target,
             {"words": VectorTable(imported.entries, imported.matrix, excluded)},
@@ -128,7 +155,7 @@ def write_bundle(work: Path, target: Path) -> None:
             tokens=tokens,
             parameters={
                 "training": TRAINING,
-                "names": {"share": NAME_SHARE, "occurrences": NAME_OCCURRENCES, "paragraphs": NAME_SAMPLE},
+                "names": {"rules": NAME_RULES, "paragraphs": NAME_SAMPLE},
                 "software": {name: version(name) for name in ("gensim", "numpy", "spacy")},
             },
             storage="int8",
@@ -168,6 +195,7 @@ def main() -> None:
         step(options.work / "vectors.bin", lambda path: train(words, path))
     if options.only != "vectors":
         step(options.work / "names.json", lambda path: find_names(options.corpus, options.spacy_model, path))
+        step(options.work / "capitals.json", lambda path: count_capitals(options.corpus, path))
     if options.only is None:
         write_bundle(options.work, options.output)
 

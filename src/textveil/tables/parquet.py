@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
@@ -32,24 +33,27 @@ class ParquetTable(Table):
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows, a row group's pages at a time."""
-        file = self._open(stream)
-        self.schema = self._result_schema(file.schema_arrow)
-        return self._read_rows(file, batch_size)
+        with self._seekable(stream) as content:
+            try:
+                file = self.parquet.ParquetFile(content)
+                self.schema = self._result_schema(file.schema_arrow)
+                for batch in file.iter_batches(batch_size):
+                    texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
+                    for start, stop in _cut(texts):
+                        yield Rows(texts[start:stop], batch.slice(start, stop - start))
+            except (self.arrow.ArrowException, OSError) as error:
+                raise InputError(f"{self.source} is not a complete Parquet file. Write it again.") from error
 
-    def _open(self, stream: IO[bytes]) -> Any:
-        if not isinstance(stream, io.FileIO | io.BufferedReader) or not stream.seekable():
-            # Compressed from outside, or standard input: Arrow has to jump about in the file.
-            spooled = TemporaryFile()  # noqa: SIM115 - the reader keeps it
+    @contextmanager
+    def _seekable(self, stream: IO[bytes]) -> Iterator[IO[bytes]]:
+        """The stream, or a copy of it on disk: Arrow has to jump about, which only a plain file allows."""
+        if isinstance(stream, io.FileIO | io.BufferedReader) and stream.seekable():
+            yield stream
+            return
+        with TemporaryFile() as spooled:
             shutil.copyfileobj(stream, spooled)
             spooled.seek(0)
-            stream = spooled
-        try:
-            return self.parquet.ParquetFile(stream)
-        except self.arrow.ArrowException as error:
-            raise self._broken() from error
-
-    def _broken(self) -> InputError:
-        return InputError(f"{self.source} is not a complete Parquet file. Write it again.")
+            yield spooled
 
     def _result_schema(self, schema: pa.Schema) -> pa.Schema:
         """The schema of the output: plain text in the text column, and the column of outcomes."""
@@ -66,15 +70,6 @@ class ParquetTable(Table):
             known = schema.get_field_index(self.outcome_column)
             schema = schema.append(outcome) if known < 0 else schema.set(known, outcome)
         return schema
-
-    def _read_rows(self, file: Any, batch_size: int) -> Iterator[Rows]:
-        try:
-            for batch in file.iter_batches(batch_size):
-                texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
-                for start, stop in _cut(texts):
-                    yield Rows(texts[start:stop], batch.slice(start, stop - start))
-        except (self.arrow.ArrowException, OSError) as error:
-            raise self._broken() from error
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of one whole Parquet file."""

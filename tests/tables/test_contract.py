@@ -1,0 +1,140 @@
+"""What every format promises: rows come back in order, with new texts, and all else as it was."""
+
+import io
+import json
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textveil.errors import ColumnError, InputError
+from textveil.tables import FORMATS, Result
+
+texts = st.lists(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=30), min_size=1, max_size=12
+)
+
+
+def make(name: str, rows: Iterable[str | None]) -> bytes:
+    """A file in the format, with a column before the texts and one behind where it has columns."""
+    out = io.BytesIO()
+    table = {"id": [], "text": [], "stars": []}
+    for number, text in enumerate(rows):
+        table["id"].append(f"r{number}")
+        table["text"].append(text)
+        table["stars"].append(str(number % 5))
+    match name:
+        case "txt":
+            out.write("".join(f"{text or ''}\n" for text in table["text"]).encode())
+        case "csv" | "tsv":
+            import csv
+
+            wrapper = io.TextIOWrapper(out, "utf-8", newline="", write_through=True)
+            writer = csv.writer(wrapper, delimiter="," if name == "csv" else "\t", quoting=csv.QUOTE_ALL)
+            writer.writerow(table)
+            writer.writerows(zip(*table.values(), strict=True))
+            wrapper.detach()
+        case "jsonl":
+            for values in zip(*table.values(), strict=True):
+                out.write(json.dumps(dict(zip(table, values, strict=True))).encode() + b"\n")
+        case "parquet":
+            pq.write_table(pa.table(table, schema=pa.schema(dict.fromkeys(table, pa.string()))), out, row_group_size=3)
+    return out.getvalue()
+
+
+def open_table(name: str, outcome_column: str | None = "outcome"):
+    return FORMATS.load(name)(column="text", outcome_column=outcome_column, source="the file")
+
+
+def rewrite(name: str, content: bytes, change, *, batch_size: int = 3, parts: int = 1) -> bytes:
+    """Read a file and write it again with changed texts, in several parts."""
+    table = open_table(name)
+    batches = list(table.read(io.BytesIO(content), batch_size=batch_size))
+    written = []
+    for part in range(parts):
+        stream = io.BytesIO()
+        with table.writer(stream, head=part == 0) as writer:
+            for rows in batches[part::parts] if parts == 1 else batches[part * len(batches) // parts : (part + 1) * len(batches) // parts]:
+                writer.write(rows, [Result(change(text), "fine") for text in rows.texts])
+        written.append(io.BytesIO(stream.getvalue()))
+    target = io.BytesIO()
+    table.merge(written, target)
+    return target.getvalue()
+
+
+def read(name: str, content: bytes, column: str = "text") -> list[str | None]:
+    table = FORMATS.load(name)(column=column, outcome_column=None, source="the file")
+    return [text for rows in table.read(io.BytesIO(content), batch_size=4) for text in rows.texts]
+
+
+@pytest.fixture(params=list(FORMATS))
+def name(request):
+    return request.param
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+@given(rows=texts, parts=st.integers(1, 4))
+def test_rows_come_back_with_new_texts_and_all_else_as_it_was(name, rows, parts):
+    result = rewrite(name, make(name, rows), lambda text: f"<{text}>", parts=parts)
+    assert read(name, result) == [f"<{text}>" for text in rows]
+    if name != "txt":
+        assert read(name, result, "id") == [f"r{number}" for number in range(len(rows))]
+        assert read(name, result, "stars") == [str(number % 5) for number in range(len(rows))]
+        assert read(name, result, "outcome") == ["fine"] * len(rows)
+
+
+def test_batches_have_the_size_asked_for(name):
+    content = make(name, [f"text {number}" for number in range(10)])
+    sizes = [len(rows.texts) for rows in open_table(name).read(io.BytesIO(content), batch_size=4)]
+    assert sum(sizes) == 10
+    assert max(sizes) <= 4
+
+
+def test_long_texts_make_small_batches(name):
+    content = make(name, ["x" * 600_000] * 6)
+    sizes = [len(rows.texts) for rows in open_table(name).read(io.BytesIO(content), batch_size=100)]
+    assert sizes == [2, 2, 2]
+
+
+def test_a_column_that_is_there_twice_or_not_at_all(name):
+    if name == "txt":
+        pytest.skip("plain text has no columns")
+    table = FORMATS.load(name)(column="review", outcome_column=None, source="the file")
+    with pytest.raises(ColumnError, match="the file has no column 'review'. It has: 'id', 'text', 'stars'"):
+        list(table.read(io.BytesIO(make(name, ["a"])), batch_size=1))
+
+
+def test_an_outcome_column_that_is_there_is_used_again(name):
+    once = rewrite(name, make(name, ["a", "b"]), str.upper)
+    twice = rewrite(name, once, str.lower)
+    assert read(name, twice) == ["a", "b"]
+    if name != "txt":
+        assert twice.count(b"outcome") == once.count(b"outcome")
+
+
+def test_a_file_without_rows(name):
+    result = rewrite(name, make(name, []), str.upper)
+    assert read(name, result) == []
+
+
+@pytest.mark.parametrize("name", ["jsonl", "parquet"])
+def test_a_missing_text_stays_missing(name):
+    result = rewrite(name, make(name, ["a", None, ""]), lambda text: None if text is None else text.upper())
+    assert read(name, result) == ["A", None, ""]
+
+
+@pytest.mark.parametrize("name", ["txt", "csv", "tsv", "jsonl"])
+def test_bytes_that_are_not_utf8_are_reported_by_line_and_never_quoted(name):
+    lines = make(name, ["first", "second", "third"]).split(b"\n")
+    lines[2] = b"SECRET" + b"\xff" + lines[2]
+    with pytest.raises(InputError, match="line 3, byte 7: this is not UTF-8") as caught:
+        read(name, b"\n".join(lines))
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["txt", "csv", "tsv", "jsonl"])
+def test_a_byte_order_mark_is_no_text(name):
+    assert read(name, b"\xef\xbb\xbf" + make(name, ["a"])) == ["a"]

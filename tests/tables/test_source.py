@@ -1,0 +1,112 @@
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from textveil.errors import InputError, ParameterError
+from textveil.tables import FileSource, Layout, StreamSource, detect_format
+from textveil.tables.compression import compressing
+
+from .test_contract import make
+
+COMPRESS = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.txt", "txt"),
+        ("a.CSV", "csv"),
+        ("a.b.tsv.gz", "tsv"),
+        ("a.ndjson.ZST", "jsonl"),
+        ("a.jsonl", "jsonl"),
+        ("x.pq", "parquet"),
+    ],
+)
+def test_a_name_tells_its_format(name, expected):
+    assert detect_format(Path(name)) == expected
+
+
+@pytest.mark.parametrize("name", ["reviews", "reviews.xlsx", "reviews.gz"])
+def test_a_name_that_tells_nothing(name):
+    with pytest.raises(ParameterError, match="does not tell its format.*--format"):
+        detect_format(Path(name))
+
+
+def read(path: Path) -> list[str | None]:
+    source = FileSource(path)
+    return [text for rows in source.read(Layout().table(source), batch_size=2) for text in rows.texts]
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESS))
+@pytest.mark.parametrize("name", ["txt", "csv", "jsonl", "parquet"])
+def test_compressed_files_are_read(tmp_path, name, suffix):
+    path = tmp_path / f"file.{name}{suffix}"
+    path.write_bytes(COMPRESS[suffix](make(name, ["one", "two", "three"])))
+    assert read(path) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_several_members_are_read_as_one_file(tmp_path, suffix):
+    path = tmp_path / f"file.txt{suffix}"
+    path.write_bytes(COMPRESS[suffix](b"one\ntw") + COMPRESS[suffix](b"o\n"))
+    assert read(path) == ["one", "two"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_compressed_file_that_is_cut_off_is_an_error_and_not_a_short_file(tmp_path, suffix):
+    import random
+
+    path = tmp_path / f"file.txt{suffix}"
+    lines = "".join(f"{random.Random(n).random()}\n" for n in range(30_000)).encode()
+    path.write_bytes(COMPRESS[suffix](lines)[:-1000])
+    with pytest.raises(InputError, match="cut off or damaged"):
+        read(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_file_that_is_not_compressed_at_all(tmp_path, suffix):
+    path = tmp_path / f"file.txt{suffix}"
+    path.write_bytes(b"just text\n")
+    with pytest.raises(InputError, match="damaged|not what its name says"):
+        read(path)
+
+
+def test_a_file_that_is_not_there_or_a_folder(tmp_path):
+    with pytest.raises(InputError, match="is not there"):
+        read(tmp_path / "none.txt")
+    (tmp_path / "folder.txt").mkdir()
+    with pytest.raises(InputError, match="Is a directory"):
+        read(tmp_path / "folder.txt")
+
+
+def test_progress_is_the_share_of_the_file_that_is_read(tmp_path):
+    path = tmp_path / "file.txt"
+    path.write_bytes(b"some text in a line\n" * 100_000)
+    source = FileSource(path)
+    fractions = []
+    for _ in source.read(Layout().table(source), batch_size=10_000):
+        fractions.append(source.fraction)
+    assert fractions == sorted(fractions)
+    assert 0 < fractions[0] < 0.5
+    assert fractions[-1] == 1.0
+    assert source.fraction is None
+
+
+def test_a_stream_is_plain_text_unless_told_otherwise():
+    source = StreamSource(io.BytesIO(b'{"text": "a"}\n'))
+    assert Layout().table(source).name == "txt"
+    table = Layout(format_name="jsonl").table(source)
+    assert [rows.texts for rows in source.read(table, batch_size=5)] == [["a"]]
+    assert source.fraction is None
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESS))
+def test_what_is_compressed_is_read_again(tmp_path, suffix):
+    path = tmp_path / f"out.txt{suffix}"
+    with path.open("wb") as raw, compressing(raw, path) as stream:
+        stream.write(b"one\n")
+        stream.write(b"two\n")
+    assert read(path) == ["one", "two"]

@@ -1,0 +1,224 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textveil.bundle import MANIFEST, Bundle, VectorTable, build_bundle, measure_distances
+from textveil.errors import BundleError, OutputExistsError, ParameterError, UnknownNameError
+
+from .conftest import ENTRIES, EXCLUDED, random_matrix
+
+
+def rewrite(folder: Path, **changes) -> None:
+    """Change the manifest; hashes of files that are there are brought up to date."""
+    import hashlib
+
+    path = folder / MANIFEST
+    values = {**json.loads(path.read_text(encoding="utf-8")), **changes}
+    for name in values["files"]:
+        if (folder / name).exists():
+            values["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    path.write_text(json.dumps(values), encoding="utf-8")
+
+
+def test_a_bundle_gives_back_what_it_was_built_from(tiny):
+    vectors = tiny.vectors("words")
+    assert list(vectors.entries) == ENTRIES
+    np.testing.assert_array_equal(vectors.matrix, random_matrix(len(ENTRIES), 12))
+    written = {vectors.entries[row] for row in vectors.writable}
+    assert written == set(ENTRIES) - set(EXCLUDED)
+    assert tiny.manifest.name == "tiny"
+    assert tiny.manifest.vectors["words"]["excluded"] == 2
+
+
+def test_float32_is_memory_mapped(tiny):
+    assert isinstance(tiny.vectors("words").matrix, np.memmap)
+
+
+@pytest.mark.parametrize(("storage", "tolerance"), [("float32", 0), ("float16", 2e-3), ("int8", 2e-2)])
+def test_compact_storage_stays_close(make_bundle, storage, tolerance):
+    exact = random_matrix(len(ENTRIES), 12)
+    stored = make_bundle(storage=storage).vectors("words").matrix
+    assert stored.dtype == np.float32
+    np.testing.assert_allclose(stored, exact, atol=tolerance * 2)
+
+
+def test_a_row_of_zeros_survives_int8(make_bundle):
+    matrix = random_matrix(3, 4)
+    matrix[1] = 0
+    np.testing.assert_array_equal(make_bundle(["a", "b", "c"], matrix=matrix, storage="int8").vectors("words").matrix[1], 0)
+
+
+def test_distances_are_those_of_the_entries():
+    matrix = np.array([[0, 0], [3, 4], [3, 5]], dtype=np.float32)
+    measured = measure_distances(matrix)
+    assert measured["nearest"]["0.5"] == 1.0  # of 5, 1, 1
+    assert measured["pairs"]["0.95"] > 5
+
+
+def test_the_shipped_bundle_is_whole():
+    bundle = Bundle.load("en")
+    assert len(bundle.verify()) == len(bundle.manifest.files)
+    vectors = bundle.vectors("words")
+    assert 15_000 < len(vectors) < 25_000
+    assert vectors.dimensions == 300
+    assert "film" in vectors
+    assert bundle.folder.stat()
+
+
+def test_entries_near_each_other_mean_something_alike():
+    vectors = Bundle.load("en").vectors("words")
+    unit = vectors.matrix / np.linalg.norm(vectors.matrix, axis=1)[:, None]
+
+    def likeness(first: str, second: str) -> float:
+        return float(unit[vectors.find(first)] @ unit[vectors.find(second)])
+
+    for word, near, far in (("king", "queen", "banana"), ("good", "bad", "tuesday"), ("river", "stream", "actor")):
+        assert likeness(word, near) > likeness(word, far) + 0.1
+
+
+def test_nobodys_name_is_written():
+    vectors = Bundle.load("en").vectors("words")
+    written = {vectors.entries[row] for row in vectors.writable}
+    for name in ("spielberg", "brando", "elizabeth", "hitchcock"):
+        assert name in vectors
+        assert name not in written
+
+
+def test_the_hash_of_a_bundle_covers_its_content(make_bundle, tiny):
+    assert make_bundle(excluded=EXCLUDED).hash == tiny.hash
+    assert make_bundle(excluded=[]).hash != tiny.hash
+
+
+def test_an_unknown_bundle_is_answered_with_the_known_ones():
+    with pytest.raises(UnknownNameError, match="Choose from: en"):
+        Bundle.load("no-such-bundle")
+
+
+def test_a_folder_without_a_manifest_is_no_bundle(tmp_path):
+    with pytest.raises(BundleError, match="is not a bundle"):
+        Bundle.load(tmp_path)
+
+
+def test_a_decomposition_that_is_not_there(tiny):
+    with pytest.raises(BundleError, match="no vectors for 'pmi'. It has: words"):
+        tiny.vectors("pmi")
+
+
+@pytest.mark.parametrize("name", ["words/matrix.npy", "words/vocabulary.txt", "words/excluded.txt"])
+def test_a_changed_file_is_noticed(copied_bundle, name):
+    path = copied_bundle / name
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    for use in (lambda bundle: bundle.vectors("words"), Bundle.verify):
+        with pytest.raises(BundleError, match=f"file '{name}'.*is not what its manifest says"):
+            use(Bundle.load(copied_bundle))
+
+
+@pytest.mark.parametrize("name", ["words/matrix.npy", "words/vocabulary.txt"])
+def test_a_missing_file_is_noticed(copied_bundle, name):
+    (copied_bundle / name).unlink()
+    with pytest.raises(BundleError, match=f"file '{name}'.*cannot be read"):
+        Bundle.load(copied_bundle).vectors("words")
+
+
+def test_a_file_that_the_manifest_does_not_list_is_not_used(copied_bundle):
+    rewrite(copied_bundle, files={"words/vocabulary.txt": ""})
+    with pytest.raises(BundleError, match=r"does not list 'words/matrix\.npy'"):
+        Bundle.load(copied_bundle).vectors("words")
+
+
+class Explosive:
+    """Would leave a trace if it were unpickled."""
+
+    def __reduce__(self):
+        return (Path.touch, (Path("exploded"),))
+
+
+def test_an_object_array_is_refused_and_not_unpickled(copied_bundle, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save(copied_bundle / "words/matrix.npy", np.array([Explosive()] * len(ENTRIES), dtype=object), allow_pickle=True)
+    rewrite(copied_bundle)
+    with pytest.raises(BundleError, match="not a plain array of numbers"):
+        Bundle.load(copied_bundle).vectors("words")
+    assert not Path("exploded").exists()
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [np.zeros((3, 4), np.float32), np.zeros(len(ENTRIES), np.float32), np.zeros((len(ENTRIES), 2), np.float64)],
+    ids=["too short", "one dimension", "double precision"],
+)
+def test_a_matrix_that_does_not_fit_is_refused(copied_bundle, matrix):
+    np.save(copied_bundle / "words/matrix.npy", matrix)
+    rewrite(copied_bundle)
+    with pytest.raises(BundleError, match="do not fit together|has type float64"):
+        Bundle.load(copied_bundle).vectors("words")
+
+
+def test_numbers_that_are_not_finite_are_refused(copied_bundle):
+    matrix = random_matrix(len(ENTRIES), 12)
+    matrix[5, 5] = np.nan
+    np.save(copied_bundle / "words/matrix.npy", matrix)
+    rewrite(copied_bundle)
+    with pytest.raises(BundleError, match="not finite"):
+        Bundle.load(copied_bundle).vectors("words")
+
+
+def test_a_truncated_matrix_is_refused(copied_bundle):
+    path = copied_bundle / "words/matrix.npy"
+    path.write_bytes(path.read_bytes()[:-100])
+    rewrite(copied_bundle)
+    with pytest.raises(BundleError, match="not a plain array"):
+        Bundle.load(copied_bundle).vectors("words")
+
+
+def test_a_bundle_of_a_newer_format_asks_for_an_update(copied_bundle):
+    rewrite(copied_bundle, format=99)
+    with pytest.raises(BundleError, match=r"format 99.*Update textveil"):
+        Bundle.load(copied_bundle)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"format": 1}', '{"format": "1"}'])
+def test_a_manifest_that_is_none(copied_bundle, content):
+    (copied_bundle / MANIFEST).write_text(content, encoding="utf-8")
+    with pytest.raises(BundleError, match=r"bundle\.json"):
+        Bundle.load(copied_bundle)
+
+
+@pytest.mark.parametrize("name", ["../secrets", "/etc/passwd", "words/../../x"])
+def test_a_manifest_reaches_only_into_its_folder(copied_bundle, name):
+    rewrite(copied_bundle, files={name: "0"})
+    with pytest.raises(BundleError, match="outside its folder"):
+        Bundle.load(copied_bundle)
+
+
+def test_everything_excluded_leaves_nothing_to_write(make_bundle):
+    with pytest.raises(BundleError, match="may be written"):
+        make_bundle(["a", "b"], excluded=["a", "b"])
+
+
+@pytest.mark.parametrize("entries", [["a", "a"], ["a", ""], ["a", "b\nc"], []])
+def test_entries_that_no_bundle_can_hold(make_bundle, entries):
+    with pytest.raises(ParameterError):
+        make_bundle(entries)
+
+
+def test_a_failed_build_leaves_nothing(tmp_path):
+    with pytest.raises(ParameterError):
+        build_bundle(
+            tmp_path / "new",
+            {"words": VectorTable(["a", "a"], random_matrix(2, 2))},
+            name="x",
+            version="1",
+            corpus="",
+            licence="",
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_exists_is_not_overwritten(tiny):
+    with pytest.raises(OutputExistsError):
+        build_bundle(tiny.folder, {}, name="x", version="1", corpus="", licence="")

@@ -1,0 +1,345 @@
+import math
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textveil import obfuscation as module
+from textveil.decomposition import DECOMPOSERS
+from textveil.decomposition.base import Decomposer
+from textveil.distribution import DISTRIBUTORS
+from textveil.distribution.base import Distributor
+from textveil.errors import BudgetError, BundleError, ParameterError, ProfileError, UnknownNameError
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.stopwords import ENGLISH
+from textveil.text import WORD, Chunk, Document
+
+any_text = st.text(st.characters(exclude_categories=()), max_size=120)
+sentences = st.lists(
+    st.one_of(
+        st.sampled_from(["The", "and", "of", "alpha", "Good", "green", "new", "york", "sigma", "don't", "O'Neill"]),
+        st.sampled_from(["café", "naïve_1", "+49 170 123", "ünal@x.de", "שלום", "🙂", "東京", "x" * 50, "\x00", "\ud800"]),
+        st.text(max_size=8),
+    ),
+    max_size=15,
+).map(" ".join)
+
+MARKERS = [f"zz{letter}{number}" for letter in "abcde" for number in range(10)]
+
+
+@pytest.fixture(scope="module")
+def markers(make_bundle):
+    """A vocabulary that no text of these tests contains."""
+    return make_bundle(MARKERS)
+
+
+@pytest.fixture(scope="module")
+def strict(tiny):
+    return Obfuscator(tiny, seed=1)
+
+
+# What is promised.
+
+
+@given(text=any_text | sentences)
+def test_nothing_perturbed_gives_the_identical_string(markers, text):
+    """Profile paper keeps what it does not know, and here it knows nothing."""
+    result = Obfuscator(markers, profile="paper").obfuscate(text, epsilon=5)
+    assert result.text == text
+
+
+@given(text=any_text | sentences)
+@settings(max_examples=300)
+def test_strict_releases_no_word_but_stopwords_and_the_mechanisms_choices(markers, text):
+    result = Obfuscator(markers, profile="strict").obfuscate(text, epsilon=5)
+    before, after = WORD.findall(text), WORD.findall(result.text)
+    assert len(before) == len(after)
+    for old, new in zip(before, after, strict=True):
+        assert (new == old) if old.lower() in ENGLISH else (new in MARKERS)
+
+
+@given(text=any_text | sentences)
+def test_with_stopwords_perturbed_every_word_is_the_mechanisms_choice(markers, text):
+    result = Obfuscator(markers, stopwords="perturb").obfuscate(text, epsilon=5)
+    assert set(WORD.findall(result.text)) <= set(MARKERS)
+
+
+@given(text=any_text | sentences)
+def test_proven_writes_choices_and_single_spaces_only(markers, text):
+    result = Obfuscator(markers, profile="proven").obfuscate(text, epsilon=5)
+    words = result.text.split(" ") if result.text else []
+    assert set(words) <= set(MARKERS)
+    assert len(words) == len(WORD.findall(text))
+
+
+@given(text=any_text | sentences)
+def test_paper_counts_every_word_in_clear_by_its_reason(tiny, text):
+    result = Obfuscator(tiny, profile="paper").obfuscate(text, epsilon=5)
+    document = Document.parse(text)
+    vocabulary = tiny.vectors("words")
+    expected = Counter(
+        Outcome.KEPT_STOPWORD
+        if word in ENGLISH
+        else Outcome.PERTURBED
+        if word in vocabulary
+        else Outcome.KEPT_UNKNOWN
+        for word in document.words
+    )
+    assert result.certificate.tally.words == expected
+    clear = [chunk for chunk in result.chunks if chunk.outcome.in_clear]
+    assert all(chunk.replacement is None for chunk in clear)
+    assert sum(chunk.chunk.size for chunk in clear) == expected.total() - expected[Outcome.PERTURBED]
+
+
+@given(text=any_text | sentences, epsilon=st.floats(1e-3, 1e6))
+def test_shares_sum_to_the_budget_and_belong_to_words_that_take_part(tiny, text, epsilon):
+    result = Obfuscator(tiny).obfuscate(text, epsilon=epsilon)
+    shares = [chunk.share for chunk in result.chunks]
+    takes_part = [chunk for chunk in result.chunks if chunk.outcome is not Outcome.KEPT_STOPWORD]
+    assert math.isclose(math.fsum(shares), epsilon if takes_part else 0.0, rel_tol=1e-9)
+    assert all(chunk.share == 0 for chunk in result.chunks if chunk.outcome is Outcome.KEPT_STOPWORD)
+
+
+@pytest.mark.parametrize("profile", ["strict", "paper", "proven"])
+def test_excluded_entries_are_perturbed_and_never_written(tiny, profile):
+    texts = ["sigma tau alpha"] * 200
+    written = Counter()
+    for result in Obfuscator(tiny, profile=profile, seed=4).obfuscate_all(texts, epsilon=90):
+        written.update(WORD.findall(result.text))
+        assert result.certificate.tally.words[Outcome.PERTURBED] == 3
+    assert not {"sigma", "tau"} & set(written)
+
+
+# What it does.
+
+
+def test_an_example(strict):
+    result = strict.obfuscate("The  GOOD film, and Xyzzy!", epsilon=30_000)
+    drawn = result.chunks[-1].replacement
+    assert result.text == f"The  good film, and {drawn}!"
+    assert [chunk.outcome.value for chunk in result.chunks] == [
+        "kept_stopword",
+        "perturbed",
+        "perturbed",
+        "kept_stopword",
+        "drawn",
+    ]
+    assert [chunk.original for chunk in result.chunks] == ["The", "GOOD", "film", "and", "Xyzzy"]
+    assert [chunk.share for chunk in result.chunks] == [0, 10_000, 10_000, 0, 10_000]
+    assert result.outcome is DocumentOutcome.OBFUSCATED
+
+
+def test_a_little_budget_changes_words(strict):
+    texts = ["good film story plot actor scene music"] * 50
+    changed = sum(result.text != texts[0] for result in strict.obfuscate_all(texts, epsilon=0.1))
+    assert changed == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "expected"),
+    [
+        ("", DocumentOutcome.NO_WORDS, ""),
+        (" ... 🙂\n", DocumentOutcome.NO_WORDS, " ... 🙂\n"),
+        ("The and OF!", DocumentOutcome.ONLY_STOPWORDS, "The and OF!"),
+        (None, DocumentOutcome.MISSING, ""),
+    ],
+)
+def test_texts_with_nothing_to_perturb_give_a_result_with_their_outcome(strict, text, outcome, expected):
+    (result,) = strict.obfuscate_all([text], epsilon=1)
+    assert (result.text, result.outcome) == (expected, outcome)
+    assert result.certificate.tally.documents == {outcome: 1}
+
+
+def test_paper_says_what_it_let_through(tiny):
+    result = Obfuscator(tiny, profile="paper").obfuscate("good Xyzzy", epsilon=1)
+    assert result.outcome is DocumentOutcome.PARTLY_IN_CLEAR
+    assert result.text.endswith(" Xyzzy")
+
+
+def test_unknown_words_are_drawn_alike(make_bundle):
+    """What is written for an unknown word does not depend on which one it is."""
+    bundle = make_bundle(MARKERS)
+    first, second = (Obfuscator(bundle, seed=3).obfuscate(f"{word} " * 200, epsilon=4000) for word in ("abc", "xyz"))
+    assert first.text == second.text
+
+
+# Batches, streams, seeds.
+
+
+TEXTS = ["alpha beta", None, "", "the", "gamma xyzzy delta " * 40, "omega", "good film", None, "bad story"] * 3
+
+
+def run(tiny, batch_size, **options):
+    results = Obfuscator(tiny, seed=8).obfuscate_all(TEXTS, epsilon=25, batch_size=batch_size, **options)
+    return [(result.text, result.outcome) for result in results]
+
+
+def test_results_are_aligned_and_do_not_depend_on_the_batch_size(tiny, monkeypatch):
+    expected = run(tiny, 256)
+    assert len(expected) == len(TEXTS)
+    assert [outcome is DocumentOutcome.MISSING for _, outcome in expected] == [text is None for text in TEXTS]
+    for batch_size in (1, 2, 5):
+        assert run(tiny, batch_size) == expected
+    monkeypatch.setattr(module, "BATCH_CHARACTERS", 100)
+    assert run(tiny, 256) == expected
+
+
+def test_documents_can_be_numbered_from_outside(tiny):
+    whole = run(tiny, 4)
+    rest = Obfuscator(tiny, seed=8).obfuscate_all(TEXTS[10:], epsilon=25, first_document=10)
+    assert [(result.text, result.outcome) for result in rest] == whole[10:]
+
+
+def test_without_a_seed_no_two_runs_agree(tiny):
+    texts = [" ".join(MARKERS)] * 2
+    one, two = (result.text for result in Obfuscator(tiny).obfuscate_all(texts, epsilon=1))
+    assert one != two
+
+
+def test_equal_texts_of_a_seeded_run_get_noise_of_their_own(tiny):
+    obfuscator = Obfuscator(tiny, seed=1)
+    text = "alpha beta gamma delta " * 5
+    assert obfuscator.obfuscate(text, epsilon=1).text != obfuscator.obfuscate(text, epsilon=1).text
+
+
+def test_texts_are_read_as_they_are_needed(tiny):
+    taken = 0
+
+    def texts():
+        nonlocal taken
+        while True:
+            taken += 1
+            yield "alpha beta"
+
+    results = Obfuscator(tiny).obfuscate_all(texts(), epsilon=5, batch_size=10)
+    assert len(list(islice(results, 25))) == 25
+    assert taken == 30
+
+
+# Decompositions and distributions that look at the text, as later ones will.
+
+
+class Pairs(Decomposer):
+    """Chunks of two words."""
+
+    name = "words"
+
+    def decompose(self, document: Document) -> list[Chunk]:
+        length = len(document.words)
+        return [Chunk(start, min(start + 2, length)) for start in range(0, length, 2)]
+
+
+class ByLength(Distributor):
+    """Longer words are more important; very short ones have no score."""
+
+    name = "by_length"
+    invert = True
+
+    def score(self, documents):
+        return [[float(len(word)) if len(word) > 2 else None for word in document.words] for document in documents]
+
+
+@pytest.fixture
+def extended(monkeypatch):
+    for registry, name, cls in ((DECOMPOSERS, "pairs", Pairs), (DISTRIBUTORS, "by_length", ByLength)):
+        known = registry.load
+        monkeypatch.setattr(registry, "load", lambda n, name=name, cls=cls, known=known: cls if n == name else known(n))
+
+
+def test_known_chunks_of_several_words_stay_whole_and_unknown_ones_back_off(extended, tiny):
+    obfuscator = Obfuscator(tiny, decomposition="pairs", seed=1)
+    result = obfuscator.obfuscate("green tea the plot xyzzy of", epsilon=4e6)
+    assert [(chunk.original, chunk.outcome.value) for chunk in result.chunks] == [
+        ("green tea", "perturbed"),
+        ("the", "kept_stopword"),
+        ("plot", "perturbed"),
+        ("xyzzy", "drawn"),
+        ("of", "kept_stopword"),
+    ]
+    assert result.text.startswith("green tea the plot ")
+    assert [chunk.share for chunk in result.chunks] == [2e6, 0, 1e6, 1e6, 0]
+
+
+def test_paper_lets_unknown_chunks_through_whole(extended, tiny):
+    result = Obfuscator(tiny, decomposition="pairs", profile="paper").obfuscate("good xyzzy, bad plot", epsilon=4)
+    assert [chunk.outcome for chunk in result.chunks] == [Outcome.KEPT_UNKNOWN] * 2
+    assert result.certificate.tally.words == {Outcome.KEPT_UNKNOWN: 4}
+
+
+def test_words_without_a_score_are_kept_by_paper_and_perturbed_by_strict(extended, tiny):
+    paper, strict = (
+        Obfuscator(tiny, distribution="by_length", profile=profile, seed=1).obfuscate("mu film scene", epsilon=18)
+        for profile in ("paper", "strict")
+    )
+    assert paper.certificate.tally.words == {Outcome.KEPT_NO_SHARE: 1, Outcome.PERTURBED: 2}
+    assert paper.text.startswith("mu ")
+    assert [chunk.share for chunk in paper.chunks] == pytest.approx([0, 10, 8])
+    assert strict.certificate.tally.words == {Outcome.PERTURBED: 3}
+    assert [chunk.share for chunk in strict.chunks] == pytest.approx([6, 6 * 10 / 9, 6 * 8 / 9])
+    assert strict.certificate.as_dict()["allocation"]["type"] == "data-dependent"
+
+
+@pytest.mark.parametrize("options", [{"decomposition": "pairs"}, {"distribution": "by_length"}])
+def test_proven_refuses_methods_that_look_at_the_text(extended, tiny, options):
+    with pytest.raises(ProfileError, match="do not look at the text"):
+        Obfuscator(tiny, profile="proven", **options)
+
+
+# Bad arguments.
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
+def test_a_bad_budget_is_refused_before_anything_is_read(strict, epsilon):
+    with pytest.raises(BudgetError):
+        strict.obfuscate("alpha", epsilon=epsilon)
+    with pytest.raises(BudgetError):
+        strict.obfuscate_all(iter(()), epsilon=epsilon)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decomposition": "word"}, "Did you mean 'words'"),
+        ({"distribution": "unifrom"}, "Did you mean 'uniform'"),
+        ({"mechanism": "madlibs"}, "Did you mean 'madlib'"),
+        ({"profile": "prove"}, "Did you mean 'proven'"),
+        ({"bundle": "eng"}, "Did you mean 'en'"),
+    ],
+)
+def test_unknown_names_are_answered_with_the_nearest(options, message):
+    with pytest.raises(UnknownNameError, match=message):
+        Obfuscator(**options)
+
+
+def test_a_text_is_a_string(strict):
+    with pytest.raises(ParameterError, match="Got int instead"):
+        strict.obfuscate(5, epsilon=1)
+    with pytest.raises(ParameterError, match="Text 2 must be a string, or None.*Got float"):
+        list(strict.obfuscate_all(["secret", math.nan], epsilon=1))
+
+
+def test_the_batch_size_is_positive(strict):
+    with pytest.raises(ParameterError, match="at least 1"):
+        strict.obfuscate_all(["alpha"], epsilon=1, batch_size=0)
+
+
+def test_a_bundle_without_the_decomposition(make_bundle):
+    with pytest.raises(BundleError, match="It has: pmi"):
+        Obfuscator(make_bundle(decomposition="pmi"))
+
+
+def test_a_megabyte_without_a_space(strict):
+    result = strict.obfuscate("x" * 1_000_000, epsilon=5)
+    assert result.outcome is DocumentOutcome.OBFUSCATED
+    assert len(result.text) < 20
+
+
+def test_entries_with_capitals_are_written_in_lower_case(make_bundle):
+    bundle = make_bundle(["London", "New_York"])
+    result = Obfuscator(bundle).obfuscate("a place", epsilon=1)
+    assert result.text in ("a london", "a new york")
+    assert np.isfinite(result.certificate.budget)
