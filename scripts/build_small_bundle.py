@@ -3,8 +3,8 @@
     python scripts/build_small_bundle.py CORPUS.txt.xz --work build/small --output src/textveil/bundles/en
 
 Five steps, each kept under ``--work`` once it is finished, so that a killed build goes on with the next:
-``words.txt`` (the corpus as lower-case words), ``vectors.bin`` (word2vec), ``names.json`` and ``capitals.json`` (what tells
-the names of people) and the bundle itself. Needs the extras ``prepare`` and a spaCy English model.
+``words.txt`` (the corpus as lower-case words), ``vectors.bin`` (word2vec), ``names.json`` and ``capitals.json`` (what
+tells the names of people) and the bundle itself. Needs the extras ``prepare`` and a spaCy English model.
 """
 
 from __future__ import annotations

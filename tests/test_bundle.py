@@ -47,7 +47,9 @@ def test_compact_storage_stays_close(make_bundle, storage, tolerance):
 def test_a_row_of_zeros_survives_int8(make_bundle):
     matrix = random_matrix(3, 4)
     matrix[1] = 0
-    np.testing.assert_array_equal(make_bundle(["a", "b", "c"], matrix=matrix, storage="int8").vectors("words").matrix[1], 0)
+    np.testing.assert_array_equal(
+        make_bundle(["a", "b", "c"], matrix=matrix, storage="int8").vectors("words").matrix[1], 0
+    )
 
 
 def test_distances_are_those_of_the_entries():

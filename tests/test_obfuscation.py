@@ -22,7 +22,9 @@ any_text = st.text(st.characters(exclude_categories=()), max_size=120)
 sentences = st.lists(
     st.one_of(
         st.sampled_from(["The", "and", "of", "alpha", "Good", "green", "new", "york", "sigma", "don't", "O'Neill"]),
-        st.sampled_from(["café", "naïve_1", "+49 170 123", "ünal@x.de", "שלום", "🙂", "東京", "x" * 50, "\x00", "\ud800"]),
+        st.sampled_from(
+            ["café", "naïve_1", "+49 170 123", "ünal@x.de", "שלום", "🙂", "東京", "x" * 50, "\x00", "\ud800"]
+        ),
         st.text(max_size=8),
     ),
     max_size=15,
@@ -82,11 +84,7 @@ def test_paper_counts_every_word_in_clear_by_its_reason(tiny, text):
     document = Document.parse(text)
     vocabulary = tiny.vectors("words")
     expected = Counter(
-        Outcome.KEPT_STOPWORD
-        if word in ENGLISH
-        else Outcome.PERTURBED
-        if word in vocabulary
-        else Outcome.KEPT_UNKNOWN
+        Outcome.KEPT_STOPWORD if word in ENGLISH else Outcome.PERTURBED if word in vocabulary else Outcome.KEPT_UNKNOWN
         for word in document.words
     )
     assert result.certificate.tally.words == expected

@@ -16,12 +16,14 @@ def read(path, **options):
         return imported.entries, np.array(imported.matrix), imported.unusable, imported.repeated
 
 
-ODD = [". . .".encode(), "at name@domain.com".encode(), "a\u00a0b\u2028c\x85d".encode()]
+ODD = [b". . .", b"at name@domain.com", "a\u00a0b\u2028c\x85d".encode()]
 
 
 @pytest.mark.parametrize("header", [b"3 3\n", b""], ids=["with header", "without header"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \n"], ids=["unix", "windows", "trailing space"])
-@pytest.mark.parametrize("words", [[b"tea", b"green_tea", b"caf\xc3\xa9"], [b"1", b"2", b"3"]], ids=["words", "numbers"])
+@pytest.mark.parametrize(
+    "words", [[b"tea", b"green_tea", b"caf\xc3\xa9"], [b"1", b"2", b"3"]], ids=["words", "numbers"]
+)
 def test_text_is_read(tmp_path, header, end, words):
     path = tmp_path / "vectors.txt"
     path.write_bytes(header + b"".join(lines(words, end=end)))

@@ -188,7 +188,7 @@ class Bundle:
                 f"The matrix of {str(self.folder / decomposition)!r} has type {stored.dtype}; "
                 f"a bundle holds {', '.join(STORAGES)}."
             )
-        if not np.isfinite(matrix.sum(dtype=np.float64)):
+        if not np.isfinite(matrix).all():
             raise BundleError(f"The matrix of {str(self.folder / decomposition)!r} holds numbers that are not finite.")
         return matrix
 

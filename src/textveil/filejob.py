@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from textveil.distribution.allocation import check_budget
 from textveil.errors import InputError, ParameterError, TextveilError
-from textveil.obfuscation import BATCH_SIZE, Obfuscation, Obfuscator
+from textveil.obfuscation import BATCH_SIZE, Obfuscation, Obfuscator, check_batch_size
 from textveil.partial import Partial
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.outcomes import DocumentOutcome
@@ -101,6 +101,7 @@ class FileJob:
     def run(self, obfuscator: Obfuscator, progress: Progress = ignore_progress) -> FileReport:
         """Do it, or what is left of it."""
         started = time.monotonic()
+        check_batch_size(self.batch_size)
         self._check_paths()
         source = FileSource(self.source)
         table = self.layout.table(source)
@@ -209,6 +210,7 @@ def obfuscate_stream(
     progress: Progress = ignore_progress,
 ) -> Certificate:
     """Obfuscate rows straight into a stream, such as standard output; nothing can be resumed."""
+    check_batch_size(batch_size)
     tally = Tally()
     rows = _RowWriter(obfuscator, budget.epsilon)
     batches = source.read(table, batch_size=batch_size)

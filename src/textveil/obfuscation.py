@@ -7,12 +7,12 @@ import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import randomgen
 
 from textveil.bundle import DEFAULT, Bundle
 from textveil.decomposition import DECOMPOSERS
@@ -142,8 +142,7 @@ class Obfuscator:
                 an Obfuscator are numbered on from 0.
         """
         budget = check_budget(epsilon)
-        if batch_size < 1:
-            raise ParameterError(f"The batch size must be at least 1. Got {batch_size} instead.")
+        check_batch_size(batch_size)
         numbers = self._documents if first_document is None else count(first_document)
         return self._obfuscate_batches(texts, budget, batch_size, numbers)
 
@@ -244,9 +243,15 @@ class Obfuscator:
                 "textveil": __version__,
                 "python": platform.python_version(),
                 "numpy": np.__version__,
-                "randomgen": version("randomgen"),
+                "randomgen": randomgen.__version__,
             },
         )
+
+
+def check_batch_size(batch_size: int) -> None:
+    """Refuse a batch of nothing."""
+    if batch_size < 1:
+        raise ParameterError(f"The batch size must be at least 1. Got {batch_size} instead.")
 
 
 def _batches(texts: Iterable[str | None], batch_size: int) -> Iterator[list[str | None]]:

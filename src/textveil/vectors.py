@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -43,17 +44,18 @@ class ExactIndex:
     """
 
     def __init__(self, matrix: Matrix) -> None:
-        norms = np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
+        norms = np.einsum("ij,ij->i", matrix, matrix)
         self._matrix = matrix
-        self._half_norms = norms / 2
         # The last column carries -|w|^2/2, so that one product gives the whole score.
         self._extended = np.empty((len(matrix), matrix.shape[1] + 1), dtype=np.float32)
         self._extended[:, :-1] = matrix
-        self._extended[:, -1] = -self._half_norms
-        # |fl(x.y) - x.y| <= n u |x||y| for n terms and the unit round-off u; two more for rounding the factors.
-        unit = (matrix.shape[1] + 3) * float(np.finfo(np.float32).eps) / 2
-        self._error_per_length = unit * float(np.sqrt(norms.max(initial=0.0)))
-        self._error_per_weight = unit * float(self._half_norms.max(initial=0.0))
+        self._extended[:, -1] = norms / -2
+        # |fl(x.y) - x.y| <= n u |x||y| for n terms and the unit round-off u; a little more for rounding the factors,
+        # and twice for |w|^2/2, which was itself rounded.
+        unit = (matrix.shape[1] + 4) * float(np.finfo(np.float32).eps) / 2
+        longest = float(norms.max(initial=0.0)) * (1 + unit)
+        self._error_per_length = unit * math.sqrt(longest)
+        self._error_per_weight = unit * longest
 
     def search(self, points: Floats, weights: Floats) -> Rows:
         """The nearest row of each point; of equally near entries the first.
@@ -100,7 +102,9 @@ class ExactIndex:
                 for tile in tiles
             ]
         )
-        exact = self._matrix[candidates].astype(np.float64) @ point - weight * self._half_norms[candidates]
+        entries = self._matrix[candidates].astype(np.float64)
+        # einsum adds up every row in the same order, so equal entries have equal scores.
+        exact = np.einsum("ij,j->i", entries, point) - weight / 2 * np.einsum("ij,ij->i", entries, entries)
         return int(candidates[exact.argmax()])
 
 

@@ -57,7 +57,11 @@ def rewrite(name: str, content: bytes, change, *, batch_size: int = 3, parts: in
     for part in range(parts):
         stream = io.BytesIO()
         with table.writer(stream, head=part == 0) as writer:
-            for rows in batches[part::parts] if parts == 1 else batches[part * len(batches) // parts : (part + 1) * len(batches) // parts]:
+            for rows in (
+                batches[part::parts]
+                if parts == 1
+                else batches[part * len(batches) // parts : (part + 1) * len(batches) // parts]
+            ):
                 writer.write(rows, [Result(change(text), "fine") for text in rows.texts])
         written.append(io.BytesIO(stream.getvalue()))
     target = io.BytesIO()

@@ -93,22 +93,23 @@ def summarise(certificate: Certificate, seconds: float) -> list[str]:
         f"{WORDS_FOR[outcome]} {count / words:.1%}" for outcome in Outcome if words and (count := tally.words[outcome])
     ]
     if shown:
-        lines.append(f"words: {', '.join(shown)}")
+        lines.append(f"words          {', '.join(shown)}")
     unusual = [
         f"{outcome.value} {count:,}"
         for outcome in DocumentOutcome
         if outcome is not DocumentOutcome.OBFUSCATED and (count := tally.documents[outcome])
     ]
     if unusual:
-        lines.append(f"documents: {', '.join(unusual)}")
+        lines.append(f"documents      {', '.join(unusual)}")
     average = certificate.average_length
     derived = f" (average length {average:.1f} words)" if average is not None else ""
-    lines.append(f"budget {certificate.budget:g} per document{derived}, profile {profile.name}: {profile.claim}")
-    lines.append(f"not protected: {'; '.join(certificate.not_protected)}")
+    lines.append(f"budget         {certificate.budget:g} per document{derived}")
+    lines.append(f"profile        {profile.name}: {profile.claim}")
+    lines.append(f"not protected  {'; '.join(certificate.not_protected)}")
     return lines
 
 
 def warn_of_clear_words(certificate: Certificate) -> str | None:
     """A warning where words that are no stopwords stand in the output."""
     clear = sum(certificate.tally.words[outcome] for outcome in (Outcome.KEPT_UNKNOWN, Outcome.KEPT_NO_SHARE))
-    return f"Warning: {clear} words were released in clear (profile paper)." if clear else None
+    return f"Warning: released in clear, without being stopwords (profile paper): {clear}" if clear else None

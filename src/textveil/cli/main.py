@@ -8,8 +8,8 @@ from textveil.cli import bundle, obfuscate
 from textveil.version import __version__
 
 EXAMPLES = """
+\b
 Examples:
-
   textveil obfuscate "The soup was cold and the waiter rude." --epsilon 60
   textveil obfuscate "The soup was cold." --epsilon 60 --explain
   textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon 52

@@ -37,8 +37,8 @@ from textveil.tables.compression import compressing
 
 STANDARD = "-"
 EXAMPLES = """
+\b
 Examples:
-
   textveil obfuscate "The soup was cold and the waiter rude." --epsilon 60
   textveil obfuscate "The soup was cold." --epsilon 60 --explain
   textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon 52
@@ -55,7 +55,8 @@ def _names(registry: Any) -> str:
 @reporting_errors
 def obfuscate(
     text: Annotated[
-        list[str] | None, typer.Argument(help="The text, in quotes; - reads standard input, a document per line.")
+        list[str] | None,
+        typer.Argument(metavar="TEXT", help="The text, in quotes; - reads standard input, a document per line."),
     ] = None,
     *,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The budget of a document.")] = None,

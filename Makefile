@@ -1,0 +1,49 @@
+# Every task of the project. `make demo` and `make test` set up all they need: .venv, the package, its tools.
+
+PYTHON ?= python3
+VENV := .venv
+PEERS := .venv-peers
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-all check format bench clean
+
+help:  ## List the tasks
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textveil needs Python 3.11 or 3.12: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+$(PEERS)/installed: benchmarks/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers.txt
+	touch $@
+
+install: $(VENV)/installed  ## Make .venv and install textveil into it
+
+demo: $(VENV)/installed  ## Obfuscate a few texts and show what is protected
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: check  ## Check the code and run the tests (a few minutes)
+	$(BIN)/python -m pytest
+
+test-all: check $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
+	$(BIN)/python -m pytest -m ''
+
+check: $(VENV)/installed  ## Lint and type-check
+	$(BIN)/ruff check src tests scripts benchmarks
+	$(BIN)/ruff format --check src tests scripts benchmarks
+	$(BIN)/mypy
+
+format: $(VENV)/installed  ## Format the code
+	$(BIN)/ruff check --fix src tests scripts benchmarks
+	$(BIN)/ruff format src tests scripts benchmarks
+
+bench: $(VENV)/installed $(PEERS)/installed  ## Measure speed, start-up and memory against the peers
+	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python
+
+clean:  ## Remove environments and build products
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,29 @@
+#!/bin/sh
+# `make demo`: one text under several budgets, then a file with its certificate.
+set -eu
+here=$(dirname "$0")
+out=$here/../build/demo
+mkdir -p "$out"
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+show() { printf '\n$ %s\n' "$*"; }
+
+text="The soup was cold and the waiter, a certain Mr Grzybowski, was rude to my daughter."
+say "One text, four budgets (epsilon is for the whole text)"
+echo "  original: $text"
+for epsilon in 10 60 120 400; do
+    printf '  %8s: %s\n' "$epsilon" "$(textveil obfuscate "$text" --epsilon "$epsilon")"
+done
+
+say "What became of every word"
+show "textveil obfuscate TEXT --epsilon 120 --explain"
+textveil obfuscate "$text" --epsilon 120 --explain
+
+say "A file: rows stay in place, other columns are carried along"
+show "textveil obfuscate --input examples/reviews.csv --output build/demo/out.csv --epsilon-per-word 10 --certificate build/demo/certificate.json"
+textveil obfuscate --input "$here/reviews.csv" --output "$out/out.csv" --epsilon-per-word 10 \
+    --certificate "$out/certificate.json" --overwrite
+echo
+cat "$out/out.csv"
+
+say "The certificate, in part (all of it: build/demo/certificate.json)"
+grep -A 26 '"profile"' "$out/certificate.json"

@@ -1,0 +1,72 @@
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from textveil.bundle import Bundle
+from textveil.cli.main import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["bundle", *map(str, arguments)])
+
+
+def test_info_describes_the_shipped_bundle():
+    result = run("info")
+    assert result.exit_code == 0
+    for piece in ("en 0.1", "tokens", "300 dimensions", "int8", "never written", "distance between two entries"):
+        assert piece in result.stdout
+
+
+def test_info_as_json():
+    assert json.loads(run("info", "en", "--json").stdout)["name"] == "en"
+
+
+def test_verify_says_that_all_is_well_or_what_is_not(copied_bundle):
+    assert "3 files are what the manifest says" in run("verify", copied_bundle).stdout
+    (copied_bundle / "words" / "vocabulary.txt").write_text("other", encoding="utf-8")
+    result = run("verify", copied_bundle)
+    assert result.exit_code == 1
+    assert "vocabulary.txt" in result.stderr
+
+
+@pytest.fixture
+def glove(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("tea 1 2 3\n. . . 4 5 6\nJane 7 8 9\ncup 1 1 1\ntea 0 0 0\n", encoding="utf-8")
+    return path
+
+
+def test_import_makes_a_bundle_that_works(tmp_path, glove):
+    names = tmp_path / "names.txt"
+    names.write_text("Jane\n", encoding="utf-8")
+    out = tmp_path / "mine"
+    result = run("import", glove, "--output", out, "--exclude", names, "--licence", "PDDL", "--storage", "float16")
+    assert result.exit_code == 0, result.stderr
+    assert "4 entries of 3 dimensions" in result.stdout
+    assert "2 of them may be written" in result.stdout
+    assert "1 repeated" in result.stderr
+    bundle = Bundle.load(out)
+    assert bundle.manifest.licence == "PDDL"
+    np.testing.assert_array_equal(bundle.vectors("words").matrix[1], [4, 5, 6])
+    used = CliRunner().invoke(app, ["obfuscate", "a nice tea", "--epsilon", "9000", "--bundle", str(out)])
+    assert used.stdout.split()[0] == "a"
+    assert set(used.stdout.split()[1:]) <= {"tea", "cup"}
+
+
+def test_import_refuses_what_it_cannot_use(tmp_path, glove):
+    out = tmp_path / "mine"
+    for arguments, code, message in [
+        (["--layout", "txt"], 2, "Did you mean 'text'"),
+        (["--storage", "int4"], 2, "Did you mean 'int8'"),
+        (["--limit", "0"], 2, "at least 1"),
+        (["--exclude", tmp_path / "none"], 1, "Check the path"),
+    ]:
+        result = run("import", glove, "--output", out, *arguments)
+        assert result.exit_code == code, arguments
+        assert message in result.stderr
+        assert not out.exists()
+    assert run("import", tmp_path / "none.txt", "--output", out).exit_code == 1
+    out.mkdir()
+    assert run("import", glove, "--output", out).exit_code == 2

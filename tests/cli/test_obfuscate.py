@@ -1,0 +1,335 @@
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from textveil.cli.main import app
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.profiles import PROFILES
+
+TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
+SECRET = "Zyxwvut Qwertzu"
+SEEDED = ["--seed", "1", "--epsilon", "60"]
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(app, ["obfuscate", *map(str, arguments)], **options)
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_text(
+        'id,text,stars\n1,"The soup was cold, and the waiter rude.",1\n2,,3\n3,the of and,2\n4,Lovely music!,5\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+# A text.
+
+
+def test_a_text_is_printed_and_nothing_else():
+    result = run("The soup was cold.", "--epsilon", "5000")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "The soup was cold.\n", "")
+
+
+def test_the_command_does_what_the_library_does():
+    result = run("The soup was cold and the waiter rude.", *SEEDED)
+    expected = Obfuscator(seed=1).obfuscate("The soup was cold and the waiter rude.", epsilon=60)
+    assert result.stdout == expected.text + "\n"
+
+
+def test_json_holds_text_chunks_and_certificate():
+    answer = json.loads(run("The soup \ud800!", "--json", *SEEDED).stdout)
+    assert answer["outcome"] == "obfuscated"
+    assert [chunk["outcome"] for chunk in answer["chunks"]] == ["kept_stopword", "perturbed"]
+    assert answer["chunks"][1]["chunk"] == "soup"
+    assert answer["chunks"][1]["share"] == 60
+    assert answer["certificate"]["profile"] == "strict"
+    assert "\ud800" in answer["text"]
+
+
+def test_explain_shows_a_table():
+    result = run("The soup of Grzybowski", "--explain", *SEEDED)
+    for word in ("chunk", "share", "outcome", "replacement", "kept_stopword", "soup", "drawn", "30"):
+        assert word in result.stdout
+
+
+def test_a_budget_per_word_is_that_of_the_texts_own_length():
+    answer = json.loads(run("The soup was cold", "--json", "--epsilon-per-word", "3").stdout)
+    assert answer["certificate"]["budget"] == 12
+    assert answer["certificate"]["budget_from_average_length"] == 4
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_every_profile_works(profile):
+    answer = json.loads(run("The soup was Grzybowski", "--json", "--profile", profile, *SEEDED).stdout)
+    assert answer["certificate"]["profile"] == profile
+
+
+def test_paper_warns_of_what_it_lets_through():
+    result = run(f"the soup of {SECRET}", "--profile", "paper", *SEEDED)
+    assert SECRET in result.stdout
+    assert result.stderr == "Warning: released in clear, without being stopwords (profile paper): 2\n"
+
+
+def test_stopwords_are_perturbed_on_request():
+    answer = json.loads(run("the", "--json", "--stopwords", "perturb", *SEEDED).stdout)
+    assert answer["chunks"][0]["outcome"] == "perturbed"
+
+
+@pytest.mark.parametrize("text", ["🙂 café", "مرحبا بالعالم", "a\x00b\x1b[31m", "snake_case_word", "\udcff", ""])
+def test_odd_texts_are_answered(text):
+    result = run(text, *SEEDED)
+    assert result.exit_code == 0, result.stderr
+
+
+def test_a_certificate_is_written(tmp_path):
+    path = tmp_path / "certificate.json"
+    assert run("The soup", "--certificate", path, *SEEDED).exit_code == 0
+    assert json.loads(path.read_bytes())["words"]["perturbed"] == 1
+    again = run("The soup", "--certificate", path, *SEEDED)
+    assert again.exit_code == 2
+    assert "--overwrite" in again.stderr
+    assert run("The soup", "--certificate", path, "--overwrite", *SEEDED).exit_code == 0
+
+
+# A file.
+
+
+def test_a_file_is_obfuscated_row_by_row(tmp_path, reviews):
+    out = tmp_path / "out.csv"
+    result = run("--input", reviews, "--output", out, "--epsilon", "52", "--certificate", tmp_path / "c.json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    rows = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
+    assert [row["id"] for row in rows] == ["1", "2", "3", "4"]
+    assert [row["stars"] for row in rows] == ["1", "3", "2", "5"]
+    assert [row["textveil_outcome"] for row in rows] == ["obfuscated", "no_words", "only_stopwords", "obfuscated"]
+    assert rows[2]["text"] == "the of and"
+    assert "4 documents" in result.stderr
+    assert "not protected" in result.stderr
+    certificate = json.loads((tmp_path / "c.json").read_bytes())
+    assert certificate["documents"] == {
+        "obfuscated": 2,
+        "partly_in_clear": 0,
+        "only_stopwords": 1,
+        "no_words": 1,
+        "missing": 0,
+    }
+
+
+def test_json_with_a_file_prints_the_certificate(tmp_path, reviews):
+    result = run("-i", reviews, "-o", tmp_path / "out.csv", "--epsilon-per-word", "2", "--json", "--quiet")
+    assert result.stderr == ""
+    assert json.loads(result.stdout)["budget_from_average_length"] == 3.25
+
+
+def test_without_an_output_rows_go_to_standard_output(reviews):
+    result = run("--input", reviews, "--epsilon-per-word", "2", "--quiet", "--outcome-column", "")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["id"] for row in rows] == ["1", "2", "3", "4"]
+    assert list(rows[0]) == ["id", "text", "stars"]
+
+
+def test_resume_goes_on(tmp_path, reviews):
+    out = tmp_path / "out.csv"
+    first = run("-i", reviews, "-o", out, *SEEDED)
+    assert first.exit_code == 0
+    expected = out.read_bytes()
+    assert run("-i", reviews, "-o", out, *SEEDED).exit_code == 2
+    assert run("-i", reviews, "-o", out, "--overwrite", *SEEDED).exit_code == 0
+    assert out.read_bytes() == expected
+    out.unlink()
+    assert run("-i", reviews, "-o", out, "--resume", *SEEDED).exit_code == 0
+    assert out.read_bytes() == expected
+
+
+# Standard input.
+
+
+@pytest.mark.parametrize("arguments", [["-"], ["--input", "-"]])
+def test_standard_input_has_a_document_per_line(arguments):
+    result = run(*arguments, "--epsilon", "9000", "--quiet", input="lovely music\n\nthe\n")
+    assert result.stdout == "lovely music\n\nthe\n"
+
+
+def test_standard_input_in_another_format_and_into_a_file(tmp_path):
+    result = run("-", "--format", "jsonl", "--epsilon", "9000", "--quiet", input='{"text": "music"}\n{"text": null}\n')
+    assert [json.loads(line)["textveil_outcome"] for line in result.stdout.splitlines()] == ["obfuscated", "missing"]
+    out = tmp_path / "out.csv.gz"
+    assert run("-", "-o", out, "--epsilon", "9000", input="text\nmusic\n").exit_code == 0
+    import gzip
+
+    assert gzip.decompress(out.read_bytes()) == b"text,textveil_outcome\nmusic,obfuscated\n"
+    assert run("-", "-o", out, "--epsilon", "9000", input="text\nmusic\n").exit_code == 2
+
+
+# Bad input. Exit codes: 1 is a failure, 2 is a wrong call. No message quotes a document.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([SECRET], "A budget is missing"),
+        ([SECRET, "--epsilon", "0"], "must be positive and finite. Got 0.0"),
+        ([SECRET, "--epsilon", "-3"], "must be positive and finite. Got -3.0"),
+        ([SECRET, "--epsilon", "nan"], "Got nan"),
+        ([SECRET, "--epsilon", "inf"], "Got inf"),
+        ([SECRET, "--epsilon", "many"], "--epsilon"),
+        ([SECRET, "--epsilon-per-word", "0"], "must be positive"),
+        ([SECRET, "--epsilon", "1", "--epsilon-per-word", "1"], "not both"),
+        (["--epsilon", "1"], "A text is missing"),
+        ([*SECRET.split(), "--epsilon", "1"], "Put the text in quotes"),
+        ([SECRET, "--input", "x.csv", "--epsilon", "1"], "not both"),
+        ([SECRET, "--output", "x.txt", "--epsilon", "1"], "go with --input"),
+        ([SECRET, "--epsilon", "1", "--decomposition", "word"], "Did you mean 'words'"),
+        ([SECRET, "--epsilon", "1", "--distribution", "unifrm"], "Did you mean 'uniform'"),
+        ([SECRET, "--epsilon", "1", "--mechanism", "madlab"], "Did you mean 'madlib'"),
+        ([SECRET, "--epsilon", "1", "--profile", "papers"], "Did you mean 'paper'"),
+        ([SECRET, "--epsilon", "1", "--profile", "proven", "--stopwords", "keep"], "allows stopwords=perturb"),
+        ([SECRET, "--epsilon", "1", "--stopwords", "drop"], "allows stopwords=keep or perturb"),
+        ([SECRET, "--epsilon", "1", "--bundle", "nowhere"], "no bundle or folder 'nowhere'"),
+        (["--input", "x.csv", "--epsilon", "1", "--explain"], "single text"),
+        (["--input", "x.csv", "--epsilon", "1", "--json"], "--json goes with"),
+        (["-", "--epsilon", "1", "--resume"], "--resume needs"),
+        (["-", "--epsilon-per-word", "1"], "must be a file"),
+        (["--input", "x.doc", "--output", "y.doc", "--epsilon", "1"], "does not tell its format"),
+        (["--input", "x.csv", "--format", "cvs", "--epsilon", "1"], "Did you mean 'csv'"),
+        (["--input", "x.csv", "--output", "y.csv", "--epsilon", "1", "--batch-size", "0"], "batch size"),
+    ],
+)
+def test_a_wrong_call_exits_with_2_and_says_why(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not any(word in result.stderr for word in SECRET.split())
+    assert result.stdout == ""
+
+
+def test_a_column_that_is_not_there(tmp_path, reviews):
+    result = run("-i", reviews, "-o", tmp_path / "out.csv", "--column", "review", "--epsilon", "1")
+    assert result.exit_code == 2
+    assert "has no column 'review'. It has: 'id', 'text', 'stars'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("in.txt", b"fine\n" + SECRET.encode() + b"\xff\n", "line 2, byte 16: this is not UTF-8"),
+        ("in.csv", b'id,text\n1,"' + SECRET.encode() + b"\n", "line 2: the record that begins here is broken"),
+        ("in.jsonl", b'{"text": "' + SECRET.encode() + b"\n", "line 1: this is not JSON"),
+        ("in.parquet", b"PAR1" + SECRET.encode(), "not a complete Parquet file"),
+        ("in.txt.gz", SECRET.encode(), "not what its name says"),
+    ],
+)
+def test_a_broken_file_exits_with_1_and_is_never_quoted(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    result = run("-i", tmp_path / name, "-o", tmp_path / f"out.{name[3:]}", "--epsilon", "1")
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert not any(word in result.stderr for word in SECRET.split())
+    assert not (tmp_path / f"out.{name[3:]}").exists()
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    result = run("-i", tmp_path / "no.csv", "-o", tmp_path / "out.csv", "--epsilon", "1")
+    assert result.exit_code == 1
+    assert "is not there" in result.stderr
+
+
+def test_a_damaged_bundle(copied_bundle):
+    (copied_bundle / "words" / "matrix.npy").write_bytes(b"something else")
+    result = run(SECRET, "--epsilon", "1", "--bundle", copied_bundle)
+    assert result.exit_code == 1
+    assert "is not what its manifest says" in result.stderr
+
+
+def test_a_bug_is_reported_without_its_message(monkeypatch):
+    def broken(*_, **__):
+        raise KeyError(SECRET)
+
+    monkeypatch.setattr(Obfuscator, "obfuscate", broken)
+    result = run(SECRET, "--epsilon", "1")
+    assert result.exit_code == 1
+    assert "a KeyError in test_obfuscate.py, line" in result.stderr
+    assert not any(word in result.stderr for word in SECRET.split())
+    monkeypatch.setenv("TEXTVEIL_DEBUG", "1")
+    assert isinstance(run(SECRET, "--epsilon", "1").exception, KeyError)
+
+
+def test_an_interrupt_says_how_to_go_on(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Obfuscator, "obfuscate", interrupted)
+    result = run(SECRET, "--epsilon", "1")
+    assert result.exit_code == 130
+    assert "--resume" in result.stderr
+
+
+# In a terminal, and in a pipe.
+
+
+def run_in_terminal(*arguments: str) -> str:
+    """What a person sees on a terminal."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    process = subprocess.Popen(
+        [TEXTVEIL, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, close_fds=True
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not chunk:
+            break
+        seen += chunk
+    os.close(ours)
+    assert process.wait() == 0, seen
+    return seen.decode()
+
+
+@pytest.fixture
+def many_reviews(tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("text\n" + "the film was a delight and the music lovely\n" * 3000, encoding="utf-8")
+    return path
+
+
+def test_a_terminal_shows_progress_rate_and_time_left(tmp_path, many_reviews):
+    out = tmp_path / "out.csv"
+    seen = run_in_terminal("obfuscate", "-i", str(many_reviews), "-o", str(out), "--epsilon-per-word", "5")
+    for piece in ("counting words", "obfuscating", "documents", "%", "left", "3,000 documents"):
+        assert piece in seen
+
+
+def test_a_terminal_shows_colours():
+    assert "\x1b[32m" in run_in_terminal("obfuscate", "the soup", "--epsilon", "5", "--explain")
+
+
+def test_a_pipe_shows_no_bar(tmp_path, many_reviews):
+    command = [TEXTVEIL, "obfuscate", "-i", str(many_reviews), "-o", str(tmp_path / "out.csv"), "--epsilon", "5"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "\x1b" not in result.stderr
+    assert "counting" not in result.stderr
+    assert result.stderr.startswith("3,000 documents")
+
+
+def test_a_reader_that_has_enough_is_no_error_to_see(many_reviews):
+    command = f"{TEXTVEIL} obfuscate -i {many_reviews} --epsilon 5 --batch-size 8 | head -n 2"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert len(result.stdout.splitlines()) == 2
+    assert "Traceback" not in result.stderr
+    assert "Error" not in result.stderr

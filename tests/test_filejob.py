@@ -1,0 +1,446 @@
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from textveil.errors import BudgetError, ColumnError, InputError, OutputError, OutputExistsError, ParameterError
+from textveil.filejob import Budget, FileJob, obfuscate_stream
+from textveil.obfuscation import Obfuscator
+from textveil.tables import FORMATS, Layout, StreamSource
+
+from .tables.test_contract import make, read
+
+TEXTS = ["alpha beta", "", "the and of", "good film, bad plot!", "xyzzy", None, "gamma " * 30] * 20
+NEVER = 1e9
+ALWAYS = 0.0
+
+
+@pytest.fixture
+def seeded(tiny):
+    return lambda: Obfuscator(tiny, seed=5)
+
+
+def job(folder: Path, name: str = "csv", **options) -> FileJob:
+    options = {"budget": Budget(30.0), "part_seconds": NEVER, "batch_size": 16, **options}
+    return FileJob(folder / f"in.{name}", folder / f"out.{name}", **options)
+
+
+def source(folder: Path, name: str = "csv", texts=TEXTS) -> Path:
+    path = folder / f"in.{name}"
+    path.write_bytes(make(name, texts))
+    return path
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_rows_stay_aligned_and_have_their_outcome(tmp_path, seeded, name):
+    source(tmp_path, name)
+    report = job(tmp_path, name).run(seeded())
+    content = (tmp_path / f"out.{name}").read_bytes()
+    expected = [result.text for result in seeded().obfuscate_all(TEXTS, epsilon=30)]
+    assert [text or "" for text in read(name, content)] == expected
+    assert report.documents == len(TEXTS)
+    if name != "txt":
+        assert read(name, content, "id") == [f"r{number}" for number in range(len(TEXTS))]
+        outcomes = read(name, content, "textveil_outcome")[:7]
+        missing = "missing" if name in ("jsonl", "parquet") else "no_words"
+        perturbed = "obfuscated"
+        assert outcomes == [perturbed, "no_words", "only_stopwords", perturbed, perturbed, missing, perturbed]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"in.{name}", f"out.{name}"]
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_parts_make_no_difference(tmp_path, seeded, name):
+    source(tmp_path, name)
+    job(tmp_path, name).run(seeded())
+    whole = (tmp_path / f"out.{name}").read_bytes()
+    job(tmp_path, name, part_seconds=ALWAYS, batch_size=3, overwrite=True).run(seeded())
+    parts = (tmp_path / f"out.{name}").read_bytes()
+    assert read(name, parts) == read(name, whole)
+    if name != "parquet":
+        assert parts == whole
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("name", ["txt", "csv", "jsonl", "parquet"])
+def test_compressed_files(tmp_path, seeded, name, suffix):
+    compress, decompress = {
+        ".gz": (gzip.compress, gzip.decompress),
+        ".zst": (zstandard.compress, lambda data: zstandard.ZstdDecompressor().stream_reader(data).read()),
+    }[suffix]
+    path = tmp_path / f"in.{name}{suffix}"
+    path.write_bytes(compress(make(name, ["alpha", "beta"])))
+    FileJob(path, tmp_path / f"out.{name}{suffix}", Budget(1e6)).run(seeded())
+    assert read(name, decompress((tmp_path / f"out.{name}{suffix}").read_bytes())) == ["alpha", "beta"]
+
+
+def test_a_file_without_rows_gives_one_without_rows(tmp_path, seeded):
+    source(tmp_path, texts=[])
+    assert job(tmp_path).run(seeded()).documents == 0
+    assert (tmp_path / "out.csv").read_bytes() == b"id,text,stars,textveil_outcome\n"
+
+
+def test_the_outcome_column_can_be_left_out_or_renamed(tmp_path, seeded):
+    source(tmp_path, texts=["alpha"])
+    job(tmp_path, layout=Layout(outcome_column=None)).run(seeded())
+    assert (tmp_path / "out.csv").read_bytes().startswith(b"id,text,stars\n")
+    job(tmp_path, layout=Layout(outcome_column="fate"), overwrite=True).run(seeded())
+    assert (tmp_path / "out.csv").read_bytes().startswith(b"id,text,stars,fate\n")
+
+
+# Budgets.
+
+
+def test_a_budget_per_word_is_scaled_by_the_average_length(tmp_path, seeded):
+    source(tmp_path, "jsonl", ["one two three", None, "four", "", "five six"])
+    report = job(tmp_path, "jsonl", budget=Budget(epsilon_per_word=2.0)).run(seeded())
+    assert report.certificate.budget == 3.0  # 2 times 6 words over 4 texts
+    assert report.certificate.average_length == 1.5
+    assert any("average length" in point for point in report.certificate.not_protected)
+
+
+def test_a_budget_per_word_without_any_word(tmp_path, seeded):
+    source(tmp_path, texts=["", "..."])
+    with pytest.raises(InputError, match="no word in any text"):
+        job(tmp_path, budget=Budget(epsilon_per_word=2.0)).run(seeded())
+    assert not (tmp_path / "out.csv.partial").exists()
+
+
+@pytest.mark.parametrize("options", [{}, {"epsilon": 1.0, "epsilon_per_word": 1.0}])
+def test_a_budget_is_one_or_the_other(options):
+    with pytest.raises(ParameterError, match="either"):
+        Budget(**options)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "epsilon_per_word"])
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+def test_a_budget_is_positive_and_finite(name, value):
+    with pytest.raises(BudgetError):
+        Budget(**{name: value})
+
+
+# Stopping and going on.
+
+
+class Stop(Exception):
+    pass
+
+
+def stop_after(documents: int):
+    def progress(stage, done, fraction):
+        if done >= documents:
+            raise Stop
+
+    return progress
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+@pytest.mark.parametrize("batch_size", [16, 11])
+def test_a_stopped_run_goes_on_without_a_lost_or_repeated_row(tmp_path, seeded, name, batch_size):
+    source(tmp_path, name)
+    job(tmp_path, name).run(seeded())
+    expected = (tmp_path / f"out.{name}").read_bytes()
+    (tmp_path / f"out.{name}").unlink()
+    for stop in (40, 90):
+        with pytest.raises(Stop):
+            job(tmp_path, name, part_seconds=ALWAYS, resume=True).run(seeded(), stop_after(stop))
+        assert not (tmp_path / f"out.{name}").exists()
+    # With another batch size: rows that are done may end inside a batch.
+    report = job(tmp_path, name, resume=True, batch_size=batch_size).run(seeded())
+    resumed = (tmp_path / f"out.{name}").read_bytes()
+    assert read(name, resumed) == read(name, expected)
+    assert report.documents == len(TEXTS)
+    assert report.certificate.as_dict() == job(tmp_path, name, overwrite=True).run(seeded()).certificate.as_dict()
+
+
+def stopped(folder: Path, obfuscator: Obfuscator, **options) -> None:
+    with pytest.raises(Stop):
+        job(folder, part_seconds=ALWAYS, **options).run(obfuscator, stop_after(40))
+
+
+def test_an_unfinished_run_is_not_forgotten_by_accident(tmp_path, seeded):
+    source(tmp_path)
+    stopped(tmp_path, seeded())
+    with pytest.raises(OutputExistsError, match="unfinished. Go on with --resume, or start over with --overwrite"):
+        job(tmp_path).run(seeded())
+    job(tmp_path, overwrite=True).run(seeded())
+    assert not (tmp_path / "out.csv.partial").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"budget": Budget(31.0)}, "epsilon given"),
+        ({"layout": Layout(column="id")}, "column"),
+        ({"layout": Layout(outcome_column=None)}, "outcome column"),
+    ],
+)
+def test_a_run_goes_on_only_with_the_same_settings(tmp_path, seeded, change, named):
+    source(tmp_path)
+    stopped(tmp_path, seeded())
+    with pytest.raises(ParameterError, match=f"other settings: {named}"):
+        job(tmp_path, resume=True, **change).run(seeded())
+
+
+def test_a_run_goes_on_only_with_the_same_obfuscator(tmp_path, tiny, seeded):
+    source(tmp_path)
+    stopped(tmp_path, seeded())
+    with pytest.raises(ParameterError, match="profile .was 'strict', now 'paper'"):
+        job(tmp_path, resume=True).run(Obfuscator(tiny, seed=5, profile="paper"))
+    with pytest.raises(ParameterError, match="randomness"):
+        job(tmp_path, resume=True).run(Obfuscator(tiny, seed=6))
+
+
+def test_a_run_goes_on_only_over_the_same_rows(tmp_path, seeded):
+    source(tmp_path)
+    stopped(tmp_path, seeded())
+    source(tmp_path, texts=["another text", *TEXTS[1:]])
+    with pytest.raises(InputError, match="has changed in rows that are done"):
+        job(tmp_path, resume=True).run(seeded())
+    source(tmp_path, texts=TEXTS[:10])
+    with pytest.raises(InputError, match="has become shorter"):
+        job(tmp_path, resume=True).run(seeded())
+    source(tmp_path)
+    assert job(tmp_path, resume=True).run(seeded()).documents == len(TEXTS)
+
+
+def test_a_broken_line_loses_nothing_and_can_be_mended(tmp_path, seeded):
+    path = source(tmp_path)
+    good = path.read_bytes()
+    lines = good.split(b"\r\n")
+    lines[100] += b",SECRET"
+    path.write_bytes(b"\r\n".join(lines))
+    with pytest.raises(InputError, match="line 101: 4 fields, where the header has 3") as caught:
+        job(tmp_path, budget=Budget(epsilon=30.0)).run(seeded())
+    assert "SECRET" not in str(caught.value)
+    assert not (tmp_path / "out.csv").exists()
+    path.write_bytes(good)
+    done = []
+    job(tmp_path, resume=True).run(seeded(), lambda stage, documents, fraction: done.append(documents))
+    assert min(done) > 90  # went on, did not start over
+    job(tmp_path, overwrite=True).run(seeded())
+
+
+def test_the_budget_of_a_resumed_run_is_the_one_it_began_with(tmp_path, seeded):
+    path = source(tmp_path)
+    budget = Budget(epsilon_per_word=1.0)
+    with pytest.raises(Stop):
+        job(tmp_path, budget=budget, part_seconds=ALWAYS).run(
+            seeded(), lambda s, d, f: stop_after(40)(s, d * (s == "obfuscating"), f)
+        )
+    with path.open("ab") as out:
+        out.write(b"r999,one more row with many words,1\r\n")
+    resumed = job(tmp_path, budget=budget, resume=True).run(seeded())
+    assert resumed.documents == len(TEXTS) + 1
+    # The row that was added has no part in the average.
+    words = sum(len((text or "").split()) for text in TEXTS)
+    assert resumed.certificate.average_length == pytest.approx(words / len(TEXTS))
+
+
+def test_a_first_error_leaves_nothing_behind(tmp_path, seeded):
+    source(tmp_path)
+    with pytest.raises(ColumnError):
+        job(tmp_path, layout=Layout(column="review")).run(seeded())
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_two_runs_do_not_write_one_output(tmp_path, seeded):
+    source(tmp_path)
+
+    def second(stage, documents, fraction):
+        with pytest.raises(OutputExistsError, match="Another run is writing"):
+            job(tmp_path, resume=True).run(seeded())
+        raise Stop
+
+    with pytest.raises(Stop):
+        job(tmp_path).run(seeded(), second)
+
+
+def test_a_clean_up_that_was_cut_short_is_finished(tmp_path, seeded, monkeypatch):
+    from textveil.partial import Partial
+
+    source(tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        remove = Partial.remove
+
+        def killed(self):
+            if (self.folder / "final.json").exists():
+                raise Stop
+            remove(self)
+
+        patch.setattr(Partial, "remove", killed)
+        job(tmp_path).run(seeded())
+    expected = (tmp_path / "out.csv").read_bytes()
+    report = job(tmp_path, resume=True).run(seeded())
+    assert (tmp_path / "out.csv").read_bytes() == expected
+    assert report.documents == len(TEXTS)
+    assert not (tmp_path / "out.csv.partial").exists()
+
+
+def test_an_output_that_appears_during_the_run_is_not_lost(tmp_path, seeded):
+    source(tmp_path)
+
+    def appear(stage, documents, fraction):
+        (tmp_path / "out.csv").write_text("somebody's work", encoding="utf-8")
+
+    with pytest.raises(OutputExistsError, match="has appeared during the run"):
+        job(tmp_path).run(seeded(), appear)
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "somebody's work"
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl.gz", "parquet"])
+def test_killed_at_random_moments_it_ends_with_the_same_rows(tmp_path, name):
+    """A real process, really killed, until it is done."""
+    plain = name.removesuffix(".gz")
+    generator = random.Random(1)
+    words = "film music story actor scene house water night friend river lovely awful".split()
+    texts = [" ".join(generator.choices(words, k=generator.randint(0, 30))) for _ in range(1500)]
+    content = make(plain, texts)
+    (tmp_path / f"in.{name}").write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    code = (
+        "import sys; from pathlib import Path; from textveil import FileJob, Obfuscator;"
+        "from textveil.filejob import Budget;"
+        "paths = map(Path, sys.argv[1:]);"
+        "FileJob(*paths, Budget(60.0), batch_size=32, resume=True, part_seconds=0.02).run(Obfuscator(seed=3))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / f"in.{name}")]
+    subprocess.run([*command, str(tmp_path / f"whole.{name}")], check=True)
+    killed = 0
+    while True:
+        process = subprocess.Popen([*command, str(tmp_path / f"out.{name}")], stderr=subprocess.PIPE)
+        try:
+            errors = process.communicate(timeout=0.5 + generator.random())[1]
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            killed += 1
+            assert killed < 60
+            continue
+        assert process.returncode == 0, errors
+        break
+    assert killed > 0
+    results = [(tmp_path / f"{stem}.{name}").read_bytes() for stem in ("whole", "out")]
+    if name.endswith(".gz"):
+        results = [gzip.decompress(result) for result in results]
+    if plain == "parquet":
+        results = [pq.read_table(io.BytesIO(result)).to_pydict() for result in results]
+    assert results[0] == results[1]
+    assert [path for path in tmp_path.iterdir() if "partial" in path.name and "removed" not in path.name] == []
+
+
+# Bad paths, full disks.
+
+
+def test_an_output_that_exists_is_refused(tmp_path, seeded):
+    source(tmp_path)
+    (tmp_path / "out.csv").write_text("precious", encoding="utf-8")
+    for resume in (False, True):
+        with pytest.raises(OutputExistsError, match="--overwrite"):
+            job(tmp_path, resume=resume).run(seeded())
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "precious"
+
+
+def test_input_and_output_must_differ(tmp_path, seeded):
+    path = source(tmp_path)
+    with pytest.raises(ParameterError, match="same file"):
+        FileJob(path, path, Budget(1.0), overwrite=True).run(seeded())
+
+
+def test_the_output_has_the_format_of_the_input(tmp_path, seeded):
+    path = source(tmp_path)
+    with pytest.raises(ParameterError, match="must have the format of the input: csv. Got parquet"):
+        FileJob(path, tmp_path / "out.parquet", Budget(1.0)).run(seeded())
+
+
+def test_a_folder_that_is_not_there(tmp_path, seeded):
+    path = source(tmp_path)
+    with pytest.raises(ParameterError, match="Make it first"):
+        FileJob(path, tmp_path / "no" / "out.csv", Budget(1.0)).run(seeded())
+
+
+def test_a_file_that_vanishes_between_counting_and_obfuscating(tmp_path, seeded):
+    path = source(tmp_path)
+
+    def vanish(stage, documents, fraction):
+        path.unlink(missing_ok=True)
+
+    with pytest.raises(InputError, match="is not there"):
+        job(tmp_path, budget=Budget(epsilon_per_word=1.0)).run(seeded(), vanish)
+
+
+def test_a_full_disk_keeps_what_is_finished(tmp_path, seeded):
+    source(tmp_path)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(stage, documents, fraction):
+        if documents >= 64:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200, old[1]))
+
+    try:
+        with pytest.raises(OutputError, match="Cannot write.*Check the free space"):
+            job(tmp_path, part_seconds=ALWAYS).run(seeded(), fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert not (tmp_path / "out.csv").exists()
+    assert job(tmp_path, resume=True).run(seeded()).documents == len(TEXTS)
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["id"] for row in rows] == [f"r{number}" for number in range(len(TEXTS))]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small disk")
+def test_a_disk_that_is_really_full(tmp_path, seeded):
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("cannot mount here")
+    try:
+        path = source(tmp_path, texts=["gamma " * 200] * 400)
+        work = FileJob(path, small / "out.csv", Budget(1.0), batch_size=16, part_seconds=ALWAYS)
+        with pytest.raises(OutputError, match="No space left on device"):
+            work.run(seeded())
+        assert not (small / "out.csv").exists()
+        assert (small / "out.csv.partial" / "000000.json").exists()
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+# Streams.
+
+
+def test_a_stream_is_obfuscated_as_it_comes(tiny):
+    obfuscator = Obfuscator(tiny, seed=5)
+    target = io.BytesIO()
+    stream = StreamSource(io.BytesIO(b"alpha\n\nthe\n"))
+    certificate = obfuscate_stream(
+        obfuscator, stream, Layout().table(stream), target, budget=Budget(1e6).resolve([]), batch_size=1
+    )
+    assert target.getvalue() == b"alpha\n\nthe\n"
+    assert certificate.tally.documents.total() == 3
+
+
+def test_lone_surrogates_pass_through_jsonl(tmp_path, seeded):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "alpha \\ud83d beta"}\n', encoding="utf-8")
+    FileJob(path, tmp_path / "out.jsonl", Budget(1e6)).run(seeded())
+    assert json.loads((tmp_path / "out.jsonl").read_bytes())["text"] == "alpha \ud83d beta"
+
+
+def test_long_columns_of_parquet(tmp_path, seeded):
+    table = pa.table({"text": ["alpha beta"] * 5000, "n": list(range(5000))})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=700)
+    job(tmp_path, "parquet", part_seconds=ALWAYS, batch_size=900).run(seeded())
+    result = pq.read_table(tmp_path / "out.parquet")
+    assert result.column("n").to_pylist() == list(range(5000))
