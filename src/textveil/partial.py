@@ -55,8 +55,9 @@ class Partial:
         if self.exists() and resume:
             return self._go_on(settings)
         if self.output.exists() and not overwrite:
+            finished = " There is nothing to resume: it may be finished." if resume else ""
             raise OutputExistsError(
-                f"{str(self.output)!r} exists. Choose another name, or replace it with --overwrite."
+                f"{str(self.output)!r} exists.{finished} Choose another name, or replace it with --overwrite."
             )
         if self.exists() and not overwrite:
             raise OutputExistsError(

@@ -41,7 +41,7 @@ def main():
             task["path"] = EMBED
         with ProcessPoolExecutor(2) as executor:
             cells = list(executor.map(count, *zip(*[(task, *cell) for cell in task["cells"]], strict=True)))
-    print(json.dumps({"path": task["path"], "counts": cells}))
+    sys.stdout.write(json.dumps({"path": task["path"], "counts": cells}))
 
 
 if __name__ == "__main__":

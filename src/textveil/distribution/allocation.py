@@ -67,10 +67,11 @@ def _weigh(scores: Sequence[Score], *, invert: bool, missing: Missing) -> list[f
     given = [score for score in scores if score is not None]
     if not all(map(math.isfinite, given)):
         raise ParameterError("A distributor gave a score that is not a finite number. Its model may be broken.")
-    scale = max(map(abs, given), default=0.0)
-    if scale == 0:
+    largest = max(map(abs, given), default=0.0)
+    if largest == 0:
         return [0.0] * len(scores)
-    # Only proportions count; scaled to [-1, 1], no score can overflow.
+    # Only proportions count: scaled by a power of two to [-2, 2], no score is rounded and none can overflow.
+    scale = math.ldexp(1.0, math.frexp(largest)[1] - 1)
     least, most = min(given) / scale, max(given) / scale
     shift = -least if least < 0 else 0.0
     mirror = most + least + 2 * shift
