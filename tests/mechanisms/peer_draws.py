@@ -7,6 +7,7 @@ every cell, how often each entry was chosen.
 import contextlib
 import io
 import json
+import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
@@ -33,6 +34,7 @@ def count(task, row, epsilon):
 
 
 def main():
+    os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # there are processes
     with contextlib.redirect_stdout(io.StringIO()):
         task = json.load(sys.stdin)
         if task["path"] is None:
