@@ -10,13 +10,13 @@ show() { printf '\n$ %s\n' "$*"; }
 text="The soup was cold and the waiter, a certain Mr Grzybowski, was rude to my daughter."
 say "One text, four budgets (epsilon is for the whole text)"
 echo "  original: $text"
-for epsilon in 10 60 120 400; do
+for epsilon in 10 80 160 320; do
     printf '  %8s: %s\n' "$epsilon" "$(textveil obfuscate "$text" --epsilon "$epsilon")"
 done
 
 say "What became of every word"
-show "textveil obfuscate TEXT --epsilon 120 --explain"
-textveil obfuscate "$text" --epsilon 120 --explain
+show "textveil obfuscate TEXT --epsilon 160 --explain"
+textveil obfuscate "$text" --epsilon 160 --explain
 
 say "A file: rows stay in place, other columns are carried along"
 show "textveil obfuscate --input examples/reviews.csv --output build/demo/out.csv --epsilon-per-word 10 --certificate build/demo/certificate.json"

@@ -123,9 +123,7 @@ def count_capitals(corpus: Path, target: Path) -> None:
 
 def find_excluded(work: Path, entries: list[str]) -> list[str]:
     """The entries that are people's names."""
-    named, capital = (
-        json.loads((work / name).read_text(encoding="utf-8")) for name in ("names.json", "capitals.json")
-    )
+    named, capital = (json.loads((work / name).read_text(encoding="utf-8")) for name in ("names.json", "capitals.json"))
 
     def share(counts: dict[str, list[int]], word: str) -> float:
         part, whole = counts.get(word, (0, 1))
