@@ -6,7 +6,7 @@ import pytest
 import zstandard
 
 from textveil.errors import InputError, ParameterError
-from textveil.tables import FileSource, Layout, StreamSource, detect_format
+from textveil.tables import FORMATS, FileSource, Layout, StreamSource, detect_format
 from textveil.tables.compression import compressing
 
 from .test_contract import make
@@ -110,3 +110,8 @@ def test_what_is_compressed_is_read_again(tmp_path, suffix):
         stream.write(b"one\n")
         stream.write(b"two\n")
     assert read(path) == ["one", "two"]
+
+
+def test_names_and_aliases_of_formats():
+    assert list(FORMATS) == ["txt", "csv", "tsv", "jsonl", "parquet"]
+    assert FORMATS.load("ndjson").name == "jsonl"
