@@ -46,4 +46,4 @@ bench: $(VENV)/installed $(PEERS)/installed  ## Measure speed, start-up and memo
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python
 
 clean:  ## Remove environments and build products
-	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build/demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

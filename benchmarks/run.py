@@ -19,7 +19,7 @@ from textveil.mechanisms import Request
 from textveil.mechanisms.madlib import Madlib
 from textveil.randomness import SystemRandomness
 from textveil.vector_files import reading_vectors
-from textveil.vectors import Vectors
+from textveil.vectors import RowNumbers, Vectors
 
 EPSILON = 10.0
 WORDS = 20_000
@@ -33,10 +33,15 @@ def load_glove(path: Path) -> Vectors:
         return Vectors([f"w{row}" for row in range(len(imported.entries))], np.array(imported.matrix))
 
 
+def word_rows() -> RowNumbers:
+    """The words that all are timed on, scattered over the vocabulary; the peers get as far as time allows."""
+    return np.arange(WORDS) * 7919
+
+
 def time_madlib(vectors: Vectors) -> float:
     """Words per second of textveil, noise and search, in documents of ordinary length."""
     mechanism, randomness = Madlib(vectors), SystemRandomness()
-    rows = np.arange(WORDS) * 7919 % len(vectors)
+    rows = word_rows() % len(vectors)
 
     def requests(count: int) -> list[Request]:
         parts = np.array_split(rows[:count], max(1, count // WORDS_PER_DOCUMENT))
@@ -64,9 +69,9 @@ def best_of(repeats: int, work: Callable[[], object]) -> float:
 
 def compare_speed(peers: Path) -> None:
     """Words per second of textveil and its peers, and the share of the machine's peak."""
-    words = "film music story actor scene house water night friend river " * 20
+    rows = " ".join(map(str, word_rows()))
     command = [str(peers), str(Path(__file__).with_name("peers.py")), str(EPSILON), "8"]
-    answer = json.loads(subprocess.run(command, input=words, capture_output=True, text=True, check=True).stdout)
+    answer = json.loads(subprocess.run(command, input=rows, capture_output=True, text=True, check=True).stdout)
     vectors = load_glove(Path(answer["glove"]))
     peak = sgemm_peak()
     ours = time_madlib(vectors)

@@ -25,10 +25,10 @@ import numpy as np
 
 from textveil.bundle import Bundle, VectorTable, build_bundle
 from textveil.stopwords import ENGLISH
+from textveil.text import WORD
 from textveil.vector_files import reading_vectors
-from textveil.vectors import Matrix, Rows
+from textveil.vectors import Matrix, RowNumbers
 
-WORD = re.compile(r"\w+")
 INSIDE_SENTENCE = re.compile(r"(?<=[\w,;] )\w+")  # behind a word or a comma: no sentence begins here
 LONGEST_LINE = 10_000  # gensim cuts a longer line of a corpus file
 TRAINING = {
@@ -141,7 +141,7 @@ def write_bundle(work: Path, target: Path) -> None:
     """Write the bundle, and say what storage costs."""
     with (work / "words.txt").open(encoding="utf-8") as lines:
         tokens = sum(line.count(" ") + 1 for line in lines)
-    with reading_vectors(work / "vectors.bin", layout="binary") as imported:
+    with reading_vectors(work / "vectors.bin", vector_format="binary") as imported:
         excluded = find_excluded(work, imported.entries)
         build_bundle(
             target,
@@ -168,13 +168,13 @@ def changed_neighbours(exact: Matrix, stored: Matrix) -> float:
     return float(np.mean(neighbours(exact) != neighbours(stored)))
 
 
-def neighbours(matrix: Matrix) -> Rows:
+def neighbours(matrix: Matrix) -> RowNumbers:
     """The nearest other entry of every tenth entry."""
     norms = np.einsum("ij,ij->i", matrix, matrix)
     sample = np.arange(0, len(matrix), 10)
     scores = matrix[sample] @ matrix.T - norms / 2
     scores[np.arange(len(sample)), sample] = -np.inf
-    nearest: Rows = scores.argmax(axis=1)
+    nearest: RowNumbers = scores.argmax(axis=1)
     return nearest
 
 
@@ -183,19 +183,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--output", type=Path, required=True, help="must not exist")
     parser.add_argument("--spacy-model", default="en_core_web_sm")
-    parser.add_argument("--only", choices=["vectors", "names"])
     options = parser.parse_args()
+    if options.output.exists():
+        parser.error(f"{options.output} exists; remove it first")
     options.work.mkdir(parents=True, exist_ok=True)
-    if options.only != "names":
-        words = step(options.work / "words.txt", lambda path: write_words(options.corpus, path))
-        step(options.work / "vectors.bin", lambda path: train(words, path))
-    if options.only != "vectors":
-        step(options.work / "names.json", lambda path: find_names(options.corpus, options.spacy_model, path))
-        step(options.work / "capitals.json", lambda path: count_capitals(options.corpus, path))
-    if options.only is None:
-        write_bundle(options.work, options.output)
+    words = step(options.work / "words.txt", lambda path: write_words(options.corpus, path))
+    step(options.work / "vectors.bin", lambda path: train(words, path))
+    step(options.work / "names.json", lambda path: find_names(options.corpus, options.spacy_model, path))
+    step(options.work / "capitals.json", lambda path: count_capitals(options.corpus, path))
+    write_bundle(options.work, options.output)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ SOURCE = Path(textveil.__file__).parent
 LAYERS = [
     {"version", "errors", "stopwords"},
     {"extras", "registry", "randomness", "atomic", "threads"},
-    {"text", "vectors"},
+    {"text"},
+    {"vectors"},
     {"bundle", "vector_files"},
     {"decomposition", "distribution", "mechanisms"},
     {"privacy"},
@@ -69,6 +70,7 @@ def test_every_module_says_in_one_sentence_what_lives_there() -> None:
 
 def test_public_names() -> None:
     assert sorted(textveil.__all__) == [
+        "Budget",
         "BudgetError",
         "Bundle",
         "BundleError",
@@ -80,6 +82,7 @@ def test_public_names() -> None:
         "FileJob",
         "FileReport",
         "InputError",
+        "JobOptions",
         "MissingExtraError",
         "ObfuscatedChunk",
         "Obfuscation",

@@ -1,4 +1,5 @@
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -6,6 +7,8 @@ import pytest
 
 from textveil.bundle import MANIFEST, Bundle, VectorTable, build_bundle, measure_distances
 from textveil.errors import BundleError, OutputExistsError, ParameterError, UnknownNameError
+from textveil.text import WORD, spoken
+from textveil.vectors import Vectors
 
 from .conftest import ENTRIES, EXCLUDED, random_matrix
 
@@ -29,7 +32,7 @@ def test_a_bundle_gives_back_what_it_was_built_from(tiny):
     written = {vectors.entries[row] for row in vectors.writable}
     assert written == set(ENTRIES) - set(EXCLUDED)
     assert tiny.manifest.name == "tiny"
-    assert tiny.manifest.vectors["words"]["excluded"] == 2
+    assert tiny.manifest.vectors["words"]["writable"] == len(ENTRIES) - 2
 
 
 def test_float32_is_memory_mapped(tiny):
@@ -54,19 +57,19 @@ def test_a_row_of_zeros_survives_int8(make_bundle):
 
 def test_distances_are_those_of_the_entries():
     matrix = np.array([[0, 0], [3, 4], [3, 5]], dtype=np.float32)
-    measured = measure_distances(matrix)
+    measured = measure_distances(Vectors(["a", "b", "c"], matrix))
     assert measured["nearest"]["0.5"] == 1.0  # of 5, 1, 1
     assert measured["pairs"]["0.95"] > 5
+    assert measured["centre"]["0.5"] == pytest.approx(math.hypot(1, 2), abs=1e-3)  # the centre is (2, 3)
 
 
 def test_the_shipped_bundle_is_whole():
     bundle = Bundle.load("en")
-    assert len(bundle.verify()) == len(bundle.manifest.files)
+    assert set(bundle.verify()) >= {"words/matrix.npy", "words/vocabulary.txt", "words/excluded.txt"}
     vectors = bundle.vectors("words")
     assert 15_000 < len(vectors) < 25_000
     assert vectors.dimensions == 300
     assert "film" in vectors
-    assert bundle.folder.stat()
 
 
 def test_entries_near_each_other_mean_something_alike():
@@ -81,11 +84,23 @@ def test_entries_near_each_other_mean_something_alike():
 
 
 def test_nobodys_name_is_written():
-    vectors = Bundle.load("en").vectors("words")
-    written = {vectors.entries[row] for row in vectors.writable}
+    bundle = Bundle.load("en")
+    vectors = bundle.vectors("words")
+    written = {spoken(vectors.entries[row]) for row in vectors.writable}
+    names = set((bundle.folder / "words" / "excluded.txt").read_text(encoding="utf-8").split("\n"))
+    assert len(names) > 1000
+    assert not names & written
     for name in ("spielberg", "brando", "elizabeth", "hitchcock"):
         assert name in vectors
         assert name not in written
+
+
+def test_what_is_written_is_words():
+    vectors = Bundle.load("en").vectors("words")
+    for row in vectors.writable:
+        written = spoken(vectors.entries[row])
+        assert written == " ".join(WORD.findall(written))
+        assert "_" not in written
 
 
 def test_the_hash_of_a_bundle_covers_its_content(make_bundle, tiny):
@@ -150,7 +165,7 @@ def test_an_object_array_is_refused_and_not_unpickled(copied_bundle, tmp_path, m
 
 @pytest.mark.parametrize(
     "matrix",
-    [np.zeros((3, 4), np.float32), np.zeros(len(ENTRIES), np.float32), np.zeros((len(ENTRIES), 2), np.float64)],
+    [np.ones((3, 4), np.float32), np.ones(len(ENTRIES), np.float32), np.ones((len(ENTRIES), 2), np.float64)],
     ids=["too short", "one dimension", "double precision"],
 )
 def test_a_matrix_that_does_not_fit_is_refused(copied_bundle, matrix):
@@ -160,9 +175,10 @@ def test_a_matrix_that_does_not_fit_is_refused(copied_bundle, matrix):
         Bundle.load(copied_bundle).vectors("words")
 
 
-def test_numbers_that_are_not_finite_are_refused(copied_bundle):
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e20], ids=str)
+def test_numbers_that_are_not_finite_or_sensible_are_refused(copied_bundle, number):
     matrix = random_matrix(len(ENTRIES), 12)
-    matrix[5, 5] = np.nan
+    matrix[5, 5] = number
     np.save(copied_bundle / "words/matrix.npy", matrix)
     rewrite(copied_bundle)
     with pytest.raises(BundleError, match="not finite"):
@@ -200,6 +216,19 @@ def test_a_manifest_reaches_only_into_its_folder(copied_bundle, name):
 def test_everything_excluded_leaves_nothing_to_write(make_bundle):
     with pytest.raises(BundleError, match="may be written"):
         make_bundle(["a", "b"], excluded=["a", "b"])
+
+
+def test_a_manifest_that_hides_the_exclusions_is_refused(copied_bundle):
+    files = json.loads((copied_bundle / MANIFEST).read_text(encoding="utf-8"))["files"]
+    del files["words/excluded.txt"]
+    rewrite(copied_bundle, files=files)
+    with pytest.raises(BundleError, match="does not fit its files: writable"):
+        Bundle.load(copied_bundle).vectors("words")
+
+
+def test_a_decomposition_has_a_name_and_not_a_path(make_bundle):
+    with pytest.raises(ParameterError, match="one word"):
+        make_bundle(decomposition="../escaped")
 
 
 @pytest.mark.parametrize("entries", [["a", "a"], ["a", ""], ["a", "b\nc"], []])

@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ import pytest
 import zstandard
 
 from textveil.errors import BudgetError, ColumnError, InputError, OutputError, OutputExistsError, ParameterError
-from textveil.filejob import Budget, FileJob, obfuscate_stream
+from textveil.filejob import Budget, FileJob, JobOptions, StreamJob
 from textveil.obfuscation import Obfuscator
 from textveil.tables import FORMATS, Layout, StreamSource
 
@@ -33,9 +34,9 @@ def seeded(tiny):
     return lambda: Obfuscator(tiny, seed=5)
 
 
-def job(folder: Path, name: str = "csv", **options) -> FileJob:
-    options = {"budget": Budget(30.0), "part_seconds": NEVER, "batch_size": 16, **options}
-    return FileJob(folder / f"in.{name}", folder / f"out.{name}", **options)
+def job(folder: Path, name: str = "csv", *, resume=False, part_seconds=NEVER, **options) -> FileJob:
+    chosen = JobOptions(**{"budget": Budget(30.0), "batch_size": 16, **options})
+    return FileJob(folder / f"in.{name}", folder / f"out.{name}", chosen, resume=resume, part_seconds=part_seconds)
 
 
 def source(folder: Path, name: str = "csv", texts=TEXTS) -> Path:
@@ -82,7 +83,7 @@ def test_compressed_files(tmp_path, seeded, name, suffix):
     }[suffix]
     path = tmp_path / f"in.{name}{suffix}"
     path.write_bytes(compress(make(name, ["alpha", "beta"])))
-    FileJob(path, tmp_path / f"out.{name}{suffix}", Budget(1e6)).run(seeded())
+    FileJob(path, tmp_path / f"out.{name}{suffix}", JobOptions(Budget(1e6))).run(seeded())
     assert read(name, decompress((tmp_path / f"out.{name}{suffix}").read_bytes())) == ["alpha", "beta"]
 
 
@@ -118,9 +119,9 @@ def test_a_budget_per_word_without_any_word(tmp_path, seeded):
     assert not (tmp_path / "out.csv.partial").exists()
 
 
-@pytest.mark.parametrize("options", [{}, {"epsilon": 1.0, "epsilon_per_word": 1.0}])
-def test_a_budget_is_one_or_the_other(options):
-    with pytest.raises(ParameterError, match="either"):
+@pytest.mark.parametrize(("options", "message"), [({}, "missing"), ({"epsilon": 1.0, "epsilon_per_word": 1.0}, "both")])
+def test_a_budget_is_one_or_the_other(options, message):
+    with pytest.raises(BudgetError, match=message):
         Budget(**options)
 
 
@@ -209,6 +210,13 @@ def test_a_run_goes_on_only_over_the_same_rows(tmp_path, seeded):
     source(tmp_path, texts=["another text", *TEXTS[1:]])
     with pytest.raises(InputError, match="has changed in rows that are done"):
         job(tmp_path, resume=True).run(seeded())
+    path = source(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"r3", b"x3"))
+    with pytest.raises(InputError, match="has changed in rows that are done"):
+        job(tmp_path, resume=True).run(seeded())
+    path.write_bytes(make("csv", TEXTS).replace(b"stars", b"moons"))
+    with pytest.raises(InputError, match="has changed in rows that are done"):
+        job(tmp_path, resume=True).run(seeded())
     source(tmp_path, texts=TEXTS[:10])
     with pytest.raises(InputError, match="has become shorter"):
         job(tmp_path, resume=True).run(seeded())
@@ -256,16 +264,18 @@ def test_a_first_error_leaves_nothing_behind(tmp_path, seeded):
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
-def test_two_runs_do_not_write_one_output(tmp_path, seeded):
+@pytest.mark.parametrize("flags", [{}, {"resume": True}, {"overwrite": True}], ids=str)
+@pytest.mark.parametrize("stage", ["counting words", "obfuscating"])
+def test_two_runs_do_not_write_one_output(tmp_path, seeded, flags, stage):
     source(tmp_path)
+    budget = Budget(epsilon_per_word=1.0)
 
-    def second(stage, documents, fraction):
-        with pytest.raises(OutputExistsError, match="Another run is writing"):
-            job(tmp_path, resume=True).run(seeded())
-        raise Stop
+    def second(current, documents, fraction):
+        if current == stage:
+            with pytest.raises(OutputExistsError, match="Another run is writing"):
+                job(tmp_path, budget=budget, **flags).run(seeded())
 
-    with pytest.raises(Stop):
-        job(tmp_path).run(seeded(), second)
+    assert job(tmp_path, budget=budget).run(seeded(), second).documents == len(TEXTS)
 
 
 def test_a_clean_up_that_was_cut_short_is_finished(tmp_path, seeded, monkeypatch):
@@ -311,9 +321,10 @@ def test_killed_at_random_moments_it_ends_with_the_same_rows(tmp_path, name):
     (tmp_path / f"in.{name}").write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     code = (
         "import sys; from pathlib import Path; from textveil import FileJob, Obfuscator;"
-        "from textveil.filejob import Budget;"
+        "from textveil import Budget, JobOptions;"
         "paths = map(Path, sys.argv[1:]);"
-        "FileJob(*paths, Budget(60.0), batch_size=32, resume=True, part_seconds=0.02).run(Obfuscator(seed=3))"
+        "options = JobOptions(Budget(60.0), batch_size=32);"
+        "FileJob(*paths, options, resume=True, part_seconds=0.02).run(Obfuscator(seed=3))"
     )
     command = [sys.executable, "-c", code, str(tmp_path / f"in.{name}")]
     subprocess.run([*command, str(tmp_path / f"whole.{name}")], check=True)
@@ -321,17 +332,21 @@ def test_killed_at_random_moments_it_ends_with_the_same_rows(tmp_path, name):
     killed = 0
     while True:
         process = subprocess.Popen([*command, str(output)], stderr=subprocess.PIPE)
-        try:
-            errors = process.communicate(timeout=0.5 + generator.random())[1]
-        except subprocess.TimeoutExpired:
+        # Killed a moment after a new part is finished, or in the first seconds of a run that finishes none.
+        finished = len(list(partial.glob("*.json")))
+        while process.poll() is None and len(list(partial.glob("*.json"))) <= finished:
+            time.sleep(0.002)
+        time.sleep(generator.random() / 20)
+        if process.poll() is None:
             process.send_signal(signal.SIGKILL)
             process.communicate()
             killed += 1
-            assert killed < 60
+            assert killed < 500
             if output.exists() and not partial.exists():  # killed when all was done
                 break
             continue
-        assert process.returncode == 0, errors
+        assert process.returncode == 0, process.communicate()[1]
+        process.communicate()
         break
     assert killed > 0
     results = [(tmp_path / f"{stem}.{name}").read_bytes() for stem in ("whole", "out")]
@@ -357,20 +372,20 @@ def test_an_output_that_exists_is_refused(tmp_path, seeded):
 
 def test_input_and_output_must_differ(tmp_path, seeded):
     path = source(tmp_path)
-    with pytest.raises(ParameterError, match="same file"):
-        FileJob(path, path, Budget(1.0), overwrite=True).run(seeded())
+    with pytest.raises(ParameterError, match="different files"):
+        FileJob(path, path, JobOptions(Budget(1.0), overwrite=True)).run(seeded())
 
 
 def test_the_output_has_the_format_of_the_input(tmp_path, seeded):
     path = source(tmp_path)
     with pytest.raises(ParameterError, match="must have the format of the input: csv. Got parquet"):
-        FileJob(path, tmp_path / "out.parquet", Budget(1.0)).run(seeded())
+        FileJob(path, tmp_path / "out.parquet", JobOptions(Budget(1.0))).run(seeded())
 
 
 def test_a_folder_that_is_not_there(tmp_path, seeded):
     path = source(tmp_path)
     with pytest.raises(ParameterError, match="Make it first"):
-        FileJob(path, tmp_path / "no" / "out.csv", Budget(1.0)).run(seeded())
+        FileJob(path, tmp_path / "no" / "out.csv", JobOptions(Budget(1.0))).run(seeded())
 
 
 def test_a_file_that_vanishes_between_counting_and_obfuscating(tmp_path, seeded):
@@ -411,7 +426,7 @@ def test_a_disk_that_is_really_full(tmp_path, seeded):
         pytest.skip("cannot mount here")
     try:
         path = source(tmp_path, texts=["gamma " * 200] * 400)
-        work = FileJob(path, small / "out.csv", Budget(1.0), batch_size=16, part_seconds=ALWAYS)
+        work = FileJob(path, small / "out.csv", JobOptions(Budget(1.0), batch_size=16), part_seconds=ALWAYS)
         with pytest.raises(OutputError, match="No space left on device"):
             work.run(seeded())
         assert not (small / "out.csv").exists()
@@ -420,24 +435,91 @@ def test_a_disk_that_is_really_full(tmp_path, seeded):
         subprocess.run(["umount", str(small)], check=True)
 
 
+def test_where_no_ordinary_file_can_be(tmp_path, seeded):
+    path = source(tmp_path)
+    (tmp_path / "folder.csv").mkdir()
+    os.mkfifo(tmp_path / "fifo.csv")
+    for name in ("folder.csv", "fifo.csv"):
+        with pytest.raises(ParameterError, match="not an ordinary file"):
+            FileJob(path, tmp_path / name, JobOptions(Budget(1.0), overwrite=True)).run(seeded())
+        with pytest.raises(ParameterError, match="not an ordinary file"):
+            job(tmp_path, certificate=tmp_path / name).run(seeded())
+
+
+def test_a_link_stays_one(tmp_path, seeded):
+    source(tmp_path)
+    (tmp_path / "real.csv").write_text("old", encoding="utf-8")
+    (tmp_path / "out.csv").symlink_to("real.csv")
+    job(tmp_path, overwrite=True).run(seeded())
+    assert (tmp_path / "out.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_bytes().startswith(b"id,text")
+
+
+def test_a_budget_per_word_needs_a_file_that_can_be_read_twice(tmp_path, seeded):
+    os.mkfifo(tmp_path / "in.csv")
+    with pytest.raises(BudgetError, match="read twice"):
+        job(tmp_path, budget=Budget(epsilon_per_word=1.0)).run(seeded())
+
+
+def test_a_name_and_a_format_that_disagree(tmp_path, seeded):
+    path = source(tmp_path)
+    with pytest.raises(ParameterError, match="name says parquet, and --format csv"):
+        FileJob(path, tmp_path / "out.parquet", JobOptions(Budget(1.0), Layout(format_name="csv"))).run(seeded())
+
+
+# Certificates.
+
+
+def test_a_certificate_is_written_with_the_output(tmp_path, seeded):
+    source(tmp_path)
+    report = job(tmp_path, certificate=tmp_path / "c.json").run(seeded())
+    assert json.loads((tmp_path / "c.json").read_bytes()) == report.certificate.as_dict()
+    assert any("other columns" in point for point in report.certificate.not_protected)
+
+
+def test_a_certificate_replaces_nothing(tmp_path, seeded):
+    source(tmp_path)
+    for name in ("in.csv", "out.csv"):
+        with pytest.raises(ParameterError, match="different files"):
+            job(tmp_path, certificate=tmp_path / name, overwrite=True).run(seeded())
+    (tmp_path / "c.json").touch()
+    with pytest.raises(OutputExistsError):
+        job(tmp_path, certificate=tmp_path / "c.json", resume=True).run(seeded())
+    with pytest.raises(ParameterError, match="Make it first"):
+        job(tmp_path, certificate=tmp_path / "no" / "c.json").run(seeded())
+
+
+def test_a_certificate_that_could_not_be_written_is_written_by_resume(tmp_path, seeded, monkeypatch):
+    from textveil.privacy.certificate import Certificate
+
+    source(tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+
+        def killed(self, path):
+            raise Stop
+
+        patch.setattr(Certificate, "write", killed)
+        job(tmp_path, certificate=tmp_path / "c.json").run(seeded())
+    report = job(tmp_path, certificate=tmp_path / "c.json", resume=True).run(seeded())
+    assert json.loads((tmp_path / "c.json").read_bytes()) == report.certificate.as_dict()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "in.csv", "out.csv"]
+
+
 # Streams.
 
 
-def test_a_stream_is_obfuscated_as_it_comes(tiny):
-    obfuscator = Obfuscator(tiny, seed=5)
+def test_a_stream_is_obfuscated_as_it_comes(seeded):
     target = io.BytesIO()
     stream = StreamSource(io.BytesIO(b"alpha\n\nthe\n"))
-    certificate = obfuscate_stream(
-        obfuscator, stream, Layout().table(stream), target, budget=Budget(1e6).resolve([]), batch_size=1
-    )
+    report = StreamJob(stream, None, JobOptions(Budget(1e6), batch_size=1)).run(seeded(), target)
     assert target.getvalue() == b"alpha\n\nthe\n"
-    assert certificate.tally.documents.total() == 3
+    assert report.documents == 3
 
 
 def test_lone_surrogates_pass_through_jsonl(tmp_path, seeded):
     path = tmp_path / "in.jsonl"
     path.write_text('{"text": "alpha \\ud83d beta"}\n', encoding="utf-8")
-    FileJob(path, tmp_path / "out.jsonl", Budget(1e6)).run(seeded())
+    FileJob(path, tmp_path / "out.jsonl", JobOptions(Budget(1e6))).run(seeded())
     assert json.loads((tmp_path / "out.jsonl").read_bytes())["text"] == "alpha \ud83d beta"
 
 

@@ -34,9 +34,10 @@ def test_parts_become_the_output(partial):
     start(partial)
     write_part(partial, 0, b"one\n")
     write_part(partial, 1, b"two\n")
-    assert partial.read_marks() == [{"rows": 1}, {"rows": 2}]
+    assert partial.load_marks() == [{"rows": 1}, {"rows": 2}]
     partial.finish(2, join, {}, overwrite=False)
     assert partial.output.read_bytes() == b"one\ntwo\n"
+    partial.remove()
     assert list(partial.output.parent.iterdir()) == [partial.output]
 
 
@@ -45,7 +46,7 @@ def test_a_part_without_a_mark_does_not_count(partial):
     write_part(partial, 0)
     with partial.writing_part(1) as stream:
         stream.write(b"killed before the mark")
-    assert len(partial.read_marks()) == 1
+    assert len(partial.load_marks()) == 1
 
 
 def test_what_was_derived_is_kept(partial):
@@ -89,15 +90,31 @@ def test_a_damaged_record_is_said_to_be_one(partial):
 
 def test_a_folder_that_was_begun_and_never_recorded_is_swept_away(partial):
     partial.folder.mkdir()
-    (partial.folder / "stray").touch()
+    (partial.folder / "000000.part").touch()
     start(partial)
-    assert not (partial.folder / "stray").exists()
+    assert not (partial.folder / "000000.part").exists()
 
 
-def test_totals_are_there_once_the_output_has_its_name(partial, monkeypatch):
+def test_a_folder_that_is_somebody_elses_is_left_alone(partial):
+    partial.folder.mkdir()
+    (partial.folder / "thesis.txt").touch()
+    for overwrite in (False, True):
+        with pytest.raises(OutputExistsError, match="not from an unfinished run"):
+            start(partial, overwrite=overwrite)
+    assert (partial.folder / "thesis.txt").exists()
+
+
+def test_one_run_at_a_time(partial):
+    with partial.locked(), pytest.raises(OutputExistsError, match="Another run"), Partial(partial.output).locked():
+        pass
+    with partial.locked():
+        pass
+    assert list(partial.output.parent.iterdir()) == []
+
+
+def test_totals_are_there_once_the_output_has_its_name(partial):
     start(partial)
     write_part(partial, 0)
-    assert partial.read_totals() is None
-    monkeypatch.setattr(Partial, "remove", lambda self: None)
+    assert partial.load_totals() is None
     partial.finish(1, join, {"documents": 1}, overwrite=False)
-    assert partial.read_totals() == {"documents": 1}
+    assert partial.load_totals() == {"documents": 1}

@@ -67,7 +67,8 @@ def test_gaps_inside_a_replaced_chunk_disappear_and_around_it_stay():
 
 def test_symbols_between_words_are_counted():
     assert Document.parse("fine 🙂🙂, e\u0301 — “quoted” 5 €").count_symbols() == 4
-    assert Document.parse("plain (ASCII) $ text!").count_symbols() == 0
+    assert Document.parse("hidden\U000e0073\U000e0065 \x1b[31m").count_symbols() == 3  # tags, an escape
+    assert Document.parse("plain (ASCII) $ text!\r\n\t\u00a0").count_symbols() == 0
 
 
 def test_entries_are_written_in_lower_case_with_spaces():

@@ -36,6 +36,16 @@ def test_blas_keeps_to_one_thread_inside_and_gets_its_own_back():
     assert blas_threads() == before
 
 
+def test_overlapping_calls_give_blas_its_threads_back():
+    before = [library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()]
+    calls = [in_threads(lambda n: n, ((n,) for n in range(20))) for _ in range(2)]
+    for call in calls:
+        next(call)
+    for call in calls:
+        assert list(call) == list(range(1, 20))
+    assert [library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()] == before
+
+
 def test_a_limit_that_the_caller_set_holds():
     with threadpool_limits(1):
         names = set(in_threads(lambda _: threading.current_thread().name, ((n,) for n in range(20))))

@@ -49,11 +49,11 @@ def binary(words, matrix=MATRIX, separator=b"\n"):
 
 
 @pytest.mark.parametrize("separator", [b"\n", b""], ids=["word2vec", "gensim"])
-@pytest.mark.parametrize("layout", ["auto", "binary"])
-def test_binary_is_read(tmp_path, separator, layout):
+@pytest.mark.parametrize("vector_format", ["auto", "binary"])
+def test_binary_is_read(tmp_path, separator, vector_format):
     path = tmp_path / "vectors.bin"
     path.write_bytes(binary([b"tea", b"a_b", b"caf\xc3\xa9"], separator=separator))
-    entries, matrix, *_ = read(path, layout=layout)
+    entries, matrix, *_ = read(path, vector_format=vector_format)
     assert entries == ["tea", "a_b", "café"]
     np.testing.assert_array_equal(matrix, MATRIX)
 
@@ -80,7 +80,14 @@ def test_unusable_and_repeated_entries_are_left_out_and_counted(tmp_path):
 def test_an_empty_token_in_a_binary_file_is_left_out(tmp_path):
     path = tmp_path / "vectors.bin"
     path.write_bytes(binary([b"tea", b"", b"cup"]))
-    entries, _, unusable, _ = read(path, layout="binary")
+    entries, _, unusable, _ = read(path, vector_format="binary")
+    assert (entries, unusable) == (["tea", "cup"], 1)
+
+
+def test_an_empty_token_in_a_text_file_is_left_out(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(b"".join(lines([b"tea", b"", b"cup"])))
+    entries, _, unusable, _ = read(path)
     assert (entries, unusable) == (["tea", "cup"], 1)
 
 
@@ -97,6 +104,7 @@ def test_a_limit_stops_early(tmp_path):
     [
         (b"", "no line has a word and a number"),
         (b"just words here\n", "expected a word and 2 numbers"),
+        (b"soup 1 2 3\ntea 1 2\n", "line 2: expected a word and 3 numbers"),
         (b"tea 1 2 3\ncup 1 x 3\n", "line 2: expected a word and 3 numbers"),
         (b"2 3\ntea 1 2 3\n", "promises 2 vectors and holds 1"),
         (b"tea 1 nan 3\n", "not finite"),
@@ -108,6 +116,11 @@ def test_a_file_that_is_not_what_it_seems(tmp_path, content, message):
     path.write_bytes(content)
     with pytest.raises(InputError, match=message):
         read(path)
+
+
+def test_an_unknown_format(tmp_path):
+    with pytest.raises(ParameterError, match="Did you mean 'text'"):
+        read(tmp_path / "any", vector_format="txt")
 
 
 def test_a_file_that_is_not_there(tmp_path):

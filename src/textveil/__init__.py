@@ -14,7 +14,7 @@ from textveil.errors import (
     TextveilError,
     UnknownNameError,
 )
-from textveil.filejob import FileJob, FileReport
+from textveil.filejob import Budget, FileJob, FileReport, JobOptions
 from textveil.obfuscation import ObfuscatedChunk, Obfuscation, Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
@@ -22,6 +22,7 @@ from textveil.text import Chunk, Document
 from textveil.version import __version__
 
 __all__ = [
+    "Budget",
     "BudgetError",
     "Bundle",
     "BundleError",
@@ -33,6 +34,7 @@ __all__ = [
     "FileJob",
     "FileReport",
     "InputError",
+    "JobOptions",
     "MissingExtraError",
     "ObfuscatedChunk",
     "Obfuscation",

@@ -25,7 +25,7 @@ def _unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a rename survive a power cut, where the system can."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -49,7 +49,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         unfinished.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise output_error(path, error) from error
     finally:
@@ -64,7 +64,7 @@ def writing_folder(path: Path) -> Iterator[Path]:
         unfinished.mkdir(parents=True)
         yield unfinished
         unfinished.rename(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise output_error(path, error) from error
     finally:

@@ -25,9 +25,9 @@ from textveil.errors import BundleError, OutputExistsError, ParameterError
 from textveil.registry import unknown_name
 from textveil.vectors import Matrix, Vectors
 
-FORMAT = 1
+FORMAT_VERSION = 1
 MANIFEST = "bundle.json"
-DEFAULT = "en"
+DEFAULT_BUNDLE = "en"
 SHIPPED = Path(__file__).parent / "bundles"
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
@@ -35,6 +35,7 @@ STORAGES: tuple[Storage, ...] = get_args(Storage)
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SAMPLE = 1000
+_LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of single precision
 _COPY_ROWS = 16_384
 
 
@@ -57,20 +58,23 @@ class Manifest:
         """Read and check a manifest."""
         try:
             values = json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BundleError(f"{str(source)!r} is not JSON. Get the bundle again.") from error
-        if not isinstance(values, dict) or not isinstance(values.get("format"), int):
+        version = values.get("format") if isinstance(values, dict) else None
+        if type(version) is not int or version < 1:
             raise BundleError(f"{str(source)!r} is not the manifest of a bundle.")
-        if values["format"] > FORMAT:
+        if version > FORMAT_VERSION:
             raise BundleError(
-                f"The bundle {str(source.parent)!r} has format {values['format']}, and this version of textveil reads "
-                f"up to {FORMAT}. Update textveil."
+                f"The bundle {str(source.parent)!r} has format {version}, and this version of textveil reads "
+                f"up to {FORMAT_VERSION}. Update textveil."
             )
         kinds: dict[str, Any] = {"name": str, "version": str, "language": str, "corpus": str, "licence": str}
         kinds |= {"tokens": (int, type(None)), "parameters": dict, "vectors": dict, "files": dict}
         for field, kind in kinds.items():
             if field not in values or not isinstance(values[field], kind):
                 raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
+        if not all(isinstance(table, dict) for table in values["vectors"].values()):
+            raise BundleError(f"{str(source)!r} has no valid 'vectors'. Get the bundle again.")
         for name in values["files"]:
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
                 raise BundleError(f"{str(source)!r} names a file outside its folder. Do not use this bundle.")
@@ -79,7 +83,7 @@ class Manifest:
     def to_json(self) -> str:
         """The manifest as indented JSON."""
         values = {field: getattr(self, field) for field in self.__slots__}
-        return json.dumps({"format": FORMAT, **values}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps({"format": FORMAT_VERSION, **values}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 class Bundle:
@@ -100,8 +104,10 @@ class Bundle:
         self._loaded: dict[str, Vectors] = {}
 
     @classmethod
-    def load(cls, name_or_path: str | Path = DEFAULT) -> Bundle:
+    def load(cls, name_or_path: str | Path = DEFAULT_BUNDLE) -> Bundle:
         """Open a bundle that ships with textveil by its name, or any other by its folder."""
+        if not isinstance(name_or_path, str | Path):
+            raise ParameterError(f"A bundle is a name or a folder. Got {type(name_or_path).__name__} instead.")
         shipped = sorted(path.parent.name for path in SHIPPED.glob(f"*/{MANIFEST}"))
         if str(name_or_path) in shipped:
             return cls(SHIPPED / str(name_or_path))
@@ -160,7 +166,7 @@ class Bundle:
     def _load_vectors(self, decomposition: str) -> Vectors:
         entries = _read_entries(self._check(f"{decomposition}/vocabulary.txt"))
         matrix = self._load_matrix(decomposition)
-        if matrix.ndim != 2 or len(matrix) != len(entries) or len(entries) == 0:
+        if matrix.ndim != 2 or len(matrix) != len(entries) or matrix.size == 0:
             raise BundleError(f"Vocabulary and matrix of {str(self.folder / decomposition)!r} do not fit together.")
         if len(set(entries)) != len(entries):
             raise BundleError(f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice.")
@@ -170,6 +176,12 @@ class Bundle:
         )
         if len(vectors.writable) == 0:
             raise BundleError(f"No entry of {str(self.folder / decomposition)!r} may be written.")
+        for field, value in _describe(vectors).items():
+            if self.manifest.vectors[decomposition].get(field) != value:
+                raise BundleError(
+                    f"The manifest of {str(self.folder)!r} does not fit its files: {field} of {decomposition!r} should "
+                    f"be {value}. Do not use this bundle."
+                )
         return vectors
 
     def _load_matrix(self, decomposition: str) -> Matrix:
@@ -188,18 +200,31 @@ class Bundle:
                 f"The matrix of {str(self.folder / decomposition)!r} has type {stored.dtype}; "
                 f"a bundle holds {', '.join(STORAGES)}."
             )
-        if not np.isfinite(matrix).all():
-            raise BundleError(f"The matrix of {str(self.folder / decomposition)!r} holds numbers that are not finite.")
+        largest = float(np.abs(matrix).max(initial=0.0))
+        if not _SMALLEST < largest < _LARGEST:  # NaN fails too
+            raise BundleError(
+                f"The matrix of {str(self.folder / decomposition)!r} holds numbers that are not finite, "
+                "or out of all proportion."
+            )
         return matrix
 
     def _load_array(self, name: str) -> npt.NDArray[Any]:
         path = self._check(name)
+        reason = None
         try:
-            return cast("npt.NDArray[Any]", np.load(path, mmap_mode="r", allow_pickle=False))
-        except (ValueError, EOFError) as error:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            array, reason = None, error
+        if not isinstance(array, np.ndarray):  # an archive of arrays is none either
             raise BundleError(
                 f"{str(path)!r} is not a plain array of numbers. Do not use this bundle if you do not know its maker."
-            ) from error
+            ) from reason
+        return array
+
+
+def _describe(vectors: Vectors) -> dict[str, int]:
+    """What a manifest says of vectors, and what is checked when they are loaded."""
+    return {"entries": len(vectors), "dimensions": vectors.dimensions, "writable": len(vectors.writable)}
 
 
 def _read_entries(path: Path) -> list[str]:
@@ -250,32 +275,27 @@ def build_bundle(
     if storage not in STORAGES:
         raise unknown_name("storage", storage, STORAGES)
     with writing_folder(folder) as unfinished:
-        described = {}
+        described: dict[str, dict[str, Any]] = {}
         for decomposition, table in tables.items():
-            _check_table(table)
-            _write_table(unfinished / decomposition, table, storage)
+            _check_table(decomposition, table)
+            stored = _write_table(unfinished / decomposition, table, storage)
+            vectors = Vectors(table.entries, stored, excluded=table.excluded)
             described[decomposition] = {
-                "entries": len(table.entries),
-                "dimensions": table.matrix.shape[1],
+                **_describe(vectors),
                 "storage": storage,
-                "excluded": len(table.excluded),
+                "distance": measure_distances(vectors),
             }
         manifest = Manifest(
             name, version, language, corpus, licence, tokens, parameters or {}, described, _hash_files(unfinished)
         )
-        _write_manifest(unfinished, manifest)
-        draft = Bundle(unfinished)  # distances are those of the vectors as stored
-        for decomposition in tables:
-            described[decomposition]["distance"] = measure_distances(draft.vectors(decomposition).matrix)
-        _write_manifest(unfinished, manifest)
+        (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        Bundle(unfinished).verify()
     return Bundle(folder)
 
 
-def _write_manifest(folder: Path, manifest: Manifest) -> None:
-    (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-
-
-def _check_table(table: VectorTable) -> None:
+def _check_table(decomposition: str, table: VectorTable) -> None:
+    if not decomposition.isidentifier():
+        raise ParameterError(f"The name of a decomposition is one word. Got {decomposition!r} instead.")
     if len(table.entries) == 0 or table.matrix.ndim != 2 or len(table.entries) != len(table.matrix):
         raise ParameterError("A bundle needs one vector per entry, and at least one entry.")
     if len(set(table.entries)) != len(table.entries):
@@ -284,7 +304,8 @@ def _check_table(table: VectorTable) -> None:
         raise ParameterError("An entry of a bundle is neither empty nor longer than a line.")
 
 
-def _write_table(folder: Path, table: VectorTable, storage: Storage) -> None:
+def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
+    """Write the files of one decomposition; the matrix as it will be loaded."""
     folder.mkdir()
     _write_entries(folder / "vocabulary.txt", table.entries)
     if table.excluded:
@@ -301,6 +322,8 @@ def _write_table(folder: Path, table: VectorTable, storage: Storage) -> None:
     matrix.flush()
     if storage == "int8":
         np.save(folder / "scales.npy", scales, allow_pickle=False)
+        return cast(Matrix, matrix * scales[:, None])
+    return cast(Matrix, matrix.astype(np.float32, copy=False))
 
 
 def _write_entries(path: Path, entries: Iterable[str]) -> None:
@@ -316,11 +339,13 @@ def _hash_files(folder: Path) -> dict[str, str]:
     return hashes
 
 
-def measure_distances(matrix: Matrix) -> dict[str, Any]:
-    """Quantiles of the distance between two entries, and from an entry to the nearest other one.
+def measure_distances(vectors: Vectors) -> dict[str, Any]:
+    """Quantiles of the distance between two entries, to the nearest other one, and to the centre.
 
-    Measured from every k-th entry, at most a thousand, to all others.
+    Measured on every k-th entry, a thousand at most: to each other, to the nearest of all, and to where a word stands
+    that is not in the vocabulary.
     """
+    matrix = vectors.matrix
     sample = np.linspace(0, len(matrix) - 1, num=min(_SAMPLE, len(matrix)), dtype=np.int64)
     norms = np.einsum("ij,ij->i", matrix, matrix)
     pairs = np.empty((len(sample), len(sample)), dtype=np.float32)
@@ -330,11 +355,15 @@ def measure_distances(matrix: Matrix) -> dict[str, Any]:
         squared[row] = np.inf
         nearest[place] = squared.min()
         pairs[place] = squared[sample]
-    distances = {"pairs": pairs[np.isfinite(pairs)], "nearest": nearest[np.isfinite(nearest)]}
-    return {
-        "metric": "euclidean",
-        **{
-            kind: {str(q): round(float(np.quantile(roots, q)), 4) for q in QUANTILES} if len(roots) else {}
-            for kind, roots in ((kind, np.sqrt(np.maximum(values, 0))) for kind, values in distances.items())
-        },
+    measured = {
+        "pairs": np.sqrt(np.maximum(pairs[np.isfinite(pairs)], 0)),
+        "nearest": np.sqrt(np.maximum(nearest[np.isfinite(nearest)], 0)),
+        "centre": np.linalg.norm(matrix[sample] - vectors.centre, axis=1),
     }
+    return {"metric": "euclidean", **{kind: _quantiles(distances) for kind, distances in measured.items()}}
+
+
+def _quantiles(distances: npt.NDArray[Any]) -> dict[str, float]:
+    if len(distances) == 0:
+        return {}
+    return {str(quantile): round(float(np.quantile(distances, quantile)), 4) for quantile in QUANTILES}

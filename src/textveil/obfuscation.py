@@ -6,15 +6,16 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
+from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import randomgen
 
-from textveil.bundle import DEFAULT, Bundle
+from textveil.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Score
@@ -26,14 +27,16 @@ from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import STRICT, Stopwords, load_profile
 from textveil.randomness import build_randomness
 from textveil.stopwords import ENGLISH
-from textveil.text import Chunk, Document, spoken
-from textveil.vectors import UNKNOWN, Rows
+from textveil.text import Chunk, Document, batch_texts, spoken
+from textveil.vectors import UNKNOWN, RowNumbers
 from textveil.version import __version__
 
 BATCH_SIZE = 256
 """Documents worked on at a time."""
-BATCH_CHARACTERS = 1_000_000
-"""A batch ends early when its texts are this long together, so that long texts do not need more memory."""
+LARGEST_BATCH = 1_000_000
+DECOMPOSITION = "words"
+DISTRIBUTION = "uniform"
+MECHANISM = "madlib"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class ObfuscatedChunk:
     """A chunk of the original, its share of the budget, and what became of it."""
 
     chunk: Chunk
-    original: str
+    original: str = field(repr=False)  # an object that is logged must not tell the text
     share: float
     outcome: Outcome
     replacement: str | None
@@ -88,11 +91,11 @@ class Obfuscator:
 
     def __init__(
         self,
-        bundle: Bundle | str | Path = DEFAULT,
+        bundle: Bundle | str | Path = DEFAULT_BUNDLE,
         *,
-        decomposition: str = "words",
-        distribution: str = "uniform",
-        mechanism: str = "madlib",
+        decomposition: str = DECOMPOSITION,
+        distribution: str = DISTRIBUTION,
+        mechanism: str = MECHANISM,
         profile: str = STRICT.name,
         stopwords: Stopwords | None = None,
         seed: int | None = None,
@@ -102,8 +105,8 @@ class Obfuscator:
         distributor_type = DISTRIBUTORS.load(distribution)
         mechanism_type = MECHANISMS.load(mechanism)
         self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
-        self.public_allocation = decomposer_type.data_independent and distributor_type.data_independent
-        if self.profile.public_allocation and not self.public_allocation:
+        data_independent = decomposer_type.data_independent and distributor_type.data_independent
+        if self.profile.public_allocation and not data_independent:
             raise ProfileError(
                 f"The profile {profile!r} allows only methods that do not look at the text: use words with uniform. "
                 f"Got {decomposition!r} with {distribution!r} instead."
@@ -116,7 +119,7 @@ class Obfuscator:
         self._mechanism = mechanism_type(self._vectors)
         self._kept = ENGLISH if self.stopwords == "keep" else frozenset()
         self._documents = count()
-        self.terms = self._state_terms()
+        self.terms = self._state_terms(data_independent=data_independent)
 
     def obfuscate(self, text: str, *, epsilon: float) -> Obfuscation:
         """Obfuscate one text with the budget ``epsilon``."""
@@ -143,13 +146,17 @@ class Obfuscator:
         """
         budget = check_budget(epsilon)
         check_batch_size(batch_size)
+        if isinstance(texts, str | bytes):
+            raise ParameterError("Several texts are expected. For a single one, call obfuscate.")
+        if first_document is not None and first_document < 0:
+            raise ParameterError(f"Documents are numbered from 0. Got {first_document} instead.")
         numbers = self._documents if first_document is None else count(first_document)
         return self._obfuscate_batches(texts, budget, batch_size, numbers)
 
     def _obfuscate_batches(
         self, texts: Iterable[str | None], budget: float, batch_size: int, numbers: Iterator[int]
     ) -> Iterator[Obfuscation]:
-        for batch in _batches(texts, batch_size):
+        for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
             documents = [Document.parse(text or "") for text in batch]
             scores = self._distributor.score(documents)
             plans = [self._plan(*pair, budget) for pair in zip(documents, scores, strict=True)]
@@ -180,9 +187,13 @@ class Obfuscator:
             for part in back_off(document, chunk, known=self._vectors, stopwords=ENGLISH):
                 yield from self._plan_chunk(document, part, shares)
         elif row == UNKNOWN:
-            yield _Planned(chunk, row, share, Outcome.KEPT_UNKNOWN if self.profile.keeps_unknown else Outcome.DRAWN)
+            yield _Planned(
+                chunk, row, share, Outcome.KEPT_UNKNOWN if self.profile.releases_unperturbed else Outcome.DRAWN
+            )
         elif share == 0:
-            yield _Planned(chunk, row, share, Outcome.KEPT_NO_SHARE if self.profile.keeps_unknown else Outcome.DRAWN)
+            yield _Planned(
+                chunk, row, share, Outcome.KEPT_NO_SHARE if self.profile.releases_unperturbed else Outcome.DRAWN
+            )
         else:
             yield _Planned(chunk, row, share, Outcome.PERTURBED)
 
@@ -196,7 +207,7 @@ class Obfuscator:
         )
 
     def _finish(
-        self, document: Document, plan: Sequence[_Planned], rows: Rows, budget: float, *, missing: bool
+        self, document: Document, plan: Sequence[_Planned], rows: RowNumbers, budget: float, *, missing: bool
     ) -> Obfuscation:
         """Put the text together again, and count what became of it."""
         chosen = iter(rows.tolist())
@@ -220,12 +231,13 @@ class Obfuscator:
         )
         return Obfuscation(text, outcome, chunks, Certificate(self.terms, budget, tally))
 
-    def _state_terms(self) -> Terms:
+    def _state_terms(self, *, data_independent: bool) -> Terms:
+        public = "public given the kept stopwords" if self._kept else "public"
         return Terms(
             profile=self.profile,
             decomposition=self._decomposer.name,
             distribution=self._distributor.name,
-            public_allocation=self.public_allocation,
+            allocation=public if data_independent else "data-dependent",
             stopwords=self.stopwords,
             mechanism={
                 "name": self._mechanism.name,
@@ -249,24 +261,15 @@ class Obfuscator:
 
 
 def check_batch_size(batch_size: int) -> None:
-    """Refuse a batch of nothing."""
-    if batch_size < 1:
-        raise ParameterError(f"The batch size must be at least 1. Got {batch_size} instead.")
+    """Refuse a batch of nothing, and one that is no number of texts."""
+    if not isinstance(batch_size, Integral) or not 1 <= batch_size <= LARGEST_BATCH:
+        raise ParameterError(f"The batch size must be from 1 to {LARGEST_BATCH:,}. Got {batch_size!r} instead.")
 
 
-def _batches(texts: Iterable[str | None], batch_size: int) -> Iterator[list[str | None]]:
-    """Up to ``batch_size`` texts at a time, fewer where they are long."""
-    batch: list[str | None] = []
-    characters = 0
+def _check_texts(texts: Iterable[str | None]) -> Iterator[str | None]:
     for number, text in enumerate(texts, start=1):
         if text is not None and not isinstance(text, str):
             raise ParameterError(
                 f"Text {number} must be a string, or None where it is missing. Got {type(text).__name__} instead."
             )
-        batch.append(text)
-        characters += len(text or "")
-        if len(batch) == batch_size or characters >= BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
+        yield text

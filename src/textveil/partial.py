@@ -11,6 +11,8 @@ out.csv.partial/
 from __future__ import annotations
 
 import json
+import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -18,11 +20,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from textveil.atomic import output_error, writing
+from textveil.atomic import output_error, sync_folder, writing
 from textveil.errors import InputError, OutputExistsError, ParameterError
 
+try:
+    import fcntl
+except ImportError:  # not on Windows, where nothing keeps a second run away
+    fcntl = None  # type: ignore[assignment]
+
 _JOB = "job.json"
-_LOCK = "lock"
+_OUR_NAMES = re.compile(r"job\.json|final(\.json)?|\d{6}\.(part|json)|\..*\.unfinished")
 _FINAL = "final"
 _FINAL_MARK = "final.json"
 
@@ -64,6 +71,8 @@ class Partial:
                 f"An earlier run to {str(self.output)!r} is unfinished. Go on with --resume, or start over with "
                 "--overwrite."
             )
+        if self.folder.exists() and not self._is_ours():
+            raise OutputExistsError(f"{str(self.folder)!r} is not from an unfinished run. Move it away first.")
         job = {**settings, **derive()}
         self.remove()
         try:
@@ -72,6 +81,10 @@ class Partial:
             raise output_error(self.folder, error) from error
         self._write_json(_JOB, job)
         return job
+
+    def _is_ours(self) -> bool:
+        """Whether the folder holds nothing but what a run puts there, and so may be removed."""
+        return self.folder.is_dir() and all(_OUR_NAMES.fullmatch(path.name) for path in self.folder.iterdir())
 
     def _go_on(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         job = self._read_json(_JOB)
@@ -89,20 +102,33 @@ class Partial:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep a second run away; the system lifts the lock when this one ends, however it ends."""
+        """Keep other runs away from the output; the system lifts the lock when this one ends, however it ends."""
+        path = self.output.with_name(f".{self.output.name}.lock")
+        lock = self._lock(path)
         try:
-            import fcntl
-        except ImportError:  # not on Windows
             yield
-            return
-        with (self.folder / _LOCK).open("wb") as lock:
+        finally:
+            path.unlink(missing_ok=True)
+            lock.close()
+
+    def _lock(self, path: Path) -> BinaryIO:
+        while True:
+            try:
+                lock = path.open("wb")
+            except OSError as error:
+                raise output_error(self.output, error) from error
+            if fcntl is None:
+                return lock
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
+                lock.close()
                 raise OutputExistsError(f"Another run is writing {str(self.output)!r} now. Wait for it.") from error
-            yield
+            if path.exists() and path.stat().st_ino == os.fstat(lock.fileno()).st_ino:
+                return lock
+            lock.close()  # its owner has just removed it
 
-    def read_marks(self) -> list[dict[str, Any]]:
+    def load_marks(self) -> list[dict[str, Any]]:
         """The marks of the finished parts, in order."""
         marks: list[dict[str, Any]] = []
         while (path := self._path(len(marks), "json")).exists():
@@ -127,7 +153,7 @@ class Partial:
         *,
         overwrite: bool,
     ) -> None:
-        """Join the parts and give the result the output's name."""
+        """Join the parts and give the result the output's name; the totals stay until :meth:`remove`."""
         final = self.folder / _FINAL
         with writing(final) as target:
             merge(self._open_parts(parts), target)
@@ -141,9 +167,9 @@ class Partial:
             final.replace(self.output)
         except OSError as error:
             raise output_error(self.output, error) from error
-        self.remove()
+        sync_folder(self.output.parent)
 
-    def read_totals(self) -> dict[str, Any] | None:
+    def load_totals(self) -> dict[str, Any] | None:
         """The totals of a run whose output has its name already, and of which only the clean-up was cut short."""
         renamed = (self.folder / _FINAL_MARK).exists() and not (self.folder / _FINAL).exists()
         return self._read_json(_FINAL_MARK) if renamed and self.output.exists() else None
@@ -152,7 +178,10 @@ class Partial:
         """Forget the unfinished run: at once by name, then file by file."""
         if self.folder.exists():
             removed = self.folder.with_name(f".{self.folder.name}.{secrets.token_hex(4)}.removed")
-            self.folder.rename(removed)
+            try:
+                self.folder.rename(removed)
+            except OSError as error:
+                raise output_error(self.folder, error) from error
             shutil.rmtree(removed, ignore_errors=True)
 
     def _open_parts(self, count: int) -> Iterator[BinaryIO]:

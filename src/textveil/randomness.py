@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from abc import ABC, abstractmethod
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -57,9 +58,9 @@ class SeededRandomness(Randomness):
     predictable = True
 
     def __init__(self, seed: int) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, int):
+        if isinstance(seed, bool) or not isinstance(seed, Integral):
             raise ParameterError(f"The seed must be a whole number. Got {type(seed).__name__} instead.")
-        self._key = hashlib.sha256(f"textveil seed {seed}".encode()).digest()
+        self._key: bytes = hashlib.sha256(f"textveil seed {int(seed)}".encode()).digest()
 
     def stream(self, document: int) -> np.random.Generator:
         """The generator whose ChaCha20 nonce is the number of the document."""

@@ -12,10 +12,10 @@ from textveil.errors import ParameterError, UnknownNameError
 T = TypeVar("T")
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that is not known: the nearest one, and all there are."""
     names = sorted(known)
-    near = difflib.get_close_matches(name.lower(), names, n=1)
+    near = difflib.get_close_matches(str(name).lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return UnknownNameError(f"There is no {kind} {name!r}.{hint} Choose from: {', '.join(names)}.")
 

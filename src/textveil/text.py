@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 WORD = re.compile(r"\w+")
-_OUTSIDE_ASCII = re.compile(r"[^\w\s\x00-\x7f]")
+_UNUSUAL = re.compile(r"[^\w\s!-~]")
+
+LONG_BATCH = 1_000_000
+"""A batch of texts ends early when they have this many characters together, so that long texts need no more memory."""
+
+T = TypeVar("T")
 
 
 class Chunk(NamedTuple):
@@ -69,8 +74,26 @@ class Document:
         return "".join(pieces)
 
     def count_symbols(self) -> int:
-        """How many characters of the gaps are symbols or marks outside ASCII, such as emoji and loose accents."""
-        return sum(unicodedata.category(character)[0] in "SM" for character in _OUTSIDE_ASCII.findall(self.text))
+        """How many characters of the gaps are neither space nor punctuation, such as emoji and loose accents."""
+        return sum(unicodedata.category(character)[0] not in "PZ" for character in _UNUSUAL.findall(self.text))
+
+
+def batch_texts(items: Iterable[T], size: int, text_of: Callable[[T], str | None]) -> Iterator[list[T]]:
+    """Up to ``size`` items at a time, fewer where their texts are long.
+
+    >>> list(batch_texts("abcde", 2, text_of=str))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    batch: list[T] = []
+    characters = 0
+    for item in items:
+        batch.append(item)
+        characters += len(text_of(item) or "")
+        if len(batch) == size or characters >= LONG_BATCH:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
 def spoken(entry: str) -> str:

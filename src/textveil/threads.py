@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -26,11 +28,7 @@ def in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...
 
 
 def _in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:
-    from threadpoolctl import ThreadpoolController
-
-    blas = ThreadpoolController().select(user_api="blas")
-    workers = max((library.num_threads for library in blas.lib_controllers), default=1)
-    with blas.limit(limits=1), ThreadPoolExecutor(workers) as executor:
+    with _BLAS.on_one_thread() as workers, ThreadPoolExecutor(workers) as executor:
         waiting: deque[Future[R]] = deque()
         for values in arguments:
             waiting.append(executor.submit(function, *values))
@@ -38,3 +36,38 @@ def _in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ..
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+class _Blas:
+    """The BLAS library's number of threads, which is one for the whole process: the last user gives it back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._workers = 1
+        self._limit = ExitStack()
+
+    @contextmanager
+    def on_one_thread(self) -> Iterator[int]:
+        """Keep BLAS to one thread; how many it had before."""
+        with self._lock:
+            if self._users == 0:
+                self._limit_to_one()
+            self._users += 1
+        try:
+            yield self._workers
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._limit.close()
+
+    def _limit_to_one(self) -> None:
+        from threadpoolctl import ThreadpoolController
+
+        blas = ThreadpoolController().select(user_api="blas")
+        self._workers = max((library.num_threads for library in blas.lib_controllers), default=1)
+        self._limit.enter_context(blas.limit(limits=1))
+
+
+_BLAS = _Blas()

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import BinaryIO, Literal, TypeAlias
+from typing import BinaryIO, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from textveil.errors import InputError, ParameterError
+from textveil.registry import unknown_name
 from textveil.vectors import Matrix
 
-Layout: TypeAlias = Literal["auto", "text", "binary"]
-LAYOUTS: tuple[Layout, ...] = ("auto", "text", "binary")
+VectorFormat: TypeAlias = Literal["auto", "text", "binary"]
+VECTOR_FORMATS: tuple[VectorFormat, ...] = get_args(VectorFormat)
 
 _LINES_TO_GUESS = 1000
 _LONGEST_TOKEN = 10_000
+_DIGITS = 10  # a longer number is no length of a vector
 _Pair = tuple[bytes, Matrix]
 
 
@@ -34,7 +37,9 @@ class ImportedVectors:
 
 
 @contextmanager
-def reading_vectors(path: Path, *, layout: Layout = "auto", limit: int | None = None) -> Iterator[ImportedVectors]:
+def reading_vectors(
+    path: Path, *, vector_format: VectorFormat = "auto", limit: int | None = None
+) -> Iterator[ImportedVectors]:
     """Read a file of vectors; the matrix lies in a temporary file while the block runs.
 
     A token may contain anything but a line end, spaces included: the last numbers of a line are its vector. Entries
@@ -42,9 +47,11 @@ def reading_vectors(path: Path, *, layout: Layout = "auto", limit: int | None = 
 
     Args:
         path: The file.
-        layout: ``text``, ``binary`` (word2vec's), or ``auto``.
+        vector_format: ``text``, ``binary`` (word2vec's), or ``auto``.
         limit: Read this many vectors at most.
     """
+    if vector_format not in VECTOR_FORMATS:
+        raise unknown_name("format of vectors", vector_format, VECTOR_FORMATS)
     if limit is not None and limit < 1:
         raise ParameterError(f"The limit must be at least 1. Got {limit} instead.")
     try:
@@ -52,7 +59,7 @@ def reading_vectors(path: Path, *, layout: Layout = "auto", limit: int | None = 
     except OSError as error:
         raise InputError(f"Cannot read {str(path)!r}: {error.strerror}. Check the path.") from error
     with stream, TemporaryFile() as store:
-        pairs = islice(_read_pairs(stream, path, layout), limit)
+        pairs = islice(_read_pairs(stream, path, vector_format), limit)
         yield _collect(pairs, store, path)
 
 
@@ -88,12 +95,12 @@ def _decode(token: bytes) -> str | None:
     return entry if entry and "\n" not in entry else None
 
 
-def _read_pairs(stream: BinaryIO, path: Path, layout: Layout) -> Iterator[_Pair]:
+def _read_pairs(stream: BinaryIO, path: Path, vector_format: VectorFormat) -> Iterator[_Pair]:
     header = _parse_header(stream.readline())
-    if layout == "auto":
-        layout = "binary" if header and not _is_text_line(stream.readline(), header[1]) else "text"
+    if vector_format == "auto":
+        vector_format = "binary" if header and not _is_text_line(stream.readline(), header[1]) else "text"
     stream.seek(0)
-    if layout == "binary":
+    if vector_format == "binary":
         if header is None:
             raise InputError(f"{str(path)!r} does not begin with the number and the length of its vectors.")
         stream.readline()
@@ -104,7 +111,7 @@ def _read_pairs(stream: BinaryIO, path: Path, layout: Layout) -> Iterator[_Pair]
 def _parse_header(line: bytes) -> tuple[int, int] | None:
     """The number of vectors and their length, if that is what the first line says."""
     fields = line.split()
-    if len(fields) == 2 and all(field.isdigit() for field in fields) and int(fields[1]) > 0:
+    if len(fields) == 2 and all(field.isdigit() and len(field) < _DIGITS for field in fields) and int(fields[1]) > 0:
         return int(fields[0]), int(fields[1])
     return None
 
@@ -112,7 +119,7 @@ def _parse_header(line: bytes) -> tuple[int, int] | None:
 def _parse_line(line: bytes, dimensions: int) -> _Pair | None:
     """Token and vector of a line; only spaces separate, and only the last ones count."""
     token, *numbers = line.rstrip(b"\r\n").rstrip(b" ").rsplit(b" ", dimensions)
-    if len(numbers) != dimensions or not token:
+    if len(numbers) != dimensions:
         return None
     try:
         return token, np.array([float(number) for number in numbers], dtype=np.float32)
@@ -131,9 +138,9 @@ def _read_text(stream: BinaryIO, header: tuple[int, int] | None, path: Path) -> 
         stream.readline()
         first = 2
     else:
-        # A token has at least one field, so the shortest of many lines tells the length of a vector.
-        fields = [line.rstrip().count(b" ") for line in islice(stream, _LINES_TO_GUESS) if line.strip()]
-        dimensions = min(fields, default=0)
+        # Few tokens have spaces, so most lines have one field more than the vector is long.
+        fields = Counter(line.rstrip().count(b" ") for line in islice(stream, _LINES_TO_GUESS) if line.strip())
+        dimensions = max(fields, key=lambda count: (fields[count], count), default=0)
         stream.seek(0)
     if dimensions < 1:
         raise InputError(f"{str(path)!r} is not a file of vectors: no line has a word and a number.")

@@ -10,23 +10,24 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from textveil.text import spoken
+
 Floats = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float32]
-Rows = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+RowNumbers = npt.NDArray[np.int64]
 
 UNKNOWN = -1
 """The row of a chunk that is not in the vocabulary."""
 
 TILE_ENTRIES = 2048  # with 512 points, 4 MiB of scores at a time: they are read back from the cache
-_PLAIN_ENTRY = re.compile(r"\w+(?: \w+)*")
+_PLAIN_ENTRY = re.compile(r"[^\W_]+(?:[ _][^\W_]+)*")
 
 
 def is_plain(entry: str) -> bool:
     """Whether an entry is made of words only, and so can be written into a text.
 
-    >>> [is_plain(entry) for entry in ("tea", "new_york", "...", "a@b.org")]
-    [True, True, False, False]
+    >>> [is_plain(entry) for entry in ("tea", "new_york", "_tea_", "...", "a@b.org")]
+    [True, True, False, False, False]
     """
     return _PLAIN_ENTRY.fullmatch(entry) is not None
 
@@ -57,7 +58,7 @@ class ExactIndex:
         self._error_per_length = unit * math.sqrt(longest)
         self._error_per_weight = unit * longest
 
-    def search(self, points: Floats, weights: Floats) -> Rows:
+    def search(self, points: Floats, weights: Floats) -> RowNumbers:
         """The nearest row of each point; of equally near entries the first.
 
         A few hundred points at a time are fastest. Threads may search at the same time.
@@ -77,7 +78,7 @@ class ExactIndex:
             scores[each, row] = -np.inf
             seconds[tile] = scores.max(axis=1)
         winner = tops.argmax(axis=0)
-        nearest: Rows = rows[winner, each]
+        nearest: RowNumbers = rows[winner, each]
         best = tops[winner, each]
         others = np.where(np.arange(len(starts))[:, None] == winner, seconds, tops).max(axis=0)
         doubt = self._doubt(points, weights)
@@ -93,7 +94,7 @@ class ExactIndex:
         error: Floats = lengths * self._error_per_length + weights * self._error_per_weight
         return 2 * error
 
-    def _decide(self, point: Floats, weight: float, query: Matrix, tiles: Rows, floor: float) -> int:
+    def _decide(self, point: Floats, weight: float, query: Matrix, tiles: RowNumbers, floor: float) -> int:
         """The best entry in double precision, among those of some tiles whose score reaches ``floor``."""
         candidates = np.concatenate(
             [
@@ -121,7 +122,7 @@ class Vectors:
         self.entries = entries
         self.matrix = matrix
         self._rows = {entry: row for row, entry in enumerate(entries)}
-        self._excluded = frozenset(excluded)
+        self._excluded = frozenset(map(spoken, excluded))
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -139,9 +140,13 @@ class Vectors:
         return key in self._rows
 
     @cached_property
-    def writable(self) -> Rows:
+    def writable(self) -> RowNumbers:
         """The rows of the entries that may be written: words, and not excluded."""
-        allowed = (row for row, entry in enumerate(self.entries) if is_plain(entry) and entry not in self._excluded)
+        allowed = (
+            row
+            for row, entry in enumerate(self.entries)
+            if is_plain(entry) and spoken(entry) not in self._excluded  # as it would be written
+        )
         return np.fromiter(allowed, dtype=np.int64)
 
     @cached_property
@@ -156,12 +161,12 @@ class Vectors:
         everything = len(self.writable) == len(self)
         return ExactIndex(self.matrix if everything else self.matrix[self.writable])
 
-    def place(self, rows: Rows) -> Floats:
+    def place(self, rows: RowNumbers) -> Floats:
         """The vectors of these rows; ``UNKNOWN`` stands at the centre."""
         points = self.matrix[rows].astype(np.float64)
         points[rows == UNKNOWN] = self.centre
         return points
 
-    def nearest(self, points: Floats, weights: Floats) -> Rows:
+    def nearest(self, points: Floats, weights: Floats) -> RowNumbers:
         """The writable row nearest to each point; see :class:`ExactIndex`."""
         return self.writable[self.index.search(points, weights)]

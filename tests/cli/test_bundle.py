@@ -15,7 +15,15 @@ def run(*arguments):
 def test_info_describes_the_shipped_bundle():
     result = run("info")
     assert result.exit_code == 0
-    for piece in ("en 0.1", "tokens", "300 dimensions", "int8", "never written", "distance between two entries"):
+    for piece in (
+        "en 0.1",
+        "tokens",
+        "300 dimensions",
+        "int8",
+        "may be written",
+        "distance between two entries",
+        "to the centre",
+    ):
         assert piece in result.stdout
 
 
@@ -40,13 +48,14 @@ def glove(tmp_path):
 
 def test_import_makes_a_bundle_that_works(tmp_path, glove):
     names = tmp_path / "names.txt"
-    names.write_text("Jane\n", encoding="utf-8")
+    names.write_text("jane\nnobody\n", encoding="utf-8")  # written forms count, not spellings
     out = tmp_path / "mine"
     result = run("import", glove, "--output", out, "--exclude", names, "--licence", "PDDL", "--storage", "float16")
     assert result.exit_code == 0, result.stderr
     assert "4 entries of 3 dimensions" in result.stdout
     assert "2 of them may be written" in result.stdout
     assert "1 repeated" in result.stderr
+    assert "Of the 2 entries to exclude, 0 are in the vocabulary as they are spelt" in result.stderr
     bundle = Bundle.load(out)
     assert bundle.manifest.licence == "PDDL"
     np.testing.assert_array_equal(bundle.vectors("words").matrix[1], [4, 5, 6])
@@ -58,9 +67,10 @@ def test_import_makes_a_bundle_that_works(tmp_path, glove):
 def test_import_refuses_what_it_cannot_use(tmp_path, glove):
     out = tmp_path / "mine"
     for arguments, code, message in [
-        (["--layout", "txt"], 2, "Did you mean 'text'"),
+        (["--format", "txt"], 2, "Did you mean 'text'"),
         (["--storage", "int4"], 2, "Did you mean 'int8'"),
         (["--limit", "0"], 2, "at least 1"),
+        (["--decomposition", "wrods"], 2, "Did you mean 'words'"),
         (["--exclude", tmp_path / "none"], 1, "Check the path"),
     ]:
         result = run("import", glove, "--output", out, *arguments)

@@ -1,7 +1,14 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
 from textveil.version import __version__
+
+TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
 
 
 def test_help_teaches_by_example():
@@ -19,5 +26,31 @@ def test_the_version():
     assert CliRunner().invoke(app, ["--version"]).stdout == f"textveil {__version__}\n"
 
 
-def test_an_unknown_command_is_a_wrong_call():
-    assert CliRunner().invoke(app, ["obfuscat"]).exit_code == 2
+@pytest.mark.parametrize(
+    ("command", "hint"), [("obfuscat", "Did you mean 'obfuscate'"), ("My secret", "textveil obfuscate")]
+)
+def test_an_unknown_command_is_a_wrong_call_and_is_not_quoted(command, hint):
+    result = CliRunner().invoke(app, [command, "--epsilon", "1"])
+    assert result.exit_code == 2
+    assert hint in result.output
+    assert "secret" not in result.output
+
+
+def test_a_text_that_begins_with_a_dash_is_not_taken_for_an_option():
+    wrong = subprocess.run([TEXTVEIL, "obfuscate", "--my secret", "--epsilon", "1"], capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert "stands behind --" in wrong.stderr
+    assert "secret" not in wrong.stderr
+    right = subprocess.run(
+        [TEXTVEIL, "obfuscate", "--epsilon", "9000", "--", "--my music"], capture_output=True, text=True
+    )
+    assert right.stdout == "--my music\n"
+
+
+@pytest.mark.parametrize("redirection", ["<&-", ">&-", ">/dev/full"])
+def test_streams_that_are_closed_or_full(redirection):
+    command = f"{TEXTVEIL} obfuscate - --epsilon 1 {redirection}"
+    result = subprocess.run(["bash", "-c", f"echo music | {command}"], capture_output=True, text=True)
+    assert result.returncode in (1, 2)
+    assert "Error: " in result.stderr
+    assert "bug" not in result.stderr

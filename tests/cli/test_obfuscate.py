@@ -140,16 +140,29 @@ def test_without_an_output_rows_go_to_standard_output(reviews):
     assert list(rows[0]) == ["id", "text", "stars"]
 
 
-def test_resume_goes_on(tmp_path, reviews):
+def test_an_output_is_replaced_on_request_only(tmp_path, reviews):
     out = tmp_path / "out.csv"
-    first = run("-i", reviews, "-o", out, *SEEDED)
-    assert first.exit_code == 0
+    assert run("-i", reviews, "-o", out, *SEEDED).exit_code == 0
     expected = out.read_bytes()
     assert run("-i", reviews, "-o", out, *SEEDED).exit_code == 2
     assert run("-i", reviews, "-o", out, "--overwrite", *SEEDED).exit_code == 0
     assert out.read_bytes() == expected
+
+
+def test_resume_goes_on_with_a_run_that_a_broken_line_stopped(tmp_path, many_reviews):
+    out = tmp_path / "out.csv"
+    assert run("-i", many_reviews, "-o", out, *SEEDED).exit_code == 0
+    expected = out.read_bytes()
     out.unlink()
-    assert run("-i", reviews, "-o", out, "--resume", *SEEDED).exit_code == 0
+    good = many_reviews.read_bytes()
+    many_reviews.write_bytes(good[:-30] + b"\xff\n")
+    stopped = run("-i", many_reviews, "-o", out, *SEEDED)
+    assert (stopped.exit_code, out.exists()) == (1, False)
+    many_reviews.write_bytes(good)
+    refused = run("-i", many_reviews, "-o", out, *SEEDED)
+    assert refused.exit_code == 2
+    assert "--resume" in refused.stderr
+    assert run("-i", many_reviews, "-o", out, "--resume", *SEEDED).exit_code == 0
     assert out.read_bytes() == expected
 
 
@@ -201,7 +214,7 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
         (["--input", "x.csv", "--epsilon", "1", "--explain"], "single text"),
         (["--input", "x.csv", "--epsilon", "1", "--json"], "--json goes with"),
         (["-", "--epsilon", "1", "--resume"], "--resume needs"),
-        (["-", "--epsilon-per-word", "1"], "must be a file"),
+        (["-", "--epsilon-per-word", "1"], "read twice"),
         (["--input", "x.doc", "--output", "y.doc", "--epsilon", "1"], "does not tell its format"),
         (["--input", "x.csv", "--format", "cvs", "--epsilon", "1"], "Did you mean 'csv'"),
         (["--input", "x.csv", "--output", "y.csv", "--epsilon", "1", "--batch-size", "0"], "batch size"),
@@ -226,7 +239,7 @@ def test_a_column_that_is_not_there(tmp_path, reviews):
     [
         ("in.txt", b"fine\n" + SECRET.encode() + b"\xff\n", "line 2, byte 16: this is not UTF-8"),
         ("in.csv", b'id,text\n1,"' + SECRET.encode() + b"\n", "line 2: the record that begins here is broken"),
-        ("in.jsonl", b'{"text": "' + SECRET.encode() + b"\n", "line 1: this is not JSON"),
+        ("in.jsonl", b'{"text": "' + SECRET.encode() + b"\n", "line 1: this is not a JSON object"),
         ("in.parquet", b"PAR1" + SECRET.encode(), "not a complete Parquet file"),
         ("in.txt.gz", SECRET.encode(), "not what its name says"),
     ],
@@ -273,7 +286,7 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch):
     monkeypatch.setattr(Obfuscator, "obfuscate", interrupted)
     result = run(SECRET, "--epsilon", "1")
     assert result.exit_code == 130
-    assert "--resume" in result.stderr
+    assert result.stderr.startswith("Stopped.")
 
 
 # In a terminal, and in a pipe.

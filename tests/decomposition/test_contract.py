@@ -31,6 +31,15 @@ def test_the_same_text_gives_the_same_chunks(decomposer, text):
     assert decomposer.decompose(Document.parse(text)) == decomposer.decompose(Document.parse(text))
 
 
+@given(texts=st.tuples(any_text, any_text))
+def test_data_independence_is_true_where_it_is_said(decomposer, texts):
+    documents = [Document.parse(text) for text in texts]
+    size = min(len(document.words) for document in documents)
+    cut = [Document(document.text, document.spans[:size], document.words[:size]) for document in documents]
+    if decomposer.data_independent:
+        assert decomposer.decompose(cut[0]) == decomposer.decompose(cut[1])
+
+
 def test_the_name_is_the_registered_one(decomposer):
     assert DECOMPOSERS.load(decomposer.name) is type(decomposer)
 

@@ -1,5 +1,7 @@
 import math
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,12 +66,17 @@ def test_a_broken_score_is_an_error_and_not_a_zero(score):
         allocate([1.0, score], [True, True], budget=1)
 
 
-@pytest.mark.parametrize("budget", [0, -1, math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("budget", [0, -1, 5e-324, 10**400, math.nan, math.inf, -math.inf])
 def test_a_budget_is_positive_and_finite(budget):
     with pytest.raises(BudgetError, match="must be positive and finite"):
         check_budget(budget)
     with pytest.raises(BudgetError):
         allocate([1.0], [True], budget=budget)
+
+
+@pytest.mark.parametrize("budget", [np.float32(2), np.int64(2), Fraction(2)])
+def test_a_budget_may_be_a_number_of_any_kind(budget):
+    assert check_budget(budget) == 2.0
 
 
 @pytest.mark.parametrize("budget", ["5", None, True, [1]])

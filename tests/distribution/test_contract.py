@@ -26,6 +26,13 @@ def test_scores_do_not_depend_on_the_batch(distributor):
     assert [distributor.score([document])[0] for document in documents] == together
 
 
+def test_data_independence_is_true_where_it_is_said(distributor):
+    documents = [Document.parse(text) for text in ("the film was good", "naïve café_42 word word", "of of of of")]
+    scores = distributor.score(documents)
+    if distributor.data_independent:
+        assert scores[0] == scores[1] == scores[2]
+
+
 def test_the_name_is_the_registered_one(distributor):
     assert DISTRIBUTORS.load(distributor.name) is type(distributor)
 

@@ -1,5 +1,6 @@
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -34,10 +35,10 @@ def test_a_certificate_says_all_that_the_design_asks_for(tiny):
     assert certificate["allocation"] == {
         "decomposition": "words",
         "distribution": "uniform",
-        "type": "public",
+        "type": "public given the kept stopwords",
         "stopwords": "keep",
     }
-    assert "same chunks and shares" in certificate["neighbours"]
+    assert "same chunks, shares, kept stopwords" in certificate["neighbours"]
     assert certificate["distance"]["metric"] == "euclidean"
     assert certificate["distance"]["pairs"]["0.5"] > certificate["distance"]["nearest"]["0.5"] > 0
     assert certificate["words"] == {
@@ -60,6 +61,28 @@ def test_a_seed_is_said_to_make_the_noise_predictable(tiny):
     certificate = Obfuscator(tiny, seed=1).obfuscate("alpha", epsilon=1).certificate.as_dict()
     assert certificate["randomness"] == {"source": "seeded", "predictable": True}
     assert any("seed" in point for point in certificate["not_protected"])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"profile": "proven"}, "public"),
+        ({"stopwords": "perturb"}, "public"),
+        ({"stopwords": "keep"}, "public given the kept stopwords"),
+    ],
+)
+def test_shares_are_public_only_if_they_do_not_depend_on_the_words(tiny, options, expected):
+    obfuscator = Obfuscator(tiny, **options)
+    one, other = (obfuscator.obfuscate(text, epsilon=6) for text in ("the film", "good film"))
+    assert one.certificate.as_dict()["allocation"]["type"] == expected
+    same = [chunk.share for chunk in one.chunks] == [chunk.share for chunk in other.chunks]
+    assert same == (expected == "public")
+
+
+def test_other_columns_of_a_file_are_said_to_be_open(tiny):
+    certificate = Obfuscator(tiny).obfuscate("alpha", epsilon=1).certificate
+    assert not any("other columns" in point for point in certificate.not_protected)
+    assert any("other columns" in point for point in replace(certificate, other_columns=True).not_protected)
 
 
 def test_kept_stopwords_are_open_only_where_they_are_kept(tiny):

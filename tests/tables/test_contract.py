@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.errors import ColumnError, InputError
-from textveil.tables import FORMATS, Result
+from textveil.errors import ColumnError, InputError, ParameterError
+from textveil.tables import FORMATS, OUTCOME_COLUMN, Result
 
 texts = st.lists(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=30), min_size=1, max_size=12
@@ -45,7 +45,7 @@ def make(name: str, rows: Iterable[str | None]) -> bytes:
     return out.getvalue()
 
 
-def open_table(name: str, outcome_column: str | None = "outcome"):
+def open_table(name: str, outcome_column: str | None = OUTCOME_COLUMN):
     return FORMATS.load(name)(column="text", outcome_column=outcome_column, source="the file")
 
 
@@ -87,7 +87,7 @@ def test_rows_come_back_with_new_texts_and_all_else_as_it_was(name, rows, parts)
     if name != "txt":
         assert read(name, result, "id") == [f"r{number}" for number in range(len(rows))]
         assert read(name, result, "stars") == [str(number % 5) for number in range(len(rows))]
-        assert read(name, result, "outcome") == ["fine"] * len(rows)
+        assert read(name, result, OUTCOME_COLUMN) == ["fine"] * len(rows)
 
 
 def test_batches_have_the_size_asked_for(name):
@@ -103,7 +103,7 @@ def test_long_texts_make_small_batches(name):
     assert sizes == [2, 2, 2]
 
 
-def test_a_column_that_is_there_twice_or_not_at_all(name):
+def test_a_column_that_is_not_there(name):
     if name == "txt":
         pytest.skip("plain text has no columns")
     table = FORMATS.load(name)(column="review", outcome_column=None, source="the file")
@@ -116,7 +116,7 @@ def test_an_outcome_column_that_is_there_is_used_again(name):
     twice = rewrite(name, once, str.lower)
     assert read(name, twice) == ["a", "b"]
     if name != "txt":
-        assert twice.count(b"outcome") == once.count(b"outcome")
+        assert twice.count(OUTCOME_COLUMN.encode()) == once.count(OUTCOME_COLUMN.encode())
 
 
 def test_a_file_without_rows(name):
@@ -142,3 +142,29 @@ def test_bytes_that_are_not_utf8_are_reported_by_line_and_never_quoted(name):
 @pytest.mark.parametrize("name", ["txt", "csv", "tsv", "jsonl"])
 def test_a_byte_order_mark_is_no_text(name):
     assert read(name, b"\xef\xbb\xbf" + make(name, ["a"])) == ["a"]
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
+def test_outcomes_replace_no_column_of_the_users(name):
+    with pytest.raises(ParameterError, match="cannot both be in the column 'text'"):
+        open_table(name, outcome_column="text")
+    with pytest.raises(ColumnError, match="has a column 'stars' already"):
+        list(open_table(name, outcome_column="stars").read(io.BytesIO(make(name, ["a"])), batch_size=1))
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_row_or_a_head_that_changes_is_described_otherwise(name):
+    def describe(content):
+        table = open_table(name)
+        return [
+            [*table.describe_rows(rows), table.describe_head()]
+            for rows in table.read(io.BytesIO(content), batch_size=9)
+        ]
+
+    content = make(name, ["one", "two", None])
+    assert describe(content) == describe(content)
+    assert describe(content) != describe(make(name, ["one", "two", ""])) or name in ("csv", "tsv")
+    assert describe(content) != describe(make(name, ["one", "too", None]))
+    if name in ("csv", "tsv", "jsonl"):
+        assert describe(content) != describe(content.replace(b"r1", b"x1"))
+    assert describe(content) != describe(content.replace(b"stars", b"moons"))

@@ -43,5 +43,17 @@ def test_csv_with_a_column_twice_is_refused():
         read("csv", b"text,text\na,b\n")
 
 
+def test_csv_without_a_header_does_not_have_its_first_text_quoted():
+    with pytest.raises(ColumnError, match="is the header missing") as caught:
+        read("csv", b"1,Mr Grzybowski has been ill,5\n")
+    assert "Grzybowski" not in str(caught.value)
+    assert "'1', '5'" in str(caught.value)
+
+
+def test_csv_with_another_delimiter_is_told_so():
+    with pytest.raises(InputError, match="its header has ';' where ',' is expected"):
+        read("csv", b"id;text\n1;a\n")
+
+
 def test_csv_takes_fields_of_a_megabyte():
     assert read("csv", b"text\n" + b"x" * 1_000_000 + b"\n") == ["x" * 1_000_000]

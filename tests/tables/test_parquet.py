@@ -34,6 +34,12 @@ def test_parquet_keeps_types_and_metadata():
     assert result.column("text").to_pylist() == ["A", "B"]
 
 
+def test_parquet_with_broken_utf8_is_refused():
+    broken = pa.array([b"fine", b"\xff\xfe"], pa.binary()).view(pa.string())
+    with pytest.raises(InputError, match="not a complete Parquet file"):
+        read("parquet", parquet(pa.table({"text": broken})))
+
+
 def test_parquet_of_numbers_has_no_text():
     with pytest.raises(InputError, match="column 'text' holds int64"):
         read("parquet", parquet(pa.table({"text": [1, 2]})))

@@ -7,14 +7,20 @@ from typing import Annotated
 
 import typer
 
-from textveil.bundle import DEFAULT, MANIFEST, STORAGES, Bundle, VectorTable, build_bundle
+from textveil.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle, VectorTable, build_bundle
 from textveil.cli.reporting import report, reporting_errors
+from textveil.decomposition import DECOMPOSERS
 from textveil.errors import InputError
-from textveil.registry import unknown_name
-from textveil.vector_files import LAYOUTS, reading_vectors
+from textveil.vector_files import VECTOR_FORMATS, reading_vectors
 
 app = typer.Typer(
     help="Look at, check and import bundles: prepared languages.", no_args_is_help=True, rich_markup_mode=None
+)
+
+DISTANCES = (
+    ("pairs", "between two entries"),
+    ("nearest", "to the nearest entry"),
+    ("centre", "to the centre, where unknown words stand"),
 )
 
 NameOrFolder = Annotated[str, typer.Argument(help="A bundle's name, or its folder.")]
@@ -23,7 +29,7 @@ NameOrFolder = Annotated[str, typer.Argument(help="A bundle's name, or its folde
 @app.command("info")
 @reporting_errors
 def info(
-    bundle: NameOrFolder = DEFAULT,
+    bundle: NameOrFolder = DEFAULT_BUNDLE,
     as_json: Annotated[bool, typer.Option("--json", help=f"Print {MANIFEST} as it is.")] = False,
 ) -> None:
     """Show what a bundle is made of."""
@@ -40,9 +46,9 @@ def info(
         distances = table.get("distance", {})
         typer.echo(
             f"{decomposition:<9} {table['entries']:,} entries, {table['dimensions']} dimensions, {table['storage']}, "
-            f"{table['excluded']:,} never written"
+            f"{table['writable']:,} may be written"
         )
-        for kind, label in (("pairs", "between two entries"), ("nearest", "to the nearest entry")):
+        for kind, label in DISTANCES:
             if distances.get(kind):
                 quantiles = ", ".join(f"{float(q):.0%} {value:g}" for q, value in distances[kind].items())
                 typer.echo(f"          distance {label}: {quantiles}")
@@ -50,7 +56,7 @@ def info(
 
 @app.command("verify")
 @reporting_errors
-def verify(bundle: NameOrFolder = DEFAULT) -> None:
+def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
     """Check every file of a bundle against its hash."""
     files = Bundle.load(bundle).verify()
     typer.echo(f"{len(files)} files are what the manifest says.")
@@ -63,7 +69,9 @@ def import_(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")],
     name: Annotated[str | None, typer.Option(help="Its name; the folder's by default.")] = None,
-    layout: Annotated[str, typer.Option(help=f"How the file is written: {', '.join(LAYOUTS)}.")] = "auto",
+    vector_format: Annotated[
+        str, typer.Option("--format", help=f"How the file is written: {', '.join(VECTOR_FORMATS)}.")
+    ] = "auto",
     limit: Annotated[int | None, typer.Option(help="Take this many vectors, from the beginning.")] = None,
     storage: Annotated[
         str, typer.Option(help=f"How vectors are stored: {', '.join(STORAGES)}. int8 has a scale per row.")
@@ -79,25 +87,30 @@ def import_(
     Texts are matched in lower case, so an entry with capitals is never found in a text. Entries that are not words,
     such as punctuation and addresses, are never written.
     """
-    if layout not in LAYOUTS:
-        raise unknown_name("layout", layout, LAYOUTS)
+    decomposition = DECOMPOSERS.load(decomposition).name
     excluded = _read_lines(exclude) if exclude is not None else []
-    with reading_vectors(vectors, layout=layout, limit=limit) as imported:
+    with reading_vectors(
+        vectors,
+        vector_format=vector_format,  # type: ignore[arg-type] # checked by reading_vectors
+        limit=limit,
+    ) as imported:
         built = build_bundle(
             output,
             {decomposition: VectorTable(imported.entries, imported.matrix, excluded)},
             name=name or output.name,
             version="1",
-            corpus=f"imported from {vectors.name}",
+            corpus=f"imported from {vectors.name.encode(errors='replace').decode()}",
             licence=licence,
-            parameters={"layout": layout, "limit": limit},
+            parameters={"format": vector_format, "limit": limit},
             storage=storage,  # type: ignore[arg-type] # checked by build_bundle
         )
         typer.echo(f"{len(imported.entries):,} entries of {imported.matrix.shape[1]} dimensions in {str(output)!r}.")
         if imported.unusable or imported.repeated:
             report(f"Left out: {imported.unusable:,} not usable as an entry, {imported.repeated:,} repeated.")
-    writable = len(built.vectors(decomposition).writable)
-    typer.echo(f"{writable:,} of them may be written.")
+    typer.echo(f"{built.manifest.vectors[decomposition]['writable']:,} of them may be written.")
+    matched = sum(entry in built.vectors(decomposition) for entry in excluded)
+    if matched < len(excluded):
+        report(f"Of the {len(excluded):,} entries to exclude, {matched:,} are in the vocabulary as they are spelt.")
 
 
 def _read_lines(path: Path) -> list[str]:

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import difflib
+import sys
+from itertools import takewhile
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from textveil.cli import bundle, obfuscate
+from textveil.cli.reporting import USAGE, report
 from textveil.version import __version__
 
-EXAMPLES = """
-\b
-Examples:
-  textveil obfuscate "The soup was cold and the waiter rude." --epsilon 60
-  textveil obfuscate "The soup was cold." --epsilon 60 --explain
-  textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon 52
-  textveil obfuscate --input reviews.csv --output out.csv --epsilon-per-word 1 --certificate out.json
-  cat notes.txt | textveil obfuscate - --epsilon 200
-  textveil bundle info
+EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil bundle info
 
 Epsilon is the budget of one document. Smaller is more private and less faithful.
 """
 
+
+class _Commands(TyperGroup):
+    """Answers an unknown command without quoting it: it may be a text whose command was forgotten."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else 'For a text: textveil obfuscate "TEXT" --epsilon 60'
+            ctx.fail(f"There is no such command. {hint}")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
     name="textveil",
+    cls=_Commands,
     help="Obfuscate English documents under differential privacy.",
     epilog=EXAMPLES,
     no_args_is_help=True,
@@ -50,7 +62,15 @@ def textveil(
 
 def main() -> None:
     """Run the command line."""
+    if any(_is_dashed_text(argument) for argument in takewhile("--".__ne__, sys.argv[1:])):
+        # The parser would take it for an option, and quote it.
+        report("Error: a text that begins with - stands behind --, at the end: textveil obfuscate --epsilon 60 -- TEXT")
+        sys.exit(USAGE)
     app()
+
+
+def _is_dashed_text(argument: str) -> bool:
+    return argument.startswith("-") and any(map(str.isspace, argument.partition("=")[0]))
 
 
 if __name__ == "__main__":

@@ -4,36 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from textveil.atomic import writing
-from textveil.bundle import DEFAULT
+from textveil.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import explain, showing_progress, summarise, warn_of_clear_words
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
-from textveil.errors import BudgetError, OutputExistsError, ParameterError
-from textveil.filejob import Budget, FileJob, obfuscate_stream, read_texts
+from textveil.errors import ParameterError
+from textveil.filejob import Budget, FileJob, JobOptions, StreamJob, check_certificate
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import BATCH_SIZE, Obfuscation, Obfuscator
+from textveil.obfuscation import BATCH_SIZE, DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscation, Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.profiles import PROFILES, STRICT
-from textveil.tables import (
-    FORMATS,
-    OUTCOME_COLUMN,
-    FileSource,
-    Layout,
-    Source,
-    StreamSource,
-    detect_format,
-)
-from textveil.tables.compression import compressing
+from textveil.tables import FORMATS, OUTCOME_COLUMN, FileSource, Layout, Source, StreamSource
 
 STANDARD = "-"
 EXAMPLES = """
@@ -85,11 +73,13 @@ def obfuscate(
     profile: Annotated[
         str, typer.Option(help=f"What becomes of words that cannot be perturbed: {_names(PROFILES)}.")
     ] = STRICT.name,
-    decomposition: Annotated[str, typer.Option(help=f"How texts are split: {_names(DECOMPOSERS)}.")] = "words",
-    distribution: Annotated[str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")] = "uniform",
-    mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = "madlib",
+    decomposition: Annotated[str, typer.Option(help=f"How texts are split: {_names(DECOMPOSERS)}.")] = DECOMPOSITION,
+    distribution: Annotated[
+        str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")
+    ] = DISTRIBUTION,
+    mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
-    bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder.")] = DEFAULT,
+    bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder.")] = DEFAULT_BUNDLE,
     seed: Annotated[
         int | None, typer.Option(help="Make the noise repeatable, and so predictable: for experiments only.")
     ] = None,
@@ -112,16 +102,16 @@ def obfuscate(
 ) -> None:
     """Obfuscate a text, a file of texts, or standard input.
 
-    Every document gets the budget epsilon. It is divided over the words, each word is replaced by one that a
-    mechanism draws near it in an embedding, and the certificate says what that protects. Words in a file stay in
-    their rows, other columns are carried along, and a run that was stopped goes on with --resume.
+    Every document gets the budget epsilon. It is divided over its words, except stopwords that are kept; each of
+    them is replaced by a word that a mechanism draws near it in an embedding, and the certificate says what that
+    protects. Texts of a file stay in their rows, other columns are carried along, and a run that was stopped goes on
+    with --resume.
     """
-    budget = _choose_budget(epsilon, epsilon_per_word)
+    if sys.stdout is None:
+        raise ParameterError("Standard output is closed.")
+    budget = Budget(epsilon, epsilon_per_word)
     words = _choose_text(text, input_file)
     _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
-    if certificate is not None and certificate.exists() and not (overwrite or resume):
-        raise OutputExistsError(f"{str(certificate)!r} exists. Replace it with --overwrite.")
-    layout = Layout(column, outcome_column or None, format_name)
     obfuscator = Obfuscator(
         bundle,
         decomposition=decomposition,
@@ -132,39 +122,24 @@ def obfuscate(
         seed=seed,
     )
     if words is not None:
+        check_certificate(certificate, overwrite=overwrite)
         issued = _obfuscate_text(obfuscator, words, budget, explained=explained, as_json=as_json)
-    elif input_file is None or input_file == STANDARD or output is None:
-        source = FileSource(Path(input_file)) if input_file not in (None, STANDARD) else StreamSource(sys.stdin.buffer)
-        issued = _obfuscate_stream(
-            obfuscator,
-            source,
-            output,
-            budget,
-            layout=layout,
-            batch_size=batch_size,
-            overwrite=overwrite,
-            quiet=quiet,
-            as_json=as_json,
-        )
-    else:
-        job = FileJob(
-            Path(input_file), output, budget, layout, batch_size=batch_size, resume=resume, overwrite=overwrite
-        )
-        with showing_progress(quiet) as progress:
-            finished = job.run(obfuscator, progress)
-        issued = finished.certificate
-        _summarise(issued, finished.seconds, quiet=quiet, as_json=as_json)
-    if certificate is not None:
-        with writing(certificate) as stream:
-            stream.write(issued.to_json().encode())
-
-
-def _choose_budget(epsilon: float | None, epsilon_per_word: float | None) -> Budget:
-    if epsilon is None and epsilon_per_word is None:
-        raise BudgetError("A budget is missing: give --epsilon, for a document, or --epsilon-per-word.")
-    if epsilon is not None and epsilon_per_word is not None:
-        raise BudgetError("Give --epsilon or --epsilon-per-word, not both.")
-    return Budget(epsilon, epsilon_per_word)
+        if certificate is not None:
+            issued.write(certificate)
+        return
+    options = JobOptions(
+        budget, Layout(column, outcome_column or None, format_name), batch_size, overwrite, certificate
+    )
+    with showing_progress(quiet) as progress:
+        if input_file in (None, STANDARD) or output is None:
+            finished = StreamJob(_open_source(input_file), output, options).run(obfuscator, sys.stdout.buffer, progress)
+        else:
+            finished = FileJob(Path(str(input_file)), output, options, resume=resume).run(obfuscator, progress)
+    if as_json:
+        typer.echo(finished.certificate.to_json(), nl=False)
+    if not quiet:
+        for line in summarise(finished.certificate, finished.seconds):
+            report(line)
 
 
 def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | None:
@@ -176,6 +151,14 @@ def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | N
     if arguments and len(arguments) > 1:
         raise ParameterError("Put the text in quotes: it must be one argument.")
     return arguments[0] if arguments and arguments[0] != STANDARD else None
+
+
+def _open_source(input_file: str | None) -> Source:
+    if input_file not in (None, STANDARD):
+        return FileSource(Path(str(input_file)))
+    if sys.stdin is None:
+        raise ParameterError("Standard input is closed. Give --input FILE.")
+    return StreamSource(sys.stdin.buffer)
 
 
 def _check_combination(
@@ -224,50 +207,3 @@ def _as_dict(result: Obfuscation, certificate: Certificate) -> dict[str, Any]:
         ],
         "certificate": certificate.as_dict(),
     }
-
-
-def _obfuscate_stream(
-    obfuscator: Obfuscator,
-    source: Source,
-    output: Path | None,
-    budget: Budget,
-    *,
-    layout: Layout,
-    batch_size: int,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
-) -> Certificate:
-    """From a file or standard input to standard output, or from standard input to a file."""
-    if output is not None and output.exists() and not overwrite:
-        raise OutputExistsError(f"{str(output)!r} exists. Replace it with --overwrite.")
-    if budget.epsilon is None and isinstance(source, StreamSource):
-        raise BudgetError("--epsilon-per-word needs the average length, so the input must be a file. Use --epsilon.")
-    if layout.format_name is None and output is not None:
-        layout = replace(layout, format_name=detect_format(output))
-    started = time.monotonic()
-    with showing_progress(quiet) as progress, ExitStack() as stack:
-        texts = read_texts(source, layout.table(source), batch_size=batch_size, progress=progress)
-        resolved = budget.resolve(texts)
-        target = sys.stdout.buffer
-        if output is not None:
-            target = stack.enter_context(compressing(stack.enter_context(writing(output)), output))
-        certificate = obfuscate_stream(
-            obfuscator,
-            source,
-            layout.table(source),
-            target,
-            budget=resolved,
-            batch_size=batch_size,
-            progress=progress,
-        )
-    _summarise(certificate, time.monotonic() - started, quiet=quiet, as_json=as_json)
-    return certificate
-
-
-def _summarise(certificate: Certificate, seconds: float, *, quiet: bool, as_json: bool) -> None:
-    if as_json:
-        typer.echo(certificate.to_json(), nl=False)
-    if not quiet:
-        for line in summarise(certificate, seconds):
-            report(line)

@@ -43,8 +43,11 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
         except BrokenPipeError as error:  # whoever reads our output has enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(FAILURE) from error
+        except OSError as error:
+            report(f"Error: the system says: {error.strerror or type(error).__name__}. Check paths and free space.")
+            raise typer.Exit(FAILURE) from error
         except KeyboardInterrupt as error:
-            report("Stopped. What is finished is kept; the same command with --resume goes on.")
+            report("Stopped. If a file was being written, the same command with --resume goes on.")
             raise typer.Exit(INTERRUPTED) from error
         except (typer.Exit, typer.Abort):
             raise

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Literal, TypeAlias
 
 from textveil.distribution.base import Score
 from textveil.errors import BudgetError, ParameterError
+
+LEAST_BUDGET = 1e-200
+"""With less, a share could be too small for a number, and so 0."""
 
 Missing: TypeAlias = Literal["mean", "zero"]
 
 
 def check_budget(epsilon: float) -> float:
     """The budget as a float, if it is positive and finite."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
+    if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
         raise BudgetError(f"The budget epsilon must be a number. Got {type(epsilon).__name__} instead.")
-    if not 0 < epsilon < math.inf:  # a chained comparison, because NaN must fail too
+    try:
+        budget = float(epsilon)
+    except OverflowError:
+        budget = math.inf
+    if not LEAST_BUDGET <= budget < math.inf:  # a chained comparison, because NaN must fail too
         raise BudgetError(
-            f"The budget epsilon must be positive and finite. Got {epsilon!r} instead. "
+            f"The budget epsilon must be positive and finite. Got {budget!r} instead. "
             "A word's share of it multiplies distances in the embedding; try 1 to 50 per word."
         )
-    return float(epsilon)
+    return budget
 
 
 def allocate(

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from textveil.vectors import Floats, Rows, Vectors
+from textveil.vectors import Floats, RowNumbers, Vectors
 
 
 class Request(NamedTuple):
@@ -17,7 +17,7 @@ class Request(NamedTuple):
     A row of ``UNKNOWN`` is a chunk that is not in the vocabulary. A share is zero or positive, and finite.
     """
 
-    rows: Rows
+    rows: RowNumbers
     shares: Floats
     generator: np.random.Generator
 
@@ -37,5 +37,5 @@ class Mechanism(ABC):
         self.vectors = vectors
 
     @abstractmethod
-    def perturb(self, requests: Sequence[Request]) -> list[Rows]:
+    def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request; all of them writable."""

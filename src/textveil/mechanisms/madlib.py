@@ -8,7 +8,7 @@ import numpy as np
 
 from textveil.mechanisms.base import Mechanism, Request
 from textveil.threads import in_threads
-from textveil.vectors import Floats, Rows, Vectors
+from textveil.vectors import Floats, RowNumbers, Vectors
 
 BLOCK_CHUNKS = 512
 """Chunks looked up at a time by one thread; bounds the memory that noise takes."""
@@ -35,7 +35,7 @@ class Madlib(Mechanism):
         super().__init__(vectors)
         _ = vectors.index  # built here, once, and not by several threads at the same time
 
-    def perturb(self, requests: Sequence[Request]) -> list[Rows]:
+    def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []

@@ -6,12 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from textveil.atomic import writing
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import Profile, Stopwords
 
-FORMAT = 1
+FORMAT_VERSION = 1
 
 
 @dataclass(slots=True)
@@ -65,7 +67,8 @@ class Terms:
     profile: Profile
     decomposition: str
     distribution: str
-    public_allocation: bool
+    allocation: str
+    """``public``, ``public given the kept stopwords``, or ``data-dependent``."""
     stopwords: Stopwords
     mechanism: Mapping[str, str]
     randomness: Mapping[str, Any]
@@ -83,12 +86,14 @@ class Certificate:
     tally: Tally
     average_length: float | None = None
     """The average number of words of the file's documents, where the budget was worked out from it."""
+    other_columns: bool = False
+    """Whether the documents stand in a file with other columns, which are carried along."""
 
     def as_dict(self) -> dict[str, Any]:
         """The certificate as JSON can hold it."""
         terms, tally = self.terms, self.tally.as_dict()
         return {
-            "certificate": FORMAT,
+            "certificate": FORMAT_VERSION,
             "profile": terms.profile.name,
             "claim": terms.profile.claim,
             "neighbours": terms.profile.neighbours,
@@ -99,7 +104,7 @@ class Certificate:
             "allocation": {
                 "decomposition": terms.decomposition,
                 "distribution": terms.distribution,
-                "type": "public" if terms.public_allocation else "data-dependent",
+                "type": terms.allocation,
                 "stopwords": terms.stopwords,
             },
             "mechanism": dict(terms.mechanism),
@@ -116,13 +121,23 @@ class Certificate:
     def not_protected(self) -> list[str]:
         """What the profile leaves open, and what this run adds to it."""
         open_points = list(self.terms.profile.not_protected)
-        if self.terms.stopwords == "perturb":
-            open_points = [point for point in open_points if not point.startswith("stopwords")]
+        if self.terms.stopwords == "keep":
+            open_points.append("stopwords, which are kept with their case")
+        if self.other_columns:
+            open_points.append("the other columns of the file, which are carried along as they are")
         if self.average_length is not None:
             open_points.append("the average length of the documents, from which the budget was worked out")
         if self.terms.randomness["predictable"]:
-            open_points.append("anything, from whoever knows the seed: it makes the noise predictable")
+            open_points.append(
+                "anything, from whoever knows or guesses the seed, or sees another text with the same seed"
+            )
+        open_points.append("the counts in this certificate, if it is published with the texts")
         return open_points
+
+    def write(self, path: Path) -> None:
+        """Write the certificate as JSON."""
+        with writing(path) as stream:
+            stream.write(self.to_json().encode())
 
     def to_json(self) -> str:
         """The certificate as indented JSON."""

@@ -17,8 +17,8 @@ class Profile:
     """One answer to every question about words that the mechanism cannot perturb as planned."""
 
     name: str
-    keeps_unknown: bool
-    """An unknown chunk, or one without a share, is released in clear instead of being drawn."""
+    releases_unperturbed: bool
+    """A chunk that is unknown or has no share is released in clear instead of being drawn."""
     backs_off: bool
     """An unknown chunk of several words is split into the longest known ones."""
     stopwords: tuple[Stopwords, ...]
@@ -32,6 +32,7 @@ class Profile:
     neighbours: str
     claim: str
     not_protected: tuple[str, ...]
+    """What the claim leaves open, besides stopwords where they are kept."""
 
     def choose_stopwords(self, wanted: str | None) -> Stopwords:
         """What is done with stopwords: as wanted, if the profile allows it."""
@@ -45,33 +46,35 @@ class Profile:
 
 STRICT = Profile(
     name="strict",
-    keeps_unknown=False,
+    releases_unperturbed=False,
     backs_off=True,
     stopwords=("keep", "perturb"),
     keeps_gaps=True,
     public_allocation=False,
     missing="mean",
-    neighbours="two documents with the same chunks and shares that differ in the words of their chunks",
+    neighbours=(
+        "two documents with the same chunks, shares, kept stopwords and text between words, that differ in what their "
+        "other chunks say"
+    ),
     claim=(
         "Every chunk that is not a kept stopword was chosen by the mechanism: the probabilities of any output differ "
         "by a factor of at most exp(sum of share * distance) over the chunks that differ."
     ),
     not_protected=(
         "the number of words, the borders of chunks and their shares",
-        "stopwords that are kept, with their case",
         "what stands between words: spaces, punctuation, symbols",
     ),
 )
 
 PAPER = Profile(
     name="paper",
-    keeps_unknown=True,
+    releases_unperturbed=True,
     backs_off=False,
     stopwords=("keep",),
     keeps_gaps=True,
     public_allocation=False,
     missing="zero",
-    neighbours=STRICT.neighbours,
+    neighbours=f"{STRICT.neighbours}, all of them chunks that are perturbed",
     claim=(
         "What the paper claims: every perturbed chunk has share * distance. Words that are unknown or got no share "
         "were released in clear; they are counted under 'words' and have no protection."
@@ -81,7 +84,7 @@ PAPER = Profile(
 
 PROVEN = Profile(
     name="proven",
-    keeps_unknown=False,
+    releases_unperturbed=False,
     backs_off=True,
     stopwords=("perturb",),
     keeps_gaps=False,

@@ -1,7 +1,7 @@
 """Files of texts: one file per format, and how a path tells its format."""
 
-from textveil.tables.base import Result, Rows, Table, Writer
-from textveil.tables.source import FORMATS, OUTCOME_COLUMN, FileSource, Layout, Source, StreamSource, detect_format
+from textveil.tables.base import OUTCOME_COLUMN, Result, Rows, Table, Writer
+from textveil.tables.source import FORMATS, FileSource, Layout, Source, StreamSource, detect_format
 
 __all__ = [
     "FORMATS",

@@ -7,12 +7,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import IO, Any, BinaryIO, ClassVar
 
-from textveil.errors import ColumnError, InputError
+from textveil.errors import ColumnError, InputError, ParameterError
+from textveil.text import batch_texts
 
-LONG_BATCH = 1_000_000
-"""A batch of rows ends early when its texts have this many characters together."""
+OUTCOME_COLUMN = "textveil_outcome"
+"""The column that outcomes are written to, unless another is named."""
+
+
+LONGEST_NAME = 40
+LONGEST_NAME_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,8 @@ class Table(ABC):
     has_columns: ClassVar[bool] = True
 
     def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
+        if self.has_columns and column == outcome_column:
+            raise ParameterError(f"Texts and outcomes cannot both be in the column {column!r}. Name another.")
         self.column = column
         self.outcome_column = outcome_column
         self.source = source
@@ -67,21 +75,42 @@ class Table(ABC):
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of rows that were read by this table; ``head`` is true at the beginning of a file."""
 
+    def describe_head(self) -> str:
+        """What the file says once and a resumed run must find again: the header, or the schema."""
+        return ""
+
+    def describe_rows(self, rows: Rows) -> Iterable[str]:
+        """What every row says, as far as a resumed run must find it again; the texts, unless a format says more."""
+        return ("" if text is None else f"text {text}" for text in rows.texts)
+
     def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
         """Join what several writers wrote, of which only the first wrote a head."""
         for part in parts:
             shutil.copyfileobj(part, target)
 
     def _find_column(self, columns: Sequence[str]) -> int:
-        """The position of the text column."""
+        """The position of the text column; outcomes must not replace a column of the user's."""
         if columns.count(self.column) > 1:
             raise ColumnError(f"{self.source} has the column {self.column!r} more than once. Rename one of them.")
         if self.column not in columns:
             raise ColumnError(
-                f"{self.source} has no column {self.column!r}. It has: {', '.join(map(repr, columns))}. "
+                f"{self.source} has no column {self.column!r}. It has: {_list_columns(columns)}. "
                 "Choose one with --column."
             )
+        if self.outcome_column in columns and self.outcome_column != OUTCOME_COLUMN:
+            raise ColumnError(
+                f"{self.source} has a column {self.outcome_column!r} already. Name another with --outcome-column."
+            )
         return columns.index(self.column)
+
+
+def _list_columns(columns: Sequence[str]) -> str:
+    """The names of columns; what looks like a text is not quoted, since a header may be missing."""
+    names = [repr(name) for name in columns if len(name) <= LONGEST_NAME and len(name.split()) <= LONGEST_NAME_WORDS]
+    hidden = len(columns) - len(names)
+    if hidden:
+        names.append(f"{hidden} whose name looks like a text (is the header missing?)")
+    return ", ".join(names)
 
 
 def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
@@ -91,23 +120,13 @@ def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{source}, line {number}, byte {error.start + 1}: this is not UTF-8. "
-                "Convert the file, for example with: iconv -f latin1 -t utf-8"
+                f"{source}, line {number}, byte {error.start + 1}: this is not UTF-8. Convert the file first, for "
+                "example with iconv."
             ) from error
         yield text
 
 
 def batch_rows(rows: Iterable[tuple[str | None, Any]], batch_size: int) -> Iterator[Rows]:
-    """Group rows into batches, smaller ones where texts are long."""
-    texts: list[str | None] = []
-    carried: list[Any] = []
-    characters = 0
-    for text, rest in rows:
-        texts.append(text)
-        carried.append(rest)
-        characters += len(text or "")
-        if len(texts) == batch_size or characters >= LONG_BATCH:
-            yield Rows(texts, carried)
-            texts, carried, characters = [], [], 0
-    if texts:
-        yield Rows(texts, carried)
+    """Group rows, given as text and rest, into batches."""
+    for batch in batch_texts(rows, batch_size, text_of=itemgetter(0)):
+        yield Rows([text for text, _ in batch], [rest for _, rest in batch])

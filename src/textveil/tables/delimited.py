@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, BinaryIO, ClassVar
 
 from textveil.errors import InputError
 from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
 
+_OTHER_DELIMITER = re.compile(r"[;,\t|]")
 LONGEST_FIELD = 1 << 26
 """A field longer than this is taken for a quote that was never closed."""
 
@@ -30,6 +32,14 @@ class CsvTable(Table):
         self.header = next(records, [])
         if not self.header:
             raise InputError(f"{self.source} is empty: expected a header with the names of the columns.")
+        if (
+            len(self.header) == 1
+            and self.header[0] != self.column
+            and (found := _OTHER_DELIMITER.search(self.header[0]))
+        ):
+            raise InputError(
+                f"{self.source} has one column only; its header has {found[0]!r} where {self.delimiter!r} is expected."
+            )
         position = self._find_column(self.header)
         return batch_rows(((record[position], record) for record in records), batch_size)
 
@@ -59,6 +69,14 @@ class CsvTable(Table):
             if record:
                 width = width or len(record)
                 yield record
+
+    def describe_head(self) -> str:
+        """The header."""
+        return repr(self.header)
+
+    def describe_rows(self, rows: Rows) -> Iterable[str]:
+        """The records."""
+        return map(repr, rows.carried)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of records in the same dialect."""

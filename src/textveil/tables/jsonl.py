@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import IO, Any, BinaryIO
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, BinaryIO, NamedTuple
 
 from textveil.errors import InputError
 from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
 
+# Numbers stay text: they are checked and carried along, never computed with.
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+class Member(NamedTuple):
+    """A name of an object, and its value as it is written."""
+
+    name: str
+    value: str
+
 
 class JsonLinesTable(Table):
-    """An object per line; a row whose column is null or absent has no text. Blank lines are no rows."""
+    """An object per line; what is not the text column is carried along as it is written.
+
+    The first object must have the column. Where a later one lacks it, or has null, there is no text. Blank lines are no
+    rows.
+    """
 
     name = "jsonl"
 
@@ -19,35 +35,65 @@ class JsonLinesTable(Table):
         """Stream the objects."""
         return batch_rows(self._read_objects(stream), batch_size)
 
-    def _read_objects(self, stream: IO[bytes]) -> Iterator[tuple[str | None, dict[str, Any]]]:
+    def _read_objects(self, stream: IO[bytes]) -> Iterator[tuple[str | None, list[Member]]]:
         first = True
         for number, line in enumerate(decode_lines(stream, self.source), start=1):
             if not line.strip():
                 continue
-            values = self._parse(line, number)
-            if first:
-                self._find_column(list(values))
+            try:
+                members = _split(line)
+            except (ValueError, IndexError, RecursionError) as error:
+                # The decoder's own message is left out: it may quote the line.
+                raise InputError(f"{self.source}, line {number}: this is not a JSON object. Mend the line.") from error
+            names = [member.name for member in members]
+            if first or names.count(self.column) > 1:
+                self._find_column(names)
                 first = False
-            text = values.get(self.column)
-            if text is not None and not isinstance(text, str):
-                raise InputError(
-                    f"{self.source}, line {number}: the column {self.column!r} holds {type(text).__name__}, not text."
-                )
-            yield text, values
+            yield self._find_text(members, number), members
 
-    def _parse(self, line: str, number: int) -> dict[str, Any]:
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            # The decoder's own message is left out: it may quote the line.
-            raise InputError(f"{self.source}, line {number}: this is not JSON. Mend the line.") from error
-        if not isinstance(values, dict):
-            raise InputError(f"{self.source}, line {number}: expected a JSON object.")
-        return values
+    def _find_text(self, members: Sequence[Member], number: int) -> str | None:
+        value = dict(members).get(self.column, "null")
+        if value != "null" and not value.startswith('"'):
+            raise InputError(f"{self.source}, line {number}: the column {self.column!r} holds no text.")
+        text: str | None = _DECODER.decode(value)
+        return text
+
+    def describe_rows(self, rows: Rows) -> Iterable[str]:
+        """The objects."""
+        return map(repr, rows.carried)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of objects."""
         return _JsonLinesWriter(stream, self.column, self.outcome_column)
+
+
+def _split(line: str) -> list[Member]:
+    """The members of the object that a line holds; the values are checked, and kept as they are written."""
+
+    def skip(position: int) -> int:
+        match = _SPACE.match(line, position)
+        return match.end() if match else position
+
+    def expect(character: str, position: int) -> int:
+        if line[position] != character:
+            raise ValueError
+        return skip(position + 1)
+
+    members: list[Member] = []
+    position = expect("{", skip(0))
+    while line[position] != "}" or members:
+        expect('"', position)
+        name, end = _DECODER.raw_decode(line, position)
+        start = expect(":", skip(end))
+        _, end = _DECODER.raw_decode(line, start)
+        members.append(Member(name, line[start:end]))
+        position = skip(end)
+        if line[position] == "}":
+            break
+        position = expect(",", position)
+    if skip(position + 1) != len(line):
+        raise ValueError
+    return members
 
 
 class _JsonLinesWriter(Writer):
@@ -57,15 +103,25 @@ class _JsonLinesWriter(Writer):
         self._outcome_column = outcome_column
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        for values, result in zip(rows.carried, results, strict=True):
-            row = {**values, self._column: result.text}
+        for members, result in zip(rows.carried, results, strict=True):
+            new = {self._column: _encode(result.text)}
             if self._outcome_column is not None:
-                row[self._outcome_column] = result.outcome
-            self._stream.write(_encode(row) + b"\n")
+                new[self._outcome_column] = _encode(result.outcome)
+            kept = [Member(name, new.pop(name, value)) for name, value in members]
+            added = [Member(name, value) for name, value in new.items()]
+            line = ", ".join(f"{_encode(name)}: {value}" for name, value in kept + added)
+            self._stream.write(f"{{{line}}}\n".encode())
 
 
-def _encode(row: dict[str, Any]) -> bytes:
+def _encode(value: str | None) -> str:
+    """A string as JSON; a lone surrogate, which UTF-8 cannot hold, as an escape."""
+    encoded = json.dumps(value, ensure_ascii=False)
+    return encoded if encoded.isascii() or _is_unicode(encoded) else json.dumps(value)
+
+
+def _is_unicode(text: str) -> bool:
     try:
-        return json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # a lone surrogate, which JSON can hold as an escape and UTF-8 cannot
-        return json.dumps(row).encode()
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -6,12 +6,14 @@ import io
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from textveil.errors import InputError
 from textveil.extras import require
-from textveil.tables.base import LONG_BATCH, Result, Rows, Table, Writer
+from textveil.tables.base import Result, Rows, Table, Writer
+from textveil.text import batch_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,9 +41,9 @@ class ParquetTable(Table):
                 self.schema = self._result_schema(file.schema_arrow)
                 for batch in file.iter_batches(batch_size):
                     texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
-                    for start, stop in _cut(texts):
-                        yield Rows(texts[start:stop], batch.slice(start, stop - start))
-            except (self.arrow.ArrowException, OSError) as error:
+                    for part in batch_texts(enumerate(texts), batch_size, text_of=itemgetter(1)):
+                        yield Rows([text for _, text in part], batch.slice(part[0][0], len(part)))
+            except (self.arrow.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise InputError(f"{self.source} is not a complete Parquet file. Write it again.") from error
 
     @contextmanager
@@ -70,6 +72,10 @@ class ParquetTable(Table):
             known = schema.get_field_index(self.outcome_column)
             schema = schema.append(outcome) if known < 0 else schema.set(known, outcome)
         return schema
+
+    def describe_head(self) -> str:
+        """The schema."""
+        return str(self.schema)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of one whole Parquet file."""
@@ -106,15 +112,3 @@ class _ParquetWriter(Writer):
 
     def __exit__(self, *_: object) -> None:
         self._writer.close()
-
-
-def _cut(texts: Sequence[str | None]) -> Iterator[tuple[int, int]]:
-    """Where to cut a batch so that no piece of it holds much more text than it should."""
-    start = characters = 0
-    for position, text in enumerate(texts):
-        characters += len(text or "")
-        if characters >= LONG_BATCH:
-            yield start, position + 1
-            start, characters = position + 1, 0
-    if start < len(texts):
-        yield start, len(texts)

@@ -12,10 +12,8 @@ from typing import IO, BinaryIO
 
 from textveil.errors import InputError, ParameterError, TextveilError
 from textveil.registry import Registry
-from textveil.tables.base import Rows, Table
+from textveil.tables.base import OUTCOME_COLUMN, Rows, Table
 from textveil.tables.compression import SUFFIXES, decompress, strip_suffix
-
-OUTCOME_COLUMN = "textveil_outcome"
 
 FORMATS: Registry[type[Table]] = Registry("format")
 FORMATS.register("txt", "textveil.tables.lines:LinesTable", aliases=["text"])

@@ -1,0 +1,41 @@
+"""Count how many perturbed words come back unchanged, for several budgets per word: a help for choosing epsilon.
+
+python scripts/count_unchanged.py reviews.csv --column text --first 400
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import islice
+from pathlib import Path
+
+from textveil import Obfuscator, Outcome
+from textveil.tables import FileSource, Layout
+from textveil.text import Document
+
+
+def main() -> None:
+    """Print a line per budget."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--column", default="text")
+    parser.add_argument("--first", type=int, default=400, help="how many texts to use")
+    parser.add_argument("--per-word", type=float, nargs="+", default=[5, 10, 15, 20, 25, 30])
+    options = parser.parse_args()
+    source = FileSource(options.file)
+    batches = source.read(Layout(options.column).table(source), batch_size=100)
+    texts = list(islice((text for rows in batches for text in rows.texts if text), options.first))
+    obfuscator = Obfuscator()
+    for per_word in options.per_word:
+        perturbed = unchanged = 0
+        for text in texts:
+            epsilon = per_word * max(1, len(Document.parse(text).words))
+            for chunk in obfuscator.obfuscate(text, epsilon=epsilon).chunks:
+                if chunk.outcome is Outcome.PERTURBED:
+                    perturbed += 1
+                    unchanged += chunk.replacement == chunk.original.lower()
+        print(f"epsilon {per_word:g} per word: {unchanged / max(1, perturbed):.1%} of {perturbed:,} words unchanged")
+
+
+if __name__ == "__main__":
+    main()
