@@ -23,7 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from textveil.bundle import Bundle, VectorTable, build_bundle
+from textveil.bundle import Bundle
+from textveil.bundle_building import VectorTable, build_bundle
 from textveil.stopwords import ENGLISH
 from textveil.text import WORD
 from textveil.vector_files import reading_vectors

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textveil.bundle import Bundle, VectorTable, build_bundle
+from textveil.bundle import Bundle
+from textveil.bundle_building import VectorTable, build_bundle
 from textveil.randomness import SeededRandomness
 
 ENTRIES = (

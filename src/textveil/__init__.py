@@ -14,7 +14,7 @@ from textveil.errors import (
     TextveilError,
     UnknownNameError,
 )
-from textveil.filejob import Budget, FileJob, FileReport, JobOptions
+from textveil.jobs import Budget, FileJob, JobOptions, JobReport
 from textveil.obfuscation import ObfuscatedChunk, Obfuscation, Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
@@ -32,9 +32,9 @@ __all__ = [
     "Document",
     "DocumentOutcome",
     "FileJob",
-    "FileReport",
     "InputError",
     "JobOptions",
+    "JobReport",
     "MissingExtraError",
     "ObfuscatedChunk",
     "Obfuscation",

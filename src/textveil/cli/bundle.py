@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from textveil.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle, VectorTable, build_bundle
+from textveil.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle
+from textveil.bundle_building import VectorTable, build_bundle
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.errors import InputError

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from textveil.filejob import Progress, ignore_progress
+from textveil.jobs import Progress, ignore_progress
 from textveil.obfuscation import Obfuscation
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome

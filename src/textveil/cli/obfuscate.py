@@ -16,7 +16,7 @@ from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError
-from textveil.filejob import Budget, FileJob, JobOptions, StreamJob, check_certificate
+from textveil.jobs import Budget, FileJob, JobOptions, StreamJob, check_certificate
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import BATCH_SIZE, DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscation, Obfuscator
 from textveil.privacy.certificate import Certificate

@@ -2,7 +2,6 @@ import csv
 import gzip
 import io
 import json
-import math
 import os
 import random
 import resource
@@ -18,11 +17,11 @@ import pytest
 import zstandard
 
 from textveil.errors import BudgetError, ColumnError, InputError, OutputError, OutputExistsError, ParameterError
-from textveil.filejob import Budget, FileJob, JobOptions, StreamJob
+from textveil.jobs import Budget, FileJob, JobOptions
 from textveil.obfuscation import Obfuscator
-from textveil.tables import FORMATS, Layout, StreamSource
+from textveil.tables import FORMATS, Layout
 
-from .tables.test_contract import make, read
+from ..tables.test_contract import make, read
 
 TEXTS = ["alpha beta", "", "the and of", "good film, bad plot!", "xyzzy", None, "gamma " * 30] * 20
 NEVER = 1e9
@@ -117,19 +116,6 @@ def test_a_budget_per_word_without_any_word(tmp_path, seeded):
     with pytest.raises(InputError, match="no word in any text"):
         job(tmp_path, budget=Budget(epsilon_per_word=2.0)).run(seeded())
     assert not (tmp_path / "out.csv.partial").exists()
-
-
-@pytest.mark.parametrize(("options", "message"), [({}, "missing"), ({"epsilon": 1.0, "epsilon_per_word": 1.0}, "both")])
-def test_a_budget_is_one_or_the_other(options, message):
-    with pytest.raises(BudgetError, match=message):
-        Budget(**options)
-
-
-@pytest.mark.parametrize("name", ["epsilon", "epsilon_per_word"])
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
-def test_a_budget_is_positive_and_finite(name, value):
-    with pytest.raises(BudgetError):
-        Budget(**{name: value})
 
 
 # Stopping and going on.
@@ -279,7 +265,7 @@ def test_two_runs_do_not_write_one_output(tmp_path, seeded, flags, stage):
 
 
 def test_a_clean_up_that_was_cut_short_is_finished(tmp_path, seeded, monkeypatch):
-    from textveil.partial import Partial
+    from textveil.jobs.partial import Partial
 
     source(tmp_path)
     with monkeypatch.context() as patch, pytest.raises(Stop):
@@ -505,15 +491,7 @@ def test_a_certificate_that_could_not_be_written_is_written_by_resume(tmp_path, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "in.csv", "out.csv"]
 
 
-# Streams.
-
-
-def test_a_stream_is_obfuscated_as_it_comes(seeded):
-    target = io.BytesIO()
-    stream = StreamSource(io.BytesIO(b"alpha\n\nthe\n"))
-    report = StreamJob(stream, None, JobOptions(Budget(1e6), batch_size=1)).run(seeded(), target)
-    assert target.getvalue() == b"alpha\n\nthe\n"
-    assert report.documents == 3
+# Odd rows.
 
 
 def test_lone_surrogates_pass_through_jsonl(tmp_path, seeded):

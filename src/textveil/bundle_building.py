@@ -1,0 +1,157 @@
+"""Writing bundles: entries and vectors go in, a folder with hashes comes out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from textveil.atomic import writing_folder
+from textveil.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe
+from textveil.errors import OutputExistsError, ParameterError
+from textveil.registry import unknown_name
+from textveil.vectors import Matrix, Vectors
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_SAMPLE = 1000
+_COPY_ROWS = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTable:
+    """What a bundle is made of: entries, their vectors, and the entries that are never written."""
+
+    entries: Sequence[str]
+    matrix: npt.NDArray[Any]
+    excluded: Sequence[str] = ()
+
+
+def build_bundle(
+    folder: Path,
+    tables: Mapping[str, VectorTable],
+    *,
+    name: str,
+    version: str,
+    language: str = "en",
+    corpus: str,
+    licence: str,
+    tokens: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    storage: Storage = "float32",
+) -> Bundle:
+    """Write a bundle; its folder appears when it is complete.
+
+    Args:
+        folder: Where to; must not exist.
+        tables: The vectors of every decomposition.
+        name: How the bundle calls itself.
+        version: Its version.
+        language: The language of its entries.
+        corpus: What the vectors were trained on.
+        licence: What may be done with them.
+        tokens: The size of the corpus.
+        parameters: Whatever makes the build repeatable.
+        storage: ``float32``, ``float16``, or ``int8`` with a scale per row.
+    """
+    if folder.exists():
+        raise OutputExistsError(f"{str(folder)!r} exists. Remove it or choose another folder.")
+    if storage not in STORAGES:
+        raise unknown_name("storage", storage, STORAGES)
+    with writing_folder(folder) as unfinished:
+        described: dict[str, dict[str, Any]] = {}
+        for decomposition, table in tables.items():
+            _check_table(decomposition, table)
+            stored = _write_table(unfinished / decomposition, table, storage)
+            vectors = Vectors(table.entries, stored, excluded=table.excluded)
+            described[decomposition] = {
+                **describe(vectors),
+                "storage": storage,
+                "distance": measure_distances(vectors),
+            }
+        manifest = Manifest(
+            name, version, language, corpus, licence, tokens, parameters or {}, described, _hash_files(unfinished)
+        )
+        (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        Bundle(unfinished).verify()
+    return Bundle(folder)
+
+
+def _check_table(decomposition: str, table: VectorTable) -> None:
+    if not decomposition.isidentifier():
+        raise ParameterError(f"The name of a decomposition is one word. Got {decomposition!r} instead.")
+    if len(table.entries) == 0 or table.matrix.ndim != 2 or len(table.entries) != len(table.matrix):
+        raise ParameterError("A bundle needs one vector per entry, and at least one entry.")
+    if len(set(table.entries)) != len(table.entries):
+        raise ParameterError("A bundle needs entries that differ from each other.")
+    if any(not entry or "\n" in entry for entry in table.entries):
+        raise ParameterError("An entry of a bundle is neither empty nor longer than a line.")
+
+
+def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
+    """Write the files of one decomposition; the matrix as it will be loaded."""
+    folder.mkdir()
+    _write_entries(folder / "vocabulary.txt", table.entries)
+    if table.excluded:
+        _write_entries(folder / "excluded.txt", table.excluded)
+    matrix = np.lib.format.open_memmap(folder / "matrix.npy", mode="w+", dtype=storage, shape=table.matrix.shape)
+    scales = np.ones(len(matrix), dtype=np.float32)
+    for start in range(0, len(matrix), _COPY_ROWS):
+        part = slice(start, start + _COPY_ROWS)
+        rows = np.asarray(table.matrix[part], dtype=np.float32)
+        if storage == "int8":
+            scales[part] = np.maximum(np.abs(rows).max(axis=1) / 127, np.finfo(np.float32).tiny)
+            rows = np.rint(rows / scales[part, None])
+        matrix[part] = rows
+    matrix.flush()
+    if storage == "int8":
+        np.save(folder / "scales.npy", scales, allow_pickle=False)
+        return cast(Matrix, matrix * scales[:, None])
+    return cast(Matrix, matrix.astype(np.float32, copy=False))
+
+
+def _write_entries(path: Path, entries: Iterable[str]) -> None:
+    path.write_bytes(("\n".join(entries) + "\n").encode())
+
+
+def _hash_files(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every file below a folder."""
+    hashes = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as stream:
+            hashes[path.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return hashes
+
+
+def measure_distances(vectors: Vectors) -> dict[str, Any]:
+    """Quantiles of the distance between two entries, to the nearest other one, and to the centre.
+
+    Measured on every k-th entry, a thousand at most: to each other, to the nearest of all, and to where a word stands
+    that is not in the vocabulary.
+    """
+    matrix = vectors.matrix
+    sample = np.linspace(0, len(matrix) - 1, num=min(_SAMPLE, len(matrix)), dtype=np.int64)
+    norms = np.einsum("ij,ij->i", matrix, matrix)
+    pairs = np.empty((len(sample), len(sample)), dtype=np.float32)
+    nearest = np.empty(len(sample), dtype=np.float32)
+    for place, row in enumerate(sample):
+        squared = norms + norms[row] - 2 * (matrix @ matrix[row])
+        squared[row] = np.inf
+        nearest[place] = squared.min()
+        pairs[place] = squared[sample]
+    measured = {
+        "pairs": np.sqrt(np.maximum(pairs[np.isfinite(pairs)], 0)),
+        "nearest": np.sqrt(np.maximum(nearest[np.isfinite(nearest)], 0)),
+        "centre": np.linalg.norm(matrix[sample] - vectors.centre, axis=1),
+    }
+    return {"metric": "euclidean", **{kind: _quantiles(distances) for kind, distances in measured.items()}}
+
+
+def _quantiles(distances: npt.NDArray[Any]) -> dict[str, float]:
+    if len(distances) == 0:
+        return {}
+    return {str(quantile): round(float(np.quantile(distances, quantile)), 4) for quantile in QUANTILES}

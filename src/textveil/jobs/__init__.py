@@ -1,0 +1,18 @@
+"""Obfuscating files and streams of rows: aligned, streaming, and resumable where rows go from file to file."""
+
+from textveil.jobs.budget import Budget, ResolvedBudget
+from textveil.jobs.file import FileJob
+from textveil.jobs.options import JobOptions, JobReport, Progress, check_certificate, ignore_progress
+from textveil.jobs.stream import StreamJob
+
+__all__ = [
+    "Budget",
+    "FileJob",
+    "JobOptions",
+    "JobReport",
+    "Progress",
+    "ResolvedBudget",
+    "StreamJob",
+    "check_certificate",
+    "ignore_progress",
+]

@@ -1,0 +1,147 @@
+"""From one file into another: in parts, so that a run that was killed can go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from textveil.errors import ParameterError, TextveilError
+from textveil.jobs.budget import ResolvedBudget
+from textveil.jobs.history import History
+from textveil.jobs.options import JobOptions, JobReport, Progress, ignore_progress
+from textveil.jobs.partial import Partial
+from textveil.jobs.rows import RowWriter, read_texts
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.certificate import Tally
+from textveil.tables import FileSource, Rows, Table, detect_format
+from textveil.tables.compression import compressing
+
+PART_SECONDS = 5.0
+"""How much work a killed run loses at most, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """Obfuscates one file into another of the same format.
+
+    Args:
+        source: The file to read.
+        output: The file to write; it gets its name when it is complete.
+        options: What every job is told.
+        resume: Go on with an unfinished run.
+        part_seconds: How often finished rows are put on the disk for good.
+    """
+
+    source: Path
+    output: Path
+    options: JobOptions
+    resume: bool = False
+    part_seconds: float = PART_SECONDS
+
+    def run(self, obfuscator: Obfuscator, progress: Progress = ignore_progress) -> JobReport:
+        """Do it, or what is left of it."""
+        started = time.monotonic()
+        self.options.check(self.source, self.output)
+        if self.options.layout.format_name is None and detect_format(self.source) != detect_format(self.output):
+            raise ParameterError(
+                f"The output must have the format of the input: {detect_format(self.source)}. "
+                f"Got {detect_format(self.output)} instead."
+            )
+        source = FileSource(self.source)
+        table = self.options.layout.table(source)
+        partial = Partial(self.output.resolve())
+        settings = self._settings(obfuscator, table)
+
+        def derive() -> Mapping[str, Any]:
+            texts = read_texts(source, self.options.layout.table(source), self.options.batch_size, progress)
+            return self.options.budget.resolve(texts)._asdict()
+
+        with partial.locked():
+            job = partial.start(settings, derive, resume=self.resume, overwrite=self.options.overwrite)
+            budget = ResolvedBudget(job["epsilon"], job["average_length"])
+            totals = partial.load_totals()
+            if totals is not None:
+                tally = Tally.from_dict(totals)
+            else:
+                tally = self._run_parts(RowWriter(obfuscator, budget.epsilon), source, table, partial, progress)
+            report = self.options.report(obfuscator, budget, tally, table, started)
+            partial.remove()
+        return report
+
+    def _settings(self, obfuscator: Obfuscator, table: Table) -> dict[str, Any]:
+        """What must be the same when a run is resumed."""
+        terms = obfuscator.terms
+        return {
+            "textveil": terms.versions["textveil"],
+            "format": table.name,
+            "column": self.options.layout.column,
+            "outcome column": self.options.layout.outcome_column,
+            "epsilon given": self.options.budget.epsilon,
+            "epsilon per word": self.options.budget.epsilon_per_word,
+            "profile": terms.profile.name,
+            "decomposition": terms.decomposition,
+            "distribution": terms.distribution,
+            "mechanism": terms.mechanism["name"],
+            "stopwords": terms.stopwords,
+            "bundle": terms.bundle["sha256"],
+            "randomness": obfuscator.randomness.fingerprint,
+        }
+
+    def _run_parts(
+        self,
+        rows: RowWriter,
+        source: FileSource,
+        table: Table,
+        partial: Partial,
+        progress: Progress,
+    ) -> Tally:
+        """Write part after part, then join them."""
+        marks = partial.load_marks()
+        tally = Tally.over(Tally.from_dict(mark["tally"]) for mark in marks)
+        history = History(table)
+        batches = _UntilError(history.skip(source.read(table, batch_size=self.options.batch_size), marks))
+        parts = len(marks)
+        pending = next(batches, None)
+        while pending is not None or (parts == 0 and batches.error is None):
+            part = Tally()
+            with partial.writing_part(parts) as stream, table.writer(stream, head=parts == 0) as writer:
+                ends = time.monotonic() + self.part_seconds
+                while pending is not None:
+                    part.add(rows.write(pending, writer, first_document=history.rows))
+                    history.add(pending)
+                    progress("obfuscating", history.rows, source.fraction)
+                    pending = next(batches, None)
+                    if time.monotonic() >= ends:
+                        break
+            partial.mark(parts, {**history.as_dict(), "tally": part.as_dict()})
+            tally.add(part)
+            parts += 1
+        if batches.error is not None:
+            if parts == 0:
+                partial.remove()
+            raise batches.error
+
+        def merge(streams: Iterator[BinaryIO], target: BinaryIO) -> None:
+            with compressing(target, self.output) as compressed:
+                table.merge(streams, compressed)
+
+        partial.finish(parts, merge, tally.as_dict(), overwrite=self.options.overwrite)
+        return tally
+
+
+class _UntilError(Iterator[Rows]):
+    """Ends where the source has an error, and keeps it until the rows before it are safe."""
+
+    def __init__(self, batches: Iterator[Rows]) -> None:
+        self._batches = batches
+        self.error: TextveilError | None = None
+
+    def __next__(self) -> Rows:
+        try:
+            return next(self._batches)
+        except TextveilError as error:
+            self.error = error
+            raise StopIteration from error

@@ -1,0 +1,51 @@
+"""The rows that a job has done: how many, and what tells that they are still the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from textveil.errors import InputError
+from textveil.tables import Rows, Table
+
+
+class History:
+    """The rows done so far: how many, and enough of a hash to notice that they have changed."""
+
+    def __init__(self, table: Table) -> None:
+        self.rows = 0
+        self._table = table
+        self._digest = hashlib.sha256()
+
+    def add(self, rows: Rows) -> None:
+        """Count these rows as done."""
+        if self.rows == 0:
+            self._digest.update(self._table.describe_head().encode("utf-8", "surrogatepass"))
+        self.rows += len(rows.texts)
+        for row in self._table.describe_rows(rows):
+            self._digest.update(f"{len(row)}:{row}".encode("utf-8", "surrogatepass"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a mark records: a few digits of the hash notice a change."""
+        return {"rows": self.rows, "digest": self._digest.hexdigest()[:8]}
+
+    def skip(self, batches: Iterator[Rows], marks: Sequence[Mapping[str, Any]]) -> Iterator[Rows]:
+        """The rows behind those that an earlier run has done, which must still be the same."""
+        done = marks[-1] if marks else {"rows": 0}
+        while self.rows < done["rows"]:
+            rows = next(batches, None)
+            if rows is None:
+                raise InputError(
+                    f"{self._table.source} has become shorter since the run began. Start over with --overwrite."
+                )
+            size = min(len(rows.texts), done["rows"] - self.rows)
+            self.add(Rows(rows.texts[:size], rows.carried[:size]))
+            if size < len(rows.texts):
+                batches = chain([Rows(rows.texts[size:], rows.carried[size:])], batches)
+        if marks and self.as_dict()["digest"] != done["digest"]:
+            raise InputError(
+                f"{self._table.source} has changed in rows that are done already. Start over with --overwrite."
+            )
+        yield from batches

@@ -1,0 +1,93 @@
+"""What every job is told, and what it reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from textveil.errors import BudgetError, OutputExistsError, ParameterError
+from textveil.jobs.budget import Budget, ResolvedBudget
+from textveil.obfuscation import BATCH_SIZE, Obfuscator, check_batch_size
+from textveil.privacy.certificate import Certificate, Tally
+from textveil.tables import FORMATS, Layout, Table
+from textveil.tables.compression import strip_suffix
+
+Progress: TypeAlias = Callable[[str, int, float | None], None]
+"""Is told what is being done, how many documents are done, and the fraction of the source that is read."""
+
+
+def ignore_progress(stage: str, documents: int, fraction: float | None) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What a finished job did."""
+
+    documents: int
+    seconds: float
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """What every job is told, whatever it reads and writes.
+
+    Args:
+        budget: The budget of every document.
+        layout: Where the texts are, in input and output.
+        batch_size: Documents worked on at a time.
+        overwrite: Replace files that exist.
+        certificate: Where to write the certificate.
+    """
+
+    budget: Budget
+    layout: Layout = field(default_factory=Layout)
+    batch_size: int = BATCH_SIZE
+    overwrite: bool = False
+    certificate: Path | None = None
+
+    def check(self, source: Path | None, output: Path | None) -> None:
+        """Refuse what cannot end well, before anything is read."""
+        check_batch_size(self.batch_size)
+        files = [path.resolve() for path in (source, output, self.certificate) if path is not None]
+        if len(set(files)) < len(files):
+            raise ParameterError("Input, output and certificate must be different files.")
+        for path in (output, self.certificate):
+            if path is not None:
+                check_target(path)
+        check_certificate(self.certificate, overwrite=self.overwrite)
+        if self.budget.epsilon is None and (source is None or (source.exists() and not source.is_file())):
+            raise BudgetError("An epsilon per word needs a file that can be read twice. Use --epsilon instead.")
+        if output is not None and self.layout.format_name is not None:
+            told = strip_suffix(output).suffix.removeprefix(".").lower()
+            if told in FORMATS and FORMATS.load(told) is not FORMATS.load(self.layout.format_name):
+                raise ParameterError(f"The output's name says {told}, and --format {self.layout.format_name}.")
+
+    def report(
+        self, obfuscator: Obfuscator, budget: ResolvedBudget, tally: Tally, table: Table, started: float
+    ) -> JobReport:
+        """Certify what was done."""
+        certificate = Certificate(
+            obfuscator.terms, budget.epsilon, tally, budget.average_length, other_columns=table.has_columns
+        )
+        if self.certificate is not None:
+            certificate.write(self.certificate)
+        return JobReport(tally.documents.total(), time.monotonic() - started, certificate)
+
+
+def check_target(path: Path) -> None:
+    """Refuse to write where no ordinary file can be."""
+    if not path.parent.is_dir():
+        raise ParameterError(f"There is no folder {str(path.parent)!r}. Make it first.")
+    if path.exists() and not path.is_file():
+        raise ParameterError(f"{str(path)!r} is not an ordinary file. Without --output, rows go to standard output.")
+
+
+def check_certificate(path: Path | None, *, overwrite: bool) -> None:
+    """Refuse a certificate that would replace a file."""
+    if path is not None and path.exists() and not overwrite:
+        raise OutputExistsError(f"{str(path)!r} exists. Choose another name, or replace it with --overwrite.")

@@ -1,0 +1,44 @@
+"""Rows on their way through a job: texts alone, to measure them, or obfuscated, to a writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from textveil.jobs.options import Progress
+from textveil.obfuscation import Obfuscation, Obfuscator
+from textveil.privacy.certificate import Tally
+from textveil.privacy.outcomes import DocumentOutcome
+from textveil.tables import Result, Rows, Source, Table, Writer
+
+
+def read_texts(source: Source, table: Table, batch_size: int, progress: Progress) -> Iterator[str | None]:
+    """Stream the texts of a source alone, to measure them."""
+    documents = 0
+    for rows in source.read(table, batch_size=batch_size):
+        yield from rows.texts
+        documents += len(rows.texts)
+        progress("counting words", documents, source.fraction)
+
+
+@dataclass(frozen=True, slots=True)
+class RowWriter:
+    """Obfuscates rows on their way from a table to its writer."""
+
+    obfuscator: Obfuscator
+    epsilon: float
+
+    def write(self, rows: Rows, writer: Writer, *, first_document: int | None = None) -> Tally:
+        """Write the rows with obfuscated texts; what became of them."""
+        done = list(
+            self.obfuscator.obfuscate_all(
+                rows.texts, epsilon=self.epsilon, batch_size=len(rows.texts), first_document=first_document
+            )
+        )
+        writer.write(rows, [_as_result(obfuscation) for obfuscation in done])
+        return Tally.over(obfuscation.certificate.tally for obfuscation in done)
+
+
+def _as_result(obfuscation: Obfuscation) -> Result:
+    missing = obfuscation.outcome is DocumentOutcome.MISSING
+    return Result(None if missing else obfuscation.text, obfuscation.outcome.value)

@@ -1,0 +1,64 @@
+"""From a file or a stream into a stream, or from a stream into a file: at one go."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from textveil.atomic import writing
+from textveil.errors import OutputExistsError
+from textveil.jobs.options import JobOptions, JobReport, Progress, ignore_progress
+from textveil.jobs.rows import RowWriter, read_texts
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.certificate import Tally
+from textveil.tables import FileSource, Source, Table, detect_format
+from textveil.tables.compression import compressing
+
+
+@dataclass(frozen=True, slots=True)
+class StreamJob:
+    """Obfuscates a file into a stream, or a stream into a stream or a file; nothing can be resumed.
+
+    Args:
+        source: What to read.
+        output: The file to write, which gets its name when it is complete; ``None`` writes to the stream.
+        options: What every job is told.
+    """
+
+    source: Source
+    output: Path | None
+    options: JobOptions
+
+    def run(self, obfuscator: Obfuscator, stream: BinaryIO, progress: Progress = ignore_progress) -> JobReport:
+        """Do it; what is not written to the output goes to ``stream``."""
+        started = time.monotonic()
+        self.options.check(self.source.path if isinstance(self.source, FileSource) else None, self.output)
+        if self.output is not None and self.output.exists() and not self.options.overwrite:
+            raise OutputExistsError(f"{str(self.output)!r} exists. Replace it with --overwrite.")
+        layout = self.options.layout
+        if layout.format_name is None and self.output is not None:
+            layout = replace(layout, format_name=detect_format(self.output))
+        table = layout.table(self.source)
+        texts = read_texts(self.source, layout.table(self.source), self.options.batch_size, progress)
+        budget = self.options.budget.resolve(texts)
+        with ExitStack() as stack:
+            if self.output is not None:
+                stream = stack.enter_context(compressing(stack.enter_context(writing(self.output)), self.output))
+            tally = self._copy(RowWriter(obfuscator, budget.epsilon), table, stream, progress)
+        return self.options.report(obfuscator, budget, tally, table, started)
+
+    def _copy(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress) -> Tally:
+        """Write batch after batch."""
+        tally = Tally()
+        batches = self.source.read(table, batch_size=self.options.batch_size)
+        pending = next(batches, None)  # the writer needs what the first rows tell
+        with table.writer(stream, head=True) as writer:
+            while pending is not None:
+                tally.add(rows.write(pending, writer))
+                stream.flush()
+                progress("obfuscating", tally.documents.total(), self.source.fraction)
+                pending = next(batches, None)
+        return tally
