@@ -302,7 +302,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_rows(tmp_path, name):
     plain = name.removesuffix(".gz")
     generator = random.Random(1)
     words = "film music story actor scene house water night friend river lovely awful".split()
-    texts = [" ".join(generator.choices(words, k=generator.randint(0, 30))) for _ in range(1500)]
+    texts = [" ".join(generator.choices(words, k=generator.randint(0, 30))) for _ in range(600)]
     content = make(plain, texts)
     (tmp_path / f"in.{name}").write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     code = (
