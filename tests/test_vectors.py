@@ -64,6 +64,14 @@ def test_the_answer_does_not_depend_on_tiles(monkeypatch):
     assert expected.max() < 500  # of two equal entries, the first
 
 
+def test_some_rows_only_may_be_searched():
+    matrix = standard_normal(5000, 8).astype(np.float32)
+    rows = np.arange(4999, 0, -3)
+    points = standard_normal(50, 8, seed=2)
+    found = ExactIndex(matrix, rows).search(points, np.ones(50))
+    np.testing.assert_array_equal(found, ExactIndex(matrix[rows]).search(points, np.ones(50)))
+
+
 def test_a_weight_of_zero_asks_for_the_most_aligned_entry():
     matrix = np.array([[1, 0], [0, 1], [5, 5]], dtype=np.float32)
     found = ExactIndex(matrix).search(np.array([[1.0, 0.0], [-1.0, 0.1]]), np.zeros(2))

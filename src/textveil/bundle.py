@@ -196,7 +196,7 @@ class Bundle:
                 f"The matrix of {str(self.folder / decomposition)!r} has type {stored.dtype}; "
                 f"a bundle holds {', '.join(STORAGES)}."
             )
-        largest = float(np.abs(matrix).max(initial=0.0))
+        largest = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
         if not _SMALLEST < largest < _LARGEST:  # NaN fails too
             raise BundleError(
                 f"The matrix of {str(self.folder / decomposition)!r} holds numbers that are not finite, "

@@ -29,7 +29,7 @@ def is_plain(entry: str) -> bool:
     >>> [is_plain(entry) for entry in ("tea", "new_york", "_tea_", "...", "a@b.org")]
     [True, True, False, False, False]
     """
-    return _PLAIN_ENTRY.fullmatch(entry) is not None
+    return entry.isalnum() or _PLAIN_ENTRY.fullmatch(entry) is not None
 
 
 class ExactIndex:
@@ -42,14 +42,21 @@ class ExactIndex:
     Points are given in homogeneous coordinates, as a point times its weight and the weight. A weight of 1 makes an
     ordinary point; towards 0 the point moves to infinity, and at 0 it is a direction, whose nearest entry is the one
     most aligned with it.
+
+    Args:
+        matrix: One entry per row.
+        rows: The rows to search among, all of them by default. Answers are positions in this list.
     """
 
-    def __init__(self, matrix: Matrix) -> None:
-        norms = np.einsum("ij,ij->i", matrix, matrix)
-        self._matrix = matrix
+    def __init__(self, matrix: Matrix, rows: RowNumbers | None = None) -> None:
+        rows = np.arange(len(matrix)) if rows is None else rows
         # The last column carries -|w|^2/2, so that one product gives the whole score.
-        self._extended = np.empty((len(matrix), matrix.shape[1] + 1), dtype=np.float32)
-        self._extended[:, :-1] = matrix
+        self._extended = np.empty((len(rows), matrix.shape[1] + 1), dtype=np.float32)
+        self._entries = self._extended[:, :-1]
+        for start in range(0, len(rows), TILE_ENTRIES):  # in tiles, so that there is no second copy
+            tile = slice(start, start + TILE_ENTRIES)
+            self._entries[tile] = matrix[rows[tile]]
+        norms = np.einsum("ij,ij->i", self._entries, self._entries)
         self._extended[:, -1] = norms / -2
         # |fl(x.y) - x.y| <= n u |x||y| for n terms and the unit round-off u; a little more for rounding the factors,
         # and twice for |w|^2/2, which was itself rounded.
@@ -103,7 +110,7 @@ class ExactIndex:
                 for tile in tiles
             ]
         )
-        entries = self._matrix[candidates].astype(np.float64)
+        entries = self._entries[candidates].astype(np.float64)
         # einsum adds up every row in the same order, so equal entries have equal scores.
         exact = np.einsum("ij,j->i", entries, point) - weight / 2 * np.einsum("ij,ij->i", entries, entries)
         return int(candidates[exact.argmax()])
@@ -142,11 +149,9 @@ class Vectors:
     @cached_property
     def writable(self) -> RowNumbers:
         """The rows of the entries that may be written: words, and not excluded."""
-        allowed = (
-            row
-            for row, entry in enumerate(self.entries)
-            if is_plain(entry) and spoken(entry) not in self._excluded  # as it would be written
-        )
+        written = spoken("\n".join(self.entries)).split("\n")  # one call is faster than one for every entry
+        pairs = enumerate(zip(self.entries, written, strict=True))
+        allowed = (row for row, (entry, text) in pairs if is_plain(entry) and text not in self._excluded)
         return np.fromiter(allowed, dtype=np.int64)
 
     @cached_property
@@ -158,8 +163,7 @@ class Vectors:
     @cached_property
     def index(self) -> ExactIndex:
         """The index of the entries that may be written, built when it is first asked for."""
-        everything = len(self.writable) == len(self)
-        return ExactIndex(self.matrix if everything else self.matrix[self.writable])
+        return ExactIndex(self.matrix, self.writable)
 
     def place(self, rows: RowNumbers) -> Floats:
         """The vectors of these rows; ``UNKNOWN`` stands at the centre."""
