@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -24,6 +23,10 @@ from textveil.vectors import RowNumbers, Vectors
 EPSILON = 10.0
 WORDS = 20_000
 WORDS_PER_DOCUMENT = 60
+PEAK_OF = (
+    "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
+    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+)
 TEXT = "the film was a delight and the music lovely"
 
 
@@ -97,29 +100,33 @@ def compare_start() -> None:
     print(f"  textveil obfuscate TEXT      {ours * 1000:>8.0f} ms   {ours / bare:.1f} times")
 
 
-def peak_memory(rows: int, folder: Path) -> tuple[float, float]:
-    """The largest resident size of a run over a CSV file of so many rows, in MiB, and its documents per second."""
-    source, target = folder / f"{rows}.csv", folder / f"{rows}.out.csv"
-    with source.open("w", encoding="utf-8") as out:
+def peak_memory(rows: int, suffix: str, folder: Path) -> tuple[float, float]:
+    """The largest resident size of a run over a file of so many rows, in MiB, and its documents per second."""
+    source, target = folder / f"{rows}.{suffix}", folder / f"{rows}.out.{suffix}"
+    with (folder / f"{rows}.csv").open("w", encoding="utf-8") as out:
         out.write("id,text\n")
         out.writelines(f"{row},{TEXT} number {row}\n" for row in range(rows))
+    if suffix == "parquet":
+        from pyarrow import csv, parquet
+
+        parquet.write_table(csv.read_csv(folder / f"{rows}.csv"), source, row_group_size=10_000)
     command = [str(Path(sys.executable).with_name("textveil")), "obfuscate", "--input", str(source)]
+    command += ["--output", str(target), "--epsilon", "40", "--quiet"]
     started = time.perf_counter()
-    process = subprocess.Popen([*command, "--output", str(target), "--epsilon", "40", "--quiet"])
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        raise SystemExit(f"the run over {rows} rows failed")
-    return usage.ru_maxrss / 1024, rows / (time.perf_counter() - started)
+    # A small process in between, because a process's peak begins with the size of the one that started it.
+    peak = subprocess.run([sys.executable, "-c", PEAK_OF, *command], check=True, capture_output=True, text=True).stdout
+    return int(peak) / 1024, rows / (time.perf_counter() - started)
 
 
 def compare_memory() -> None:
     """Peak memory for a short and a long file."""
-    print("\nPeak memory of textveil obfuscate --input FILE.csv")
-    with tempfile.TemporaryDirectory() as folder:
-        short, _ = peak_memory(10_000, Path(folder))
-        print(f"   10,000 rows  {short:>8.0f} MiB")
-        long, rate = peak_memory(200_000, Path(folder))
-        print(f"  200,000 rows  {long:>8.0f} MiB   {long / short - 1:+.1%}   {rate:,.0f} documents/s")
+    print("\nPeak memory of textveil obfuscate --input FILE")
+    for suffix in ("csv", "parquet"):
+        with tempfile.TemporaryDirectory() as folder:
+            short, _ = peak_memory(10_000, suffix, Path(folder))
+            print(f"  {suffix:<8}  10,000 rows  {short:>8.0f} MiB")
+            long, rate = peak_memory(200_000, suffix, Path(folder))
+            print(f"  {suffix:<8} 200,000 rows  {long:>8.0f} MiB   {long / short - 1:+.1%}   {rate:,.0f} documents/s")
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from itertools import takewhile
 from typing import Any
@@ -62,6 +63,8 @@ def textveil(
 
 def main() -> None:
     """Run the command line."""
+    # Arrow's own allocator keeps what it has freed, so that memory would grow with a Parquet file.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     if any(_is_dashed_text(argument) for argument in takewhile("--".__ne__, sys.argv[1:])):
         # The parser would take it for an option, and quote it.
         report("Error: a text that begins with - stands behind --, at the end: textveil obfuscate --epsilon 60 -- TEXT")

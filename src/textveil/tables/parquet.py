@@ -18,8 +18,10 @@ from textveil.text import batch_texts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MERGED_GROUP = 1 << 16
+MERGED_GROUP = 1 << 14
 """Rows in a row group of a merged file."""
+PAGE_BYTES = 1 << 16
+"""Read a column this much at a time, and not a whole row group of it."""
 
 
 class ParquetTable(Table):
@@ -37,7 +39,7 @@ class ParquetTable(Table):
         """Stream the rows, a row group's pages at a time."""
         with self._seekable(stream) as content:
             try:
-                file = self.parquet.ParquetFile(content)
+                file = self.parquet.ParquetFile(content, buffer_size=PAGE_BYTES)
                 self.schema = self._result_schema(file.schema_arrow)
                 for batch in file.iter_batches(batch_size):
                     texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
