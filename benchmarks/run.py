@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +94,7 @@ def compare_start() -> None:
     times: dict[str, list[float]] = {"import numpy": [], "textveil obfuscate": []}
     for _ in range(15):  # in turns, so that a slow spell of the machine meets both
         for name, command in zip(times, ([sys.executable, "-c", "import numpy"], textveil), strict=True):
-            times[name].append(best_of(1, lambda: subprocess.run(command, check=True, capture_output=True)))  # noqa: B023
+            times[name].append(best_of(1, partial(subprocess.run, command, check=True, capture_output=True)))
     bare, ours = (statistics.median(times[name]) for name in times)
     print("\nCold start, median of 15 runs in turns")
     print(f"  python -c 'import numpy'     {bare * 1000:>8.0f} ms")

@@ -102,7 +102,20 @@ def test_a_certificate_is_written(tmp_path):
     assert run("The soup", "--certificate", path, "--overwrite", *SEEDED).exit_code == 0
 
 
+def test_a_certificate_without_a_folder_is_refused_before_the_budget_is_spent(tmp_path):
+    result = run("The soup", "--certificate", tmp_path / "no" / "c.json", *SEEDED)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Make it first" in result.stderr
+
+
 # A file.
+
+
+def test_quiet_does_not_hide_that_words_are_in_clear(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text(f"the soup of {SECRET}\n", encoding="utf-8")
+    result = run("-i", path, "-o", tmp_path / "out.txt", "--profile", "paper", "--quiet", *SEEDED)
+    assert result.stderr == "Warning: released in clear, without being stopwords (profile paper): 2\n"
 
 
 def test_a_file_is_obfuscated_row_by_row(tmp_path, reviews):

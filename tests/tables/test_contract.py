@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from textveil.errors import ColumnError, InputError, ParameterError
 from textveil.tables import FORMATS, OUTCOME_COLUMN, Result
 
+WITH_COLUMNS = ["csv", "tsv", "jsonl", "parquet"]
+
 texts = st.lists(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=30), min_size=1, max_size=12
 )
@@ -103,9 +105,8 @@ def test_long_texts_make_small_batches(name):
     assert sizes == [2, 2, 2]
 
 
+@pytest.mark.parametrize("name", WITH_COLUMNS)
 def test_a_column_that_is_not_there(name):
-    if name == "txt":
-        pytest.skip("plain text has no columns")
     table = FORMATS.load(name)(column="review", outcome_column=None, source="the file")
     with pytest.raises(ColumnError, match="the file has no column 'review'. It has: 'id', 'text', 'stars'"):
         list(table.read(io.BytesIO(make(name, ["a"])), batch_size=1))
@@ -144,7 +145,7 @@ def test_a_byte_order_mark_is_no_text(name):
     assert read(name, b"\xef\xbb\xbf" + make(name, ["a"])) == ["a"]
 
 
-@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("name", WITH_COLUMNS)
 def test_outcomes_replace_no_column_of_the_users(name):
     with pytest.raises(ParameterError, match="cannot both be in the column 'text'"):
         open_table(name, outcome_column="text")
@@ -152,7 +153,7 @@ def test_outcomes_replace_no_column_of_the_users(name):
         list(open_table(name, outcome_column="stars").read(io.BytesIO(make(name, ["a"])), batch_size=1))
 
 
-@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("name", WITH_COLUMNS)
 def test_a_row_or_a_head_that_changes_is_described_otherwise(name):
     def describe(content):
         table = open_table(name)

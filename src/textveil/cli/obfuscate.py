@@ -16,12 +16,12 @@ from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError
-from textveil.jobs import Budget, FileJob, JobOptions, StreamJob, check_certificate
+from textveil.jobs import Budget, FileJob, JobOptions, StreamJob, check_free
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import BATCH_SIZE, DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscation, Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.profiles import PROFILES, STRICT
-from textveil.tables import FORMATS, OUTCOME_COLUMN, FileSource, Layout, Source, StreamSource
+from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 
 STANDARD = "-"
 EXAMPLES = """
@@ -63,7 +63,7 @@ def obfuscate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; without it, standard output.")
     ] = None,
-    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = "text",
+    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
     outcome_column: Annotated[
         str, typer.Option(help="The column to write each row's outcome to; '' writes none.")
     ] = OUTCOME_COLUMN,
@@ -98,7 +98,9 @@ def obfuscate(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress bar and no summary; warnings stay.")
+    ] = False,
 ) -> None:
     """Obfuscate a text, a file of texts, or standard input.
 
@@ -122,7 +124,8 @@ def obfuscate(
         seed=seed,
     )
     if words is not None:
-        check_certificate(certificate, overwrite=overwrite)
+        if certificate is not None:
+            check_free(certificate, overwrite=overwrite)
         issued = _obfuscate_text(obfuscator, words, budget, explained=explained, as_json=as_json)
         if certificate is not None:
             issued.write(certificate)
@@ -140,6 +143,8 @@ def obfuscate(
     if not quiet:
         for line in summarise(finished.certificate, finished.seconds):
             report(line)
+    if warning := warn_of_clear_words(finished.certificate):
+        report(warning)
 
 
 def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | None:

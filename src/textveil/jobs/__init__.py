@@ -2,7 +2,7 @@
 
 from textveil.jobs.budget import Budget, ResolvedBudget
 from textveil.jobs.file import FileJob
-from textveil.jobs.options import JobOptions, JobReport, Progress, check_certificate, ignore_progress
+from textveil.jobs.options import JobOptions, JobReport, Progress, check_free, ignore_progress
 from textveil.jobs.stream import StreamJob
 
 __all__ = [
@@ -13,6 +13,6 @@ __all__ = [
     "Progress",
     "ResolvedBudget",
     "StreamJob",
-    "check_certificate",
+    "check_free",
     "ignore_progress",
 ]

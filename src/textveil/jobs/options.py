@@ -56,10 +56,10 @@ class JobOptions:
         files = [path.resolve() for path in (source, output, self.certificate) if path is not None]
         if len(set(files)) < len(files):
             raise ParameterError("Input, output and certificate must be different files.")
-        for path in (output, self.certificate):
-            if path is not None:
-                check_target(path)
-        check_certificate(self.certificate, overwrite=self.overwrite)
+        if output is not None:
+            check_place(output)
+        if self.certificate is not None:
+            check_free(self.certificate, overwrite=self.overwrite)
         if self.budget.epsilon is None and (source is None or (source.exists() and not source.is_file())):
             raise BudgetError("An epsilon per word needs a file that can be read twice. Use --epsilon instead.")
         if output is not None and self.layout.format_name is not None:
@@ -79,7 +79,7 @@ class JobOptions:
         return JobReport(tally.documents.total(), time.monotonic() - started, certificate)
 
 
-def check_target(path: Path) -> None:
+def check_place(path: Path) -> None:
     """Refuse to write where no ordinary file can be."""
     if not path.parent.is_dir():
         raise ParameterError(f"There is no folder {str(path.parent)!r}. Make it first.")
@@ -87,7 +87,8 @@ def check_target(path: Path) -> None:
         raise ParameterError(f"{str(path)!r} is not an ordinary file. Without --output, rows go to standard output.")
 
 
-def check_certificate(path: Path | None, *, overwrite: bool) -> None:
-    """Refuse a certificate that would replace a file."""
-    if path is not None and path.exists() and not overwrite:
+def check_free(path: Path, *, overwrite: bool) -> None:
+    """Refuse to write where no ordinary file can be, or where one is that may not be replaced."""
+    check_place(path)
+    if path.exists() and not overwrite:
         raise OutputExistsError(f"{str(path)!r} exists. Choose another name, or replace it with --overwrite.")

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from textveil.atomic import writing
-from textveil.errors import OutputExistsError
-from textveil.jobs.options import JobOptions, JobReport, Progress, ignore_progress
+from textveil.jobs.options import JobOptions, JobReport, Progress, check_free, ignore_progress
 from textveil.jobs.rows import RowWriter, read_texts
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Tally
@@ -36,8 +35,8 @@ class StreamJob:
         """Do it; what is not written to the output goes to ``stream``."""
         started = time.monotonic()
         self.options.check(self.source.path if isinstance(self.source, FileSource) else None, self.output)
-        if self.output is not None and self.output.exists() and not self.options.overwrite:
-            raise OutputExistsError(f"{str(self.output)!r} exists. Replace it with --overwrite.")
+        if self.output is not None:
+            check_free(self.output, overwrite=self.options.overwrite)
         layout = self.options.layout
         if layout.format_name is None and self.output is not None:
             layout = replace(layout, format_name=detect_format(self.output))

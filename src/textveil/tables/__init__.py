@@ -1,11 +1,12 @@
 """Files of texts: one file per format, and how a path tells its format."""
 
-from textveil.tables.base import OUTCOME_COLUMN, Result, Rows, Table, Writer
+from textveil.tables.base import OUTCOME_COLUMN, TEXT_COLUMN, Result, Rows, Table, Writer
 from textveil.tables.source import FORMATS, FileSource, Layout, Source, StreamSource, detect_format
 
 __all__ = [
     "FORMATS",
     "OUTCOME_COLUMN",
+    "TEXT_COLUMN",
     "FileSource",
     "Layout",
     "Result",

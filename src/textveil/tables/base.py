@@ -13,6 +13,8 @@ from typing import IO, Any, BinaryIO, ClassVar
 from textveil.errors import ColumnError, InputError, ParameterError
 from textveil.text import batch_texts
 
+TEXT_COLUMN = "text"
+"""The column that texts are read from, unless another is named."""
 OUTCOME_COLUMN = "textveil_outcome"
 """The column that outcomes are written to, unless another is named."""
 

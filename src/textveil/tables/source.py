@@ -12,7 +12,7 @@ from typing import IO, BinaryIO
 
 from textveil.errors import InputError, ParameterError, TextveilError
 from textveil.registry import Registry
-from textveil.tables.base import OUTCOME_COLUMN, Rows, Table
+from textveil.tables.base import OUTCOME_COLUMN, TEXT_COLUMN, Rows, Table
 from textveil.tables.compression import SUFFIXES, decompress, strip_suffix
 
 FORMATS: Registry[type[Table]] = Registry("format")
@@ -49,7 +49,7 @@ class Layout:
         format_name: The format, if the name of the file does not tell it.
     """
 
-    column: str = "text"
+    column: str = TEXT_COLUMN
     outcome_column: str | None = OUTCOME_COLUMN
     format_name: str | None = None
 
