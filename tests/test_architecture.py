@@ -15,8 +15,8 @@ SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
     {"version", "errors", "stopwords"},
-    {"extras", "registry", "randomness", "atomic", "threads"},
-    {"text"},
+    {"extras", "registry", "randomness", "atomic", "threads", "progress"},
+    {"text", "unfinished"},
     {"vectors"},
     {"bundle", "vector_files"},
     {"bundle_building"},

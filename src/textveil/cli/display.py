@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from textveil.jobs import Progress, ignore_progress
 from textveil.obfuscation import Obfuscation
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.progress import Progress, ignore_progress
 
 COLOURS = {
     Outcome.PERTURBED: "green",
@@ -50,7 +50,7 @@ def explain(result: Obfuscation) -> None:
 
 
 @contextmanager
-def showing_progress(quiet: bool) -> Iterator[Progress]:
+def showing_progress(quiet: bool, unit: str = "documents") -> Iterator[Progress]:
     """A bar with rate and time left on a terminal; nothing in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield ignore_progress
@@ -63,7 +63,7 @@ def showing_progress(quiet: bool) -> Iterator[Progress]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[documents]:,} documents"),
+        TextColumn(f"{{task.fields[amount]:,}} {unit}"),
         TextColumn("{task.fields[rate]}"),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -71,14 +71,14 @@ def showing_progress(quiet: bool) -> Iterator[Progress]:
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, tuple[TaskID, int]] = {}
 
-        def advance(stage: str, documents: int, fraction: float | None) -> None:
+        def advance(stage: str, amount: int, fraction: float | None) -> None:
             if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=1.0, documents=0, rate=""), documents
+                tasks[stage] = bar.add_task(stage, total=1.0, amount=0, rate=""), amount
             task, first = tasks[stage]
             elapsed = bar.tasks[task].elapsed or 0.0
-            rate = f"{(documents - first) / elapsed:,.0f}/s" if elapsed > 1 else ""
+            rate = f"{(amount - first) / elapsed:,.0f}/s" if elapsed > 1 else ""
             total = None if fraction is None else 1.0
-            bar.update(task, total=total, completed=fraction or 0.0, documents=documents, rate=rate)
+            bar.update(task, total=total, completed=fraction or 0.0, amount=amount, rate=rate)
 
         yield advance
 

@@ -2,7 +2,7 @@
 
 from textveil.jobs.budget import Budget, ResolvedBudget
 from textveil.jobs.file import FileJob
-from textveil.jobs.options import JobOptions, JobReport, Progress, check_free, ignore_progress
+from textveil.jobs.options import JobOptions, JobReport, check_free
 from textveil.jobs.stream import StreamJob
 
 __all__ = [
@@ -10,9 +10,7 @@ __all__ = [
     "FileJob",
     "JobOptions",
     "JobReport",
-    "Progress",
     "ResolvedBudget",
     "StreamJob",
     "check_free",
-    "ignore_progress",
 ]

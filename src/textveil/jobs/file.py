@@ -11,11 +11,12 @@ from typing import Any, BinaryIO
 from textveil.errors import ParameterError, TextveilError
 from textveil.jobs.budget import ResolvedBudget
 from textveil.jobs.history import History
-from textveil.jobs.options import JobOptions, JobReport, Progress, ignore_progress
+from textveil.jobs.options import JobOptions, JobReport
 from textveil.jobs.partial import Partial
 from textveil.jobs.rows import RowWriter, read_texts
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Tally
+from textveil.progress import Progress, ignore_progress
 from textveil.tables import FileSource, Rows, Table, detect_format
 from textveil.tables.compression import compressing
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from textveil.errors import BudgetError, OutputExistsError, ParameterError
 from textveil.jobs.budget import Budget, ResolvedBudget
@@ -14,13 +12,6 @@ from textveil.obfuscation import BATCH_SIZE, Obfuscator, check_batch_size
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.tables import FORMATS, Layout, Table
 from textveil.tables.compression import strip_suffix
-
-Progress: TypeAlias = Callable[[str, int, float | None], None]
-"""Is told what is being done, how many documents are done, and the fraction of the source that is read."""
-
-
-def ignore_progress(stage: str, documents: int, fraction: float | None) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)

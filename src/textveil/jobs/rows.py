@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from textveil.jobs.options import Progress
 from textveil.obfuscation import Obfuscation, Obfuscator
 from textveil.privacy.certificate import Tally
 from textveil.privacy.outcomes import DocumentOutcome
+from textveil.progress import Progress
 from textveil.tables import Result, Rows, Source, Table, Writer
 
 

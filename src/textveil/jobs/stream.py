@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from textveil.atomic import writing
-from textveil.jobs.options import JobOptions, JobReport, Progress, check_free, ignore_progress
+from textveil.jobs.options import JobOptions, JobReport, check_free
 from textveil.jobs.rows import RowWriter, read_texts
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Tally
+from textveil.progress import Progress, ignore_progress
 from textveil.tables import FileSource, Source, Table, detect_format
 from textveil.tables.compression import compressing
 
