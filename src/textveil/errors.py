@@ -10,6 +10,7 @@
     ├── InputError              a file cannot be read, or is not what its name says
     ├── OutputError             a file cannot be written
     ├── BundleError             a bundle is incomplete, changed or of a newer format
+    ├── ExecutionError          workers died, or a cluster does not answer
     └── MissingExtraError       an optional dependency is not installed
 
 A message names the next step. It gives positions (line, row, byte), never a document's text.
@@ -56,6 +57,10 @@ class OutputError(TextveilError):
 
 class BundleError(TextveilError):
     """A bundle is incomplete, changed or of a newer format."""
+
+
+class ExecutionError(TextveilError):
+    """Workers died, or a cluster does not answer."""
 
 
 class MissingExtraError(TextveilError, ImportError):

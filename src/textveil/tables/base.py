@@ -73,6 +73,10 @@ class Table(ABC):
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows, up to ``batch_size`` at a time."""
 
+    def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
+        """Stream the texts alone; without ``head``, the stream begins somewhere in the file, at a row."""
+        return (rows.texts for rows in self.read(stream, batch_size=batch_size))
+
     @abstractmethod
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of rows that were read by this table; ``head`` is true at the beginning of a file."""

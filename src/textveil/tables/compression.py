@@ -1,15 +1,16 @@
-"""Compressed files: ``.gz`` and ``.zst``, by their names."""
+"""Compressed files: ``.gz``, ``.xz`` and ``.zst``, by their names."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import lzma
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-SUFFIXES = (".gz", ".zst")
+SUFFIXES = (".gz", ".xz", ".zst")
 _READ_SIZE = 1 << 16
 
 
@@ -27,6 +28,8 @@ def decompress(stream: BinaryIO, path: Path) -> IO[bytes]:
     match path.suffix.lower():
         case ".gz":
             return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+        case ".xz":
+            return cast("IO[bytes]", lzma.LZMAFile(stream))
         case ".zst":
             return io.BufferedReader(_ZstdFrames(stream), _READ_SIZE)
         case _:
@@ -41,6 +44,9 @@ def compressing(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
             # No time stamp and no name: the same content gives the same bytes.
             with gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as compressed:
                 yield cast("BinaryIO", compressed)
+        case ".xz":
+            with lzma.LZMAFile(stream, mode="wb") as compressed_xz:
+                yield cast("BinaryIO", compressed_xz)
         case ".zst":
             import zstandard
 

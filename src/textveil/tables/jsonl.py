@@ -43,18 +43,47 @@ class JsonLinesTable(Table):
             try:
                 members = _split(line)
             except (ValueError, IndexError, RecursionError) as error:
-                # The decoder's own message is left out: it may quote the line.
-                raise InputError(f"{self.source}, line {number}: this is not a JSON object. Mend the line.") from error
+                raise self._not_an_object(number) from error
             names = [member.name for member in members]
             if first or names.count(self.column) > 1:
                 self._find_column(names)
                 first = False
             yield self._find_text(members, number), members
 
+    def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
+        """Stream the texts alone, without a look at how the rest is written."""
+        texts = ((text, None) for text in self._read_values(stream, head=head))
+        return (rows.texts for rows in batch_rows(texts, batch_size))
+
+    def _read_values(self, stream: IO[bytes], *, head: bool) -> Iterator[str | None]:
+        for number, line in enumerate(decode_lines(stream, self.source), start=1):
+            if not line.strip():
+                continue
+            try:
+                members = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise self._not_an_object(number) from error
+            if not isinstance(members, dict):
+                raise self._not_an_object(number)
+            if head:
+                self._find_column(list(members))
+                head = False
+            text = members.get(self.column)
+            if text is not None and not isinstance(text, str):
+                raise self._not_a_text(number)
+            yield text
+
+    def _not_an_object(self, number: int) -> InputError:
+        # The decoder's own message is left out: it may quote the line.
+        return InputError(f"{self.source}, line {number}: this is not a JSON object. Mend the line.")
+
+    def _not_a_text(self, number: int) -> InputError:
+        return InputError(f"{self.source}, line {number}: the column {self.column!r} holds no text.")
+
     def _find_text(self, members: Sequence[Member], number: int) -> str | None:
         value = dict(members).get(self.column, "null")
         if value != "null" and not value.startswith('"'):
-            raise InputError(f"{self.source}, line {number}: the column {self.column!r} holds no text.")
+            raise self._not_a_text(number)
         text: str | None = _DECODER.decode(value)
         return text
 

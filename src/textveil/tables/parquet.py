@@ -37,14 +37,34 @@ class ParquetTable(Table):
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows, a row group's pages at a time."""
+        with self._reading(stream) as file:
+            for batch in file.iter_batches(batch_size):
+                texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
+                for part in batch_texts(enumerate(texts), batch_size, text_of=itemgetter(1)):
+                    yield Rows([text for _, text in part], batch.slice(part[0][0], len(part)))
+
+    def read_texts(
+        self, stream: IO[bytes], *, batch_size: int, head: bool = True, groups: Iterable[int] | None = None
+    ) -> Iterator[list[str | None]]:
+        """Stream the texts alone, of some row groups or of all; no other column is read."""
+        with self._reading(stream) as file:
+            wanted = None if groups is None else list(groups)
+            for batch in file.iter_batches(batch_size, row_groups=wanted, columns=[self.column]):
+                yield from batch_texts(batch.column(0).to_pylist(), batch_size, text_of=lambda text: text)
+
+    def group_sizes(self, stream: IO[bytes]) -> list[int]:
+        """The bytes of every row group."""
+        with self._reading(stream) as file:
+            return [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
+
+    @contextmanager
+    def _reading(self, stream: IO[bytes]) -> Iterator[Any]:
+        """The file, with a text column as it should be."""
         with self._seekable(stream) as content:
             try:
                 file = self.parquet.ParquetFile(content, buffer_size=PAGE_BYTES)
                 self.schema = self._result_schema(file.schema_arrow)
-                for batch in file.iter_batches(batch_size):
-                    texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
-                    for part in batch_texts(enumerate(texts), batch_size, text_of=itemgetter(1)):
-                        yield Rows([text for _, text in part], batch.slice(part[0][0], len(part)))
+                yield file
             except (self.arrow.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise InputError(f"{self.source} is not a complete Parquet file. Write it again.") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -84,14 +85,24 @@ class Source(ABC):
         Raises:
             InputError: The source cannot be read, or is not what its name says.
         """
+        with self.reading() as stream:
+            yield from table.read(stream, batch_size=batch_size)
+
+    @contextmanager
+    def reading(self) -> Iterator[IO[bytes]]:
+        """The decompressed content; what goes wrong in the block is told as an error of this source.
+
+        Raises:
+            InputError: The source cannot be read, or is not what its name says.
+        """
         try:
             with self._open() as stream:
-                yield from table.read(stream, batch_size=batch_size)
+                yield stream
         except (TextveilError, GeneratorExit):
             raise
         except FileNotFoundError as error:
             raise InputError(f"{self.label} is not there. Check the path.") from error
-        except (EOFError, zlib.error) as error:
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
             raise InputError(f"{self.label} is cut off or damaged: it cannot be decompressed.") from error
         except OSError as error:
             raise InputError(

@@ -1,0 +1,1 @@
+"""Corpora: reading, n-gram counting, association measures, lexicons."""

@@ -1,0 +1,228 @@
+"""Blocks: pieces of a corpus that workers read for themselves, each a few megabytes where the format allows it."""
+
+from __future__ import annotations
+
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from textveil.errors import ColumnError, InputError
+from textveil.extras import require
+from textveil.tables import FileSource, Layout, Source
+from textveil.tables.parquet import ParquetTable
+
+BATCH_DOCUMENTS = 256
+"""Documents that are read at a time."""
+
+
+class Block(ABC):
+    """A piece of the corpus. Blocks are sent to workers, so they say where the documents are and rarely hold them."""
+
+    size: int
+    """How many bytes of the corpus the block stands for, to tell progress."""
+
+    @abstractmethod
+    def read(self) -> Iterator[list[str | None]]:
+        """Stream the documents, some at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeFiles(Block):
+    """Files of any format, one after the other."""
+
+    paths: tuple[Path, ...]
+    layout: Layout
+    size: int
+
+    def read(self) -> Iterator[list[str | None]]:
+        """Stream the documents of every file."""
+        for path in self.paths:
+            source = FileSource(path)
+            with source.reading() as stream:
+                yield from self.layout.table(source).read_texts(stream, batch_size=BATCH_DOCUMENTS)
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange(Block):
+    """The lines of a plain file that begin between two bytes of it."""
+
+    path: Path
+    layout: Layout
+    start: int
+    stop: int
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """The bytes between."""
+        return self.stop - self.start
+
+    def read(self) -> Iterator[list[str | None]]:
+        """Stream the documents of these lines."""
+        source = _RangeSource(self.path, self.start, self.stop)
+        table = self.layout.table(source)
+        with source.reading() as stream:
+            yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, head=self.start == 0)
+
+
+class _RangeSource(FileSource):
+    """The lines of a file that begin between two bytes."""
+
+    def __init__(self, path: Path, start: int, stop: int) -> None:
+        super().__init__(path)
+        self._start, self._stop = start, stop
+        if start:
+            self.label += f" from byte {start:,} on"
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        with self.path.open("rb") as raw:
+            raw.seek(max(0, self._start - 1))
+            if self._start:
+                raw.readline()  # the rest of a line that begins before
+            yield io.BufferedReader(_Lines(raw, self._stop))
+
+
+class _Lines(io.RawIOBase):
+    """The lines of a file from where it stands, as long as they begin before a byte."""
+
+    def __init__(self, raw: IO[bytes], stop: int) -> None:
+        self._raw, self._stop = raw, stop
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        position = self._raw.tell()
+        if self._ended:
+            return 0
+        # The line that holds the byte before the stop is the last.
+        data = self._raw.read(min(len(buffer), max(1, self._stop - position)))
+        if position + len(data) >= self._stop:
+            end = data.find(b"\n", max(0, self._stop - 1 - position))
+            if end >= 0:
+                data, self._ended = data[: end + 1], True
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@dataclass(frozen=True, slots=True)
+class SentLines(Block):
+    """Lines of a compressed file, which can only be read from its beginning: they are sent along."""
+
+    path: Path
+    layout: Layout
+    content: bytes
+    first_line: int
+    size: int
+
+    def read(self) -> Iterator[list[str | None]]:
+        """Stream the documents of these lines."""
+        source = _BytesSource(self.path, self.content, self.first_line)
+        table = self.layout.table(source)
+        with source.reading() as stream:
+            yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, head=self.first_line == 0)
+
+
+class _BytesSource(Source):
+    def __init__(self, path: Path, content: bytes, first_line: int) -> None:
+        self.label = repr(str(path)) + (f" after line {first_line:,}" if first_line else "")
+        self._path, self._content = path, content
+
+    def detect_format(self) -> str:
+        return FileSource(self._path).detect_format()
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        yield io.BytesIO(self._content)
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroups(Block):
+    """Some row groups of a Parquet file."""
+
+    path: Path
+    layout: Layout
+    start: int
+    stop: int
+    size: int
+
+    def read(self) -> Iterator[list[str | None]]:
+        """Stream the documents of these groups."""
+        source = FileSource(self.path)
+        table = self.layout.table(source)
+        assert isinstance(table, ParquetTable)  # noqa: S101 # the plan says so
+        with source.reading() as stream:
+            groups = range(self.start, self.stop)
+            yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, groups=groups)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetShard(Block):
+    """A shard of a Hugging Face data set, streamed."""
+
+    dataset: HubDataset
+    column: str
+    shards: int
+    index: int
+    size: int = 1
+
+    def read(self) -> Iterator[list[str | None]]:
+        """Stream the documents of this shard."""
+        stream = self.dataset.open()
+        if self.shards > 1:
+            stream = stream.shard(num_shards=self.shards, index=self.index)
+        try:
+            for batch in stream.iter(batch_size=BATCH_DOCUMENTS):
+                yield self._texts(batch)
+        except (InputError, ColumnError, GeneratorExit):
+            raise
+        except Exception as error:  # whatever the library, the network or a file says
+            raise InputError(
+                f"{self.dataset.label} stopped in shard {self.index + 1} of {self.shards} ({type(error).__name__}). "
+                "Check the network, then run the same command again: what is finished is kept."
+            ) from error
+
+    def _texts(self, batch: dict[str, list[Any]]) -> list[str | None]:
+        if self.column not in batch:
+            raise ColumnError(
+                f"{self.dataset.label} has no column {self.column!r}. It has: {', '.join(map(repr, batch))}. "
+                "Choose one with --column."
+            )
+        texts = batch[self.column]
+        if not all(text is None or isinstance(text, str) for text in texts):
+            raise InputError(f"{self.dataset.label}: the column {self.column!r} holds no text.")
+        return texts
+
+
+@dataclass(frozen=True, slots=True)
+class HubDataset:
+    """A data set of the Hugging Face hub, or a local folder in its form."""
+
+    name: str
+    config: str | None = None
+    split: str = "train"
+    revision: str | None = None
+
+    @property
+    def label(self) -> str:
+        """How errors call it."""
+        return f"The data set {self.name!r}"
+
+    def open(self) -> Any:
+        """The data set, to be streamed."""
+        datasets = require("datasets", extra="prepare")
+        datasets.disable_progress_bars()
+        try:
+            return datasets.load_dataset(
+                self.name, self.config, split=self.split, revision=self.revision, streaming=True
+            )
+        except Exception as error:  # the library has many, and its messages may be long
+            raise InputError(
+                f"{self.label} cannot be opened ({type(error).__name__}). Check its name, --config, --split and the "
+                "network; or download its files and give their folder."
+            ) from error

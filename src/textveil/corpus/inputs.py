@@ -1,0 +1,231 @@
+"""What a corpus is made of: files, folders and data sets, and how they are divided into blocks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from textveil.corpus.blocks import Block, DatasetShard, HubDataset, LineRange, RowGroups, SentLines, WholeFiles
+from textveil.errors import InputError, ParameterError
+from textveil.tables import FORMATS, TEXT_COLUMN, FileSource, Layout, detect_format
+from textveil.tables.compression import SUFFIXES, strip_suffix
+from textveil.tables.parquet import ParquetTable
+
+HUB = "hf:"
+"""Stands before the name of a Hugging Face data set."""
+BLOCK_BYTES = 8 << 20
+"""About how many bytes a block has, where files can be divided."""
+_READ_BYTES = 1 << 20
+_LINE_FORMATS = ("txt", "jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file of the corpus as it was when the run began."""
+
+    path: Path
+    size: int
+    changed: int
+
+    @classmethod
+    def look_at(cls, path: Path) -> InputFile:
+        """Note the file's size and time of change."""
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise InputError(f"{str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
+        return cls(path, status.st_size, status.st_mtime_ns)
+
+    def hash(self) -> str:
+        """The SHA-256 of the file."""
+        try:
+            with self.path.open("rb") as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise InputError(f"{str(self.path)!r} cannot be read: {error.strerror}.") from error
+
+
+def hash_file(file: InputFile) -> tuple[str, str]:
+    """The path and the SHA-256 of a file."""
+    return str(file.path), file.hash()
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents, wherever they are.
+
+    Args:
+        files: The files, in order.
+        datasets: Hugging Face data sets.
+        column: The column with the documents, where there are columns.
+        format_name: The format of the files, if their names do not tell it.
+        skipped: Files of folders that are in no known format.
+    """
+
+    files: tuple[InputFile, ...]
+    datasets: tuple[HubDataset, ...] = ()
+    column: str = TEXT_COLUMN
+    format_name: str | None = None
+    skipped: int = 0
+
+    @classmethod
+    def find(
+        cls,
+        names: Sequence[str | Path],
+        *,
+        column: str = TEXT_COLUMN,
+        format_name: str | None = None,
+        config: str | None = None,
+        split: str = "train",
+        revision: str | None = None,
+    ) -> Corpus:
+        """Find what is named: files, folders (all files in them whose names tell their format), ``hf:`` data sets."""
+        if format_name is not None:
+            format_name = FORMATS.load(format_name).name
+        paths: list[Path] = []
+        datasets = []
+        skipped = 0
+        for name in names:
+            if str(name).startswith(HUB):
+                datasets.append(HubDataset(str(name).removeprefix(HUB), config, split, revision))
+            elif Path(name).is_dir():
+                found, others = _search_folder(Path(name), format_name)
+                paths += found
+                skipped += others
+            else:
+                paths.append(Path(name))
+        if not names:
+            raise ParameterError("A corpus is missing: name files, folders, or hf:OWNER/NAME.")
+        if (config or revision) and not datasets:
+            raise ParameterError("--config and --revision go with hf:OWNER/NAME.")
+        if len({path.resolve() for path in paths}) < len(paths) or len(set(datasets)) < len(datasets):
+            raise ParameterError("A part of the corpus is named twice, and would be counted twice.")
+        for path in paths:
+            format_name or detect_format(path)
+        return cls(tuple(map(InputFile.look_at, paths)), tuple(datasets), column, format_name, skipped)
+
+    @property
+    def layout(self) -> Layout:
+        """Where the documents are in a file."""
+        return Layout(self.column, None, self.format_name)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    def describe(self) -> dict[str, Any]:
+        """What must not change between a run and its resumption."""
+        return {
+            "files": [[str(file.path), file.size, file.changed] for file in self.files],
+            "data sets": [asdict(dataset) for dataset in self.datasets],
+            "column": self.column,
+            "format": self.format_name,
+        }
+
+    def manifest(self, hashes: dict[str, str], digests: Sequence[str]) -> dict[str, Any]:
+        """What the corpus was, for the record.
+
+        Args:
+            hashes: The SHA-256 of every file.
+            digests: The SHA-256 of the documents of every block, in order.
+        """
+        files = [{"path": str(file.path), "bytes": file.size, "sha256": hashes[str(file.path)]} for file in self.files]
+        documents = hashlib.sha256("".join(digests).encode()).hexdigest()
+        datasets = [{**asdict(dataset), "documents_sha256": documents} for dataset in self.datasets]
+        return {"files": files, "data_sets": datasets, "column": self.column, "format": self.format_name}
+
+    def blocks(self, workers: int) -> Iterator[tuple[str, Block]]:
+        """All blocks in order, with their names.
+
+        Compressed files cannot be divided. With as many of them as workers, each worker reads its own; with fewer,
+        they are read here, and their lines are sent to the workers.
+        """
+        whole = [file for file in self.files if self._must_be_read_whole(file)]
+        send = len(whole) < workers
+        small: list[tuple[int, InputFile]] = []
+        for number, file in enumerate(self.files):
+            if file.size < BLOCK_BYTES // 2 and not (send and file in whole):
+                small.append((number, file))
+                if sum(other.size for _, other in small) >= BLOCK_BYTES:
+                    yield self._gather(small)
+                    small = []
+                continue
+            pieces = self._send(file) if send and file in whole else self._divide(file)
+            for index, block in enumerate(pieces):
+                yield f"{number:06}-{index:06}", block
+        if small:
+            yield self._gather(small)
+        for number, dataset in enumerate(self.datasets, start=len(self.files)):
+            shards = max(1, int(dataset.open().num_shards))
+            for index in range(shards):
+                yield f"{number:06}-{index:06}", DatasetShard(dataset, self.column, shards, index)
+
+    def _must_be_read_whole(self, file: InputFile) -> bool:
+        compressed = file.path.suffix.lower() in SUFFIXES
+        return compressed and self._format_of(file) in _LINE_FORMATS
+
+    def _format_of(self, file: InputFile) -> str:
+        return self.format_name or detect_format(file.path)
+
+    def _gather(self, small: Sequence[tuple[int, InputFile]]) -> tuple[str, Block]:
+        """Small files together."""
+        files = [file for _, file in small]
+        size = sum(file.size for file in files)
+        return f"{small[0][0]:06}-000000", WholeFiles(tuple(file.path for file in files), self.layout, size)
+
+    def _divide(self, file: InputFile) -> Iterator[Block]:
+        """A large file, in pieces where its format allows it."""
+        format_name = self._format_of(file)
+        if strip_suffix(file.path) != file.path or format_name not in (*_LINE_FORMATS, "parquet"):
+            yield WholeFiles((file.path,), self.layout, file.size)
+        elif format_name == "parquet":
+            yield from self._divide_row_groups(file)
+        else:
+            for start in range(0, file.size, BLOCK_BYTES):
+                yield LineRange(file.path, self.layout, start, min(start + BLOCK_BYTES, file.size))
+
+    def _divide_row_groups(self, file: InputFile) -> Iterator[Block]:
+        source = FileSource(file.path)
+        table = self.layout.table(source)
+        assert isinstance(table, ParquetTable)  # noqa: S101 # the format says so
+        with source.reading() as stream:
+            sizes = table.group_sizes(stream)
+        start = 0
+        for stop in range(1, len(sizes) + 1):
+            if stop == len(sizes) or sum(sizes[start:stop]) >= BLOCK_BYTES:
+                share = file.size * sum(sizes[start:stop]) // max(1, sum(sizes))
+                yield RowGroups(file.path, self.layout, start, stop, share)
+                start = stop
+
+    def _send(self, file: InputFile) -> Iterator[Block]:
+        """Read a compressed file here, and cut it at line ends."""
+        source = FileSource(file.path)
+        lines, told = 0, 0.0
+        rest = b""
+        with source.reading() as stream:
+            while data := stream.read(_READ_BYTES):
+                rest += data
+                if len(rest) < BLOCK_BYTES or (end := rest.rfind(b"\n") + 1) == 0:
+                    continue
+                fraction = source.fraction or told
+                yield SentLines(file.path, self.layout, rest[:end], lines, int(file.size * (fraction - told)))
+                lines, told, rest = lines + rest.count(b"\n", 0, end), fraction, rest[end:]
+        if rest or not lines:
+            yield SentLines(file.path, self.layout, rest, lines, int(file.size * (1 - told)))
+
+
+def _search_folder(folder: Path, format_name: str | None) -> tuple[list[Path], int]:
+    """The files of a folder, at any depth, that are not hidden; and how many of them tell no known format."""
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    known = [path for path in files if format_name or strip_suffix(path).suffix.lower().removeprefix(".") in FORMATS]
+    if not known:
+        raise InputError(f"The folder {str(folder)!r} has no file in a known format: {', '.join(FORMATS)}.")
+    return known, len(files) - len(known)

@@ -1,0 +1,198 @@
+"""The tasks of counting, which workers do anywhere: number the words of a block, pair a part, merge a range.
+
+A task leaves its results in files and a mark, written last, that says they are complete; done a second time, it writes
+the same again.
+
+    1/BLOCK.json            mark of a block: its documents and words, and its parts
+    1/PART.keys             the different words of a part, in order, with their counts (a run)
+    1/PART.npy              the part's documents, as places in that order
+    1/table/000000.keys     the frequent words of the whole corpus, range by range; their rows are their numbers
+    2/PART.json, .keys ...  the same for n-grams of two words, whose keys are pairs of numbers
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textveil.atomic import writing
+from textveil.corpus.blocks import Block
+from textveil.corpus.pairs import pair_neighbours
+from textveil.corpus.runs import (
+    Key,
+    KeyRange,
+    Keys,
+    PairKeys,
+    Run,
+    WordKeys,
+    find_rows,
+    merge_range,
+    read_run,
+    write_run,
+)
+from textveil.corpus.words import Numbers, WordNumbering
+from textveil.errors import InputError
+
+DISTINCT_WEIGHT = 4
+"""A word that was not there before takes as much memory as so many positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the corpus on one level: its name, and what the run of its keys has."""
+
+    name: str
+    tokens: int
+    rows: int
+    firsts: list[Key]
+
+    def run(self, folder: Path) -> Run:
+        """The run of its keys."""
+        return Run(folder / f"{self.name}.keys", self.rows, self.firsts)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a finished task has done."""
+
+    size: int = 0
+    documents: int = 0
+    distinct: int = 0
+    rows: int = 0
+    digest: str = ""
+    parts: list[Part] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """The words of all parts."""
+        return sum(part.tokens for part in self.parts)
+
+    def write(self, path: Path) -> Mark:
+        """Put the mark on the disk: the task is complete."""
+        with writing(path) as stream:
+            stream.write(json.dumps(asdict(self)).encode())
+        return self
+
+    @classmethod
+    def load(cls, path: Path) -> Mark:
+        """Read a mark."""
+        try:
+            values: dict[str, Any] = json.loads(path.read_bytes())
+            parts = [Part(**part) for part in values.pop("parts")]
+            return cls(**values, parts=parts)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+
+
+def _write_numbers(path: Path, numbers: Numbers) -> None:
+    with writing(path) as stream:
+        np.save(stream, numbers, allow_pickle=False)
+
+
+def _load_numbers(path: Path) -> Numbers:
+    try:
+        numbers: Numbers = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+    return numbers
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"A worker does not see {str(folder)!r}. Put --output where all machines see it.")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTask:
+    """Number the words of a block, in parts that are no larger than memory allows."""
+
+    name: str
+    block: Block
+    folder: Path
+    positions: int
+
+    def run(self) -> Mark:
+        """Write the parts and the mark."""
+        _check_folder(self.folder)
+        numbering = WordNumbering()
+        parts: list[Part] = []
+        documents = 0
+        digest = hashlib.sha256()
+        for texts in self.block.read():
+            present = [text for text in texts if text is not None]
+            documents += len(present)
+            for text in present:
+                digest.update(text.encode(errors="surrogatepass") + b"\0")
+            numbering.add(present)
+            if numbering.positions + DISTINCT_WEIGHT * numbering.distinct >= self.positions:
+                parts.append(self._write(numbering, len(parts)))
+        if numbering.positions:
+            parts.append(self._write(numbering, len(parts)))
+        mark = Mark(self.block.size, documents, parts=parts, digest=digest.hexdigest())
+        return mark.write(self.folder / f"{self.name}.json")
+
+    def _write(self, numbering: WordNumbering, index: int) -> Part:
+        name, tokens = f"{self.name}-{index:06}", numbering.tokens
+        words, counts, numbers = numbering.finish()
+        _write_numbers(self.folder / f"{name}.npy", numbers)
+        run = write_run(self.folder / f"{name}.keys", WordKeys.from_words(words), counts)
+        return Part(name, tokens, run.rows, run.firsts)
+
+
+@dataclass(frozen=True, slots=True)
+class PairTask:
+    """Find the n-grams of a part that may be frequent, and count them in it."""
+
+    part: Part
+    shorter: Path
+    folder: Path
+    table: Sequence[Path]
+    longest: bool
+
+    def run(self) -> Mark:
+        """Write the part on this level, and the mark."""
+        _check_folder(self.folder)
+        frequent = find_rows(_load_keys(self.shorter / f"{self.part.name}.keys"), self.table)
+        pairs = pair_neighbours(_load_numbers(self.shorter / f"{self.part.name}.npy"), frequent)
+        if not self.longest:
+            _write_numbers(self.folder / f"{self.part.name}.npy", pairs.numbers)
+        run = write_run(self.folder / f"{self.part.name}.keys", PairKeys(pairs.keys), pairs.counts)
+        part = Part(self.part.name, self.part.tokens, run.rows, run.firsts)
+        return Mark(parts=[part]).write(self.folder / f"{self.part.name}.json")
+
+
+def _load_keys(path: Path) -> Keys:
+    """All keys of a run."""
+    batches = [keys for keys, _ in read_run(path)]
+    return type(batches[0]).join(batches) if batches else PairKeys(np.empty(0, np.uint64))
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTask:
+    """Add up the counts of a range of keys over all parts."""
+
+    name: str
+    folder: Path
+    keys: KeyRange
+    min_count: int
+
+    def run(self) -> Mark:
+        """Write the frequent ones and the mark."""
+        _check_folder(self.folder)
+        keys, counts, distinct = merge_range(self.keys, self.min_count)
+        run = write_run(self.folder / f"{self.name}.keys", keys, counts)
+        return Mark(rows=run.rows, distinct=distinct).write(self.folder / f"{self.name}.json")
+
+
+Task = BlockTask | PairTask | MergeTask
+
+
+def do_task(task: Task) -> Mark:
+    """Do a task, wherever this is."""
+    return task.run()

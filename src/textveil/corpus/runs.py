@@ -1,0 +1,310 @@
+"""Runs: keys in order with their counts, in Arrow files that are read and merged a range at a time.
+
+A key is a word, or a pair of numbers in one 64-bit integer (:mod:`textveil.corpus.pairs`). A run is written by one part
+of the corpus. All runs together are far larger than memory, so they are merged range by range: the ranges are chosen
+so that each fits.
+"""
+
+from __future__ import annotations
+
+import bisect
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from textveil.atomic import writing
+from textveil.corpus.pairs import NONE, Pairs
+from textveil.corpus.words import Numbers
+from textveil.errors import InputError
+
+Counts = NDArray[np.int64]
+Key = str | int
+
+BATCH_ROWS = 1 << 12
+"""Rows in a batch, the smallest piece that is read."""
+
+
+class Keys(ABC):
+    """An array of keys, in order unless said otherwise."""
+
+    arrow_type: ClassVar[Any]
+
+    @abstractmethod
+    def to_arrow(self) -> Any:
+        """The keys as an Arrow array."""
+
+    @abstractmethod
+    def locate(self, key: Key) -> int:
+        """How many keys are smaller than ``key``."""
+
+    @abstractmethod
+    def cut(self, start: int, stop: int) -> Keys:
+        """The keys from ``start`` up to ``stop``."""
+
+    @abstractmethod
+    def take(self, places: NDArray[np.intp]) -> Keys:
+        """The keys at these places."""
+
+    @abstractmethod
+    def first(self) -> Key:
+        """The first key, of which there must be one."""
+
+    @abstractmethod
+    def last(self) -> Key:
+        """The last key, of which there must be one."""
+
+    @abstractmethod
+    def find_in(self, others: Keys) -> NDArray[np.int64]:
+        """The place of every key among others, -1 where it is not."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @classmethod
+    @abstractmethod
+    def join(cls, keys: Sequence[Keys]) -> Keys:
+        """Several arrays, one behind the other."""
+
+    @classmethod
+    @abstractmethod
+    def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[Keys, Counts]:
+        """The distinct keys of several arrays together, of which one is not empty, and the sum of each one's counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairKeys(Keys):
+    """Pairs of numbers."""
+
+    values: Pairs
+    arrow_type = pa.uint64()
+
+    @classmethod
+    def from_arrow(cls, array: Any) -> PairKeys:
+        """The keys of a column."""
+        return cls(array.to_numpy())
+
+    def to_arrow(self) -> Any:
+        """The pairs as they are."""
+        return pa.array(self.values)
+
+    def locate(self, key: Key) -> int:
+        """How many pairs are smaller."""
+        return int(np.searchsorted(self.values, np.uint64(key)))
+
+    def cut(self, start: int, stop: int) -> PairKeys:
+        """Some of the pairs."""
+        return PairKeys(self.values[start:stop])
+
+    def take(self, places: NDArray[np.intp]) -> PairKeys:
+        """Some of the pairs."""
+        return PairKeys(self.values[places])
+
+    def first(self) -> Key:
+        """The first pair."""
+        return int(self.values[0])
+
+    def last(self) -> Key:
+        """The last pair."""
+        return int(self.values[-1])
+
+    def find_in(self, others: Keys) -> NDArray[np.int64]:
+        """The places of the pairs."""
+        assert isinstance(others, PairKeys)  # noqa: S101 # kinds of keys are never mixed
+        places = np.searchsorted(others.values, self.values)
+        places[places == len(others)] = 0
+        return np.where(others.values[places] == self.values, places, -1)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @classmethod
+    def join(cls, keys: Sequence[Keys]) -> PairKeys:
+        """All pairs."""
+        return cls(np.concatenate([np.asarray(part.to_arrow()) for part in keys]))
+
+    @classmethod
+    def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[PairKeys, Counts]:
+        """Sort, then add up."""
+        values = cls.join(keys).values
+        order = np.argsort(values)
+        values = values[order]
+        starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
+        return cls(values[starts]), np.add.reduceat(counts[order], starts)
+
+
+@dataclass(frozen=True, slots=True)
+class WordKeys(Keys):
+    """Words, in the order of their code points."""
+
+    values: Any
+    arrow_type = pa.large_string()
+
+    @classmethod
+    def from_words(cls, words: Sequence[str]) -> WordKeys:
+        """The keys of some words, which must be in order."""
+        return cls(pa.array(words, cls.arrow_type))
+
+    @classmethod
+    def from_arrow(cls, array: Any) -> WordKeys:
+        """The keys of a column."""
+        return cls(array)
+
+    def to_arrow(self) -> Any:
+        """The words as they are."""
+        return self.values
+
+    def locate(self, key: Key) -> int:
+        """How many words are smaller."""
+        return bisect.bisect_left(range(len(self)), key, key=lambda row: self.values[row].as_py())
+
+    def cut(self, start: int, stop: int) -> WordKeys:
+        """Some of the words."""
+        return WordKeys(self.values[start:stop])
+
+    def take(self, places: NDArray[np.intp]) -> WordKeys:
+        """Some of the words."""
+        return WordKeys(self.values.take(pa.array(places)))
+
+    def first(self) -> Key:
+        """The first word."""
+        return str(self.values[0].as_py())
+
+    def last(self) -> Key:
+        """The last word."""
+        return str(self.values[-1].as_py())
+
+    def find_in(self, others: Keys) -> NDArray[np.int64]:
+        """The places of the words."""
+        places = pc.index_in(self.values, value_set=others.to_arrow())
+        return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @classmethod
+    def join(cls, keys: Sequence[Keys]) -> WordKeys:
+        """All words."""
+        return cls(pa.concat_arrays([part.to_arrow() for part in keys]))
+
+    @classmethod
+    def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[WordKeys, Counts]:
+        """Gather equal words, add up, then sort."""
+        table = pa.table({"key": cls.join(keys).values, "count": counts})
+        summed = table.group_by("key", use_threads=False).aggregate([("count", "sum")]).sort_by("key").combine_chunks()
+        return cls(summed["key"].chunk(0)), summed["count_sum"].to_numpy()
+
+
+_KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind in (PairKeys, WordKeys)}
+
+
+class Run(NamedTuple):
+    """A run on disk: its file, its rows, and the first key of every batch."""
+
+    path: Path
+    rows: int
+    firsts: list[Key]
+
+
+def write_run(path: Path, keys: Keys, counts: Numbers | Counts) -> Run:
+    """Write keys, which must be in order and distinct, with their counts."""
+    batch = pa.record_batch({"key": keys.to_arrow(), "count": pa.array(counts)})
+    starts = range(0, len(keys), BATCH_ROWS)
+    with writing(path) as stream, pa.ipc.new_file(stream, batch.schema) as writer:
+        for start in starts:
+            writer.write_batch(batch.slice(start, BATCH_ROWS))
+    return Run(path, len(keys), [keys.cut(start, start + 1).first() for start in starts])
+
+
+def read_run(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tuple[Keys, Counts]]:
+    """Stream the batches of a run from ``start`` up to ``stop``."""
+    try:
+        with pa.OSFile(str(path)) as file:
+            reader = pa.ipc.open_file(file)
+            kind = _KINDS[reader.schema.field("key").type]
+            for number in range(start, reader.num_record_batches if stop is None else stop):
+                batch = reader.get_batch(number)
+                yield kind.from_arrow(batch.column(0)), batch.column(1).to_numpy()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(
+            f"{str(path)!r} cannot be read. If other machines take part, they must see this folder; otherwise start "
+            "over with --overwrite."
+        ) from error
+
+
+class Stretch(NamedTuple):
+    """Some batches of a run."""
+
+    path: Path
+    start: int
+    stop: int
+
+
+class KeyRange(NamedTuple):
+    """The keys from ``low`` up to ``high``, and where they are; ``None`` is no limit."""
+
+    low: Key | None
+    high: Key | None
+    stretches: list[Stretch]
+
+    def read(self) -> tuple[list[Keys], Counts]:
+        """The keys of every run in the range, and the counts of all."""
+        found, counts = [], [np.empty(0, np.int64)]
+        for stretch in self.stretches:
+            for keys, numbers in read_run(*stretch):
+                start = 0 if self.low is None else keys.locate(self.low)
+                stop = len(keys) if self.high is None else keys.locate(self.high)
+                if start < stop:
+                    found.append(keys.cut(start, stop))
+                    counts.append(numbers[start:stop].astype(np.int64))
+        return found, np.concatenate(counts)
+
+
+def plan_ranges(runs: Sequence[Run], rows: int) -> list[KeyRange]:
+    """Divide the keys of all runs into ranges of about ``rows`` rows, in order."""
+    firsts: list[Any] = sorted(key for run in runs for key in run.firsts)
+    step = max(1, rows // BATCH_ROWS)
+    cuts: list[Any] = sorted(set(firsts[step::step])) if sum(run.rows for run in runs) > rows else []
+    ranges = []
+    for low, high in zip([None, *cuts], [*cuts, None], strict=True):
+        stretches = []
+        for run in runs:
+            keys: list[Any] = run.firsts
+            start = 0 if low is None else max(0, bisect.bisect_right(keys, low) - 1)
+            stop = len(keys) if high is None else bisect.bisect_left(keys, high)
+            if start < stop:
+                stretches.append(Stretch(run.path, start, stop))
+        ranges.append(KeyRange(low, high, stretches))
+    return ranges
+
+
+def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
+    """The keys of a range that occur often enough, their counts, and how many keys there were."""
+    found, counts = wanted.read()
+    if not found:
+        return PairKeys(np.empty(0, np.uint64)), counts, 0
+    keys, counts = type(found[0]).sum_equal(found, counts)
+    frequent = np.flatnonzero(counts >= min_count)
+    return keys.take(frequent), counts[frequent], len(keys)
+
+
+def find_rows(keys: Keys, pieces: Sequence[Path]) -> Numbers:
+    """The row of every key in a table of several pieces, one behind the other; :data:`NONE` where it is not there."""
+    rows = np.full(len(keys), NONE)
+    passed = 0
+    start = 0
+    for piece in pieces:
+        for others, _ in read_run(piece):
+            start += keys.cut(start, len(keys)).locate(others.first())
+            stop = start + keys.cut(start, len(keys)).locate(others.last())
+            stop = min(stop + 1, len(keys))
+            places = keys.cut(start, stop).find_in(others)
+            rows[start:stop] = np.where(places < 0, NONE, (places + passed).astype(np.uint32))
+            passed += len(others)
+    return rows

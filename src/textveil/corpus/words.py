@@ -1,0 +1,91 @@
+r"""Words of documents as numbers, exactly as Python's ``re`` finds ``\w+`` in the lower-cased text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.text import WORD
+
+Numbers = NDArray[np.uint32]
+
+END = "."
+"""Stands behind the words of a document; it is no word, and what is no word has been dropped."""
+_TO_WORDS = bytes(ord(chr(byte).lower()) if WORD.match(chr(byte)) else ord(" ") for byte in range(128)).ljust(256)
+
+
+def split_documents(documents: Iterable[str]) -> list[str]:
+    r"""The words of documents, each document followed by :data:`END`; those in ASCII come first.
+
+    ASCII, where most of a corpus is, needs no regular expression: letters, digits and the underscore are its ``\w``.
+
+    >>> split_documents(["Café!", "So_so, it IS"])
+    ['so_so', 'it', 'is', '.', 'café', '.']
+    """
+    plain: list[bytes] = []
+    words: list[str] = []
+    for document in documents:
+        if document.isascii():
+            plain.append(document.encode().translate(_TO_WORDS))
+        else:
+            words += WORD.findall(document.lower())
+            words.append(END)
+    plain.append(b"")
+    return b" . ".join(plain).decode().split() + words
+
+
+class NumberedWords(NamedTuple):
+    """Words in order, how often each occurs, and the documents as positions in that order.
+
+    In ``numbers``, the end of a document is ``len(words)``.
+    """
+
+    words: list[str]
+    counts: Numbers
+    numbers: Numbers
+
+
+class WordNumbering:
+    """Numbers the words of documents as they come."""
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        self._batches: list[Numbers] = []
+        self._end = self._numbers[END]
+        self.positions = 0
+        self.documents = 0
+
+    @property
+    def distinct(self) -> int:
+        """How many different words there are."""
+        return len(self._numbers) - 1
+
+    @property
+    def tokens(self) -> int:
+        """How many words there are."""
+        return self.positions - self.documents
+
+    def add(self, documents: Sequence[str]) -> None:
+        """Number the words of some more documents."""
+        words = split_documents(documents)
+        self._batches.append(np.fromiter(map(self._numbers.__getitem__, words), np.uint32, len(words)))
+        self.positions += len(words)
+        self.documents += len(documents)
+
+    def finish(self) -> NumberedWords:
+        """All words in order; the numbering begins anew."""
+        numbers = np.concatenate(self._batches) if self._batches else np.empty(0, np.uint32)
+        order = sorted(self._numbers.items())
+        order.remove((END, self._end))
+        places = np.empty(len(order) + 1, np.uint32)
+        first_seen = np.fromiter((number for _, number in order), np.uint32, len(order))
+        places[first_seen] = np.arange(len(order), dtype=np.uint32)
+        places[self._end] = len(order)
+        counts = np.bincount(numbers, minlength=len(places))[first_seen].astype(np.uint32)
+        self.__init__()  # type: ignore[misc]
+        return NumberedWords([word for word, _ in order], counts, places[numbers])

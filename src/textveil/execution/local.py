@@ -1,0 +1,33 @@
+"""Work in this very process, one task after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from textveil.errors import ParameterError
+from textveil.execution.base import Executor, refuse_address
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class LocalExecutor(Executor):
+    """Does tasks itself: the simplest to debug."""
+
+    name = "local"
+
+    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
+        super().__init__(workers or 1, address)
+        refuse_address(self)
+        if self.workers > 1:
+            raise ParameterError("--executor local has one worker. For more, use --executor processes.")
+
+    @property
+    def processes(self) -> int:
+        """This one."""
+        return 1
+
+    def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        """``function`` of every task, in order."""
+        return map(function, tasks)
