@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
 BIN := $(VENV)/bin
+# English to count in make bench, a document per line; without it, text that is drawn at random.
+CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check format bench clean
@@ -42,8 +44,8 @@ format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks
 	$(BIN)/ruff format src tests scripts benchmarks
 
-bench: $(VENV)/installed $(PEERS)/installed  ## Measure speed, start-up and memory against the peers
-	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python
+bench: $(VENV)/installed $(PEERS)/installed  ## Measure speed, start-up, memory and counting against the peers
+	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python $(if $(CORPUS),--corpus $(CORPUS))
 
 clean:  ## Remove environments and build products
 	rm -rf $(VENV) $(PEERS) build/demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

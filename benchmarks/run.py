@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.counting import compare_counting
+from benchmarks.engines import compare_engines
 from textveil.mechanisms import Request
 from textveil.mechanisms.madlib import Madlib
 from textveil.randomness import SystemRandomness
@@ -130,19 +132,24 @@ def compare_memory() -> None:
             print(f"  {suffix:<8} 200,000 rows  {long:>8.0f} MiB   {long / short - 1:+.1%}   {rate:,.0f} documents/s")
 
 
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "speed": lambda options: compare_speed(options.peers),
+    "start": lambda _: compare_start(),
+    "memory": lambda _: compare_memory(),
+    "counting": lambda options: compare_counting(options.corpus),
+    "engines": lambda options: compare_engines(options.corpus, options.peers),
+}
+
+
 def main() -> None:
     """Run all benchmarks, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, required=True, help="the Python of the peers' environment")
-    parser.add_argument("--only", choices=["speed", "start", "memory"], action="append")
+    parser.add_argument("--only", choices=list(PARTS), action="append")
+    parser.add_argument("--corpus", type=Path, help="English to count, a document per line; otherwise it is drawn")
     options = parser.parse_args()
-    wanted = options.only or ["speed", "start", "memory"]
-    if "speed" in wanted:
-        compare_speed(options.peers)
-    if "start" in wanted:
-        compare_start()
-    if "memory" in wanted:
-        compare_memory()
+    for part in options.only or PARTS:
+        PARTS[part](options)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ LAYERS = [
     {"privacy"},
     {"obfuscation"},
     {"tables"},
-    {"jobs"},
+    {"execution"},
+    {"jobs", "corpus"},
     {"cli"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -102,7 +103,7 @@ def test_public_names() -> None:
 
 
 def test_starting_loads_nothing_heavy() -> None:
-    heavy = {"pyarrow", "gensim", "scipy", "torch", "transformers", "spacy", "pandas", "ray"}
+    heavy = {"pyarrow", "datasets", "gensim", "scipy", "torch", "transformers", "spacy", "pandas", "ray"}
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not heavy & set(loaded)

@@ -47,7 +47,7 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
             report(f"Error: the system says: {error.strerror or type(error).__name__}. Check paths and free space.")
             raise typer.Exit(FAILURE) from error
         except KeyboardInterrupt as error:
-            report("Stopped. If a file was being written, the same command with --resume goes on.")
+            report("Stopped. What is finished is kept: the same command goes on (obfuscate: with --resume).")
             raise typer.Exit(INTERRUPTED) from error
         except (typer.Exit, typer.Abort):
             raise

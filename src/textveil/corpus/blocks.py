@@ -91,7 +91,7 @@ class _Lines(io.RawIOBase):
 
     def __init__(self, raw: IO[bytes], stop: int) -> None:
         self._raw, self._stop = raw, stop
-        self._ended = False
+        self._ended = raw.tell() >= stop
 
     def readable(self) -> bool:
         return True

@@ -14,30 +14,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textveil.atomic import output_error, sync_folder, writing
+from textveil.corpus import MEMORY, MIN_COUNT
+from textveil.corpus.blocks import DatasetShard
 from textveil.corpus.inputs import Corpus, hash_file
 from textveil.corpus.ngrams import FORMAT, LONGEST, MANIFEST, NgramCounts, table_name, write_table
 from textveil.corpus.ngrams import hash_file as hash_table
 from textveil.corpus.pairs import split_key
 from textveil.corpus.parts import BlockTask, Mark, MergeTask, PairTask, Part, Task, do_task
-from textveil.corpus.runs import PairKeys, plan_ranges, read_run
+from textveil.corpus.runs import PairKeys, WordKeys, plan_ranges, read_run
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.execution import Executor
 from textveil.progress import Progress, ignore_progress
 from textveil.unfinished import Unfinished
 from textveil.version import __version__
 
-MIN_COUNT = 275
-"""The paper's, for ten billion words."""
-MEMORY = 2 << 30
-"""How much memory counting may use, unless told."""
-
-PROCESS_BYTES = 64 << 20
+PROCESS_BYTES = 80 << 20
 """What a process has before it has any work: Python, NumPy, Arrow."""
-LEAST_BYTES = 48 << 20
+LEAST_BYTES = 32 << 20
 """What a worker needs on top of that, to be of use."""
-POSITION_BYTES = 64
+POSITION_BYTES = 80
 """What a word costs while its part is worked on."""
-ROW_BYTES = 96
+ROW_BYTES = 112
 """What a row of a run costs while it is merged."""
 MOST_POSITIONS = 1 << 21
 """A larger part would not be faster: see :func:`textveil.corpus.pairs.pair_neighbours`."""
@@ -208,7 +205,10 @@ class _Counting:
         def tasks() -> Iterator[tuple[Path, Task]]:
             for name, block in self.job.corpus.blocks(self.limits.workers):
                 names.append(name)
-                yield folder / f"{name}.json", BlockTask(name, block, folder, self.limits.positions)
+                yield (
+                    folder / f"{name}.json",
+                    BlockTask(name, block, folder, self.limits.positions, hashed=isinstance(block, DatasetShard)),
+                )
 
         size = self.job.corpus.size
         done = tokens = 0
@@ -306,7 +306,7 @@ class _Counting:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        words = pa.concat_arrays([keys.to_arrow() for piece in levels[0].pieces for keys, _ in read_run(piece)])
+        words = WordKeys.join([keys for piece in levels[0].pieces for keys, _ in read_run(piece)]).to_arrow()
         space = pa.scalar(" ", words.type)
         shorter = self._load_word_rows(length - 1, levels[length - 2].rows)
         with writing(self._word_rows(length)) as longer:

@@ -134,7 +134,7 @@ class Corpus:
             digests: The SHA-256 of the documents of every block, in order.
         """
         files = [{"path": str(file.path), "bytes": file.size, "sha256": hashes[str(file.path)]} for file in self.files]
-        documents = hashlib.sha256("".join(digests).encode()).hexdigest()
+        documents = hashlib.sha256("".join(filter(None, digests)).encode()).hexdigest()
         datasets = [{**asdict(dataset), "documents_sha256": documents} for dataset in self.datasets]
         return {"files": files, "data_sets": datasets, "column": self.column, "format": self.format_name}
 

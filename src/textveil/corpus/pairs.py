@@ -58,7 +58,7 @@ def pair_neighbours(numbers: Numbers, frequent: Numbers) -> NumberedPairs:
     small[kept] = np.arange(len(kept), dtype=np.uint32)
     here = _drop_repeated_gaps(small[numbers])
     begins = np.flatnonzero((here[:-1] != NONE) & (here[1:] != NONE))
-    bits = len(kept).bit_length()
+    bits = _bits(len(kept))
     pairs, begins = _sort_pairs(here[begins], here[begins + 1], begins, bits)
 
     new = np.ones(len(pairs), bool)
@@ -81,6 +81,11 @@ def _drop_repeated_gaps(numbers: Numbers) -> Numbers:
     return kept
 
 
+def _bits(count: int) -> int:
+    """How many bits numbers up to ``count`` need."""
+    return count.bit_length()
+
+
 def _sort_pairs(
     left: Numbers, right: Numbers, positions: NDArray[np.intp], bits: int
 ) -> tuple[Pairs, NDArray[np.intp]]:
@@ -90,7 +95,7 @@ def _sort_pairs(
     one that keeps track of positions.
     """
     pairs = (left.astype(np.uint64) << np.uint64(bits)) | right
-    room = int(positions[-1]).bit_length() if len(positions) else 0
+    room = _bits(int(positions[-1])) if len(positions) else 0
     if 2 * bits + room > 64:
         order = np.argsort(pairs, kind="stable")
         return pairs[order], positions[order]

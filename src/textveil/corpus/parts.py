@@ -110,12 +110,16 @@ def _check_folder(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BlockTask:
-    """Number the words of a block, in parts that are no larger than memory allows."""
+    """Number the words of a block, in parts that are no larger than memory allows.
+
+    Where there is no file to take the hash of, the documents are hashed.
+    """
 
     name: str
     block: Block
     folder: Path
     positions: int
+    hashed: bool
 
     def run(self) -> Mark:
         """Write the parts and the mark."""
@@ -127,14 +131,15 @@ class BlockTask:
         for texts in self.block.read():
             present = [text for text in texts if text is not None]
             documents += len(present)
-            for text in present:
-                digest.update(text.encode(errors="surrogatepass") + b"\0")
+            if self.hashed:
+                for text in present:
+                    digest.update(text.encode(errors="surrogatepass") + b"\0")
             numbering.add(present)
             if numbering.positions + DISTINCT_WEIGHT * numbering.distinct >= self.positions:
                 parts.append(self._write(numbering, len(parts)))
         if numbering.positions:
             parts.append(self._write(numbering, len(parts)))
-        mark = Mark(self.block.size, documents, parts=parts, digest=digest.hexdigest())
+        mark = Mark(self.block.size, documents, parts=parts, digest=digest.hexdigest() if self.hashed else "")
         return mark.write(self.folder / f"{self.name}.json")
 
     def _write(self, numbering: WordNumbering, index: int) -> Part:

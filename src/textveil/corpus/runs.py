@@ -191,7 +191,7 @@ class WordKeys(Keys):
     @classmethod
     def join(cls, keys: Sequence[Keys]) -> WordKeys:
         """All words."""
-        return cls(pa.concat_arrays([part.to_arrow() for part in keys]))
+        return cls(pa.chunked_array([part.to_arrow() for part in keys], cls.arrow_type).combine_chunks())
 
     @classmethod
     def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[WordKeys, Counts]:

@@ -18,7 +18,7 @@ class LocalExecutor(Executor):
     name = "local"
 
     def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        super().__init__(workers or 1, address)
+        super().__init__(1 if workers is None else workers, address)
         refuse_address(self)
         if self.workers > 1:
             raise ParameterError("--executor local has one worker. For more, use --executor processes.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
@@ -18,11 +19,19 @@ OBJECT_STORE = 128 << 20
 """Bytes for tasks on their way to a worker; what is large lies in files."""
 
 
+def _knock(address: str | None) -> None:
+    """See whether anybody listens at an address: Ray itself would wait for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=10):
+            pass
+
+
 class RayExecutor(Executor):
     """Does tasks on every node of a cluster, which must all see the same files.
 
-    Without an address, a Ray of this machine's own is started and ended. Where a worker dies, Ray gives its task to
-    another.
+    Where this process is connected to a cluster already, that one is used. Otherwise, without an address, a Ray of this
+    machine's own is started and ended. Where a worker dies, Ray gives its task to another.
     """
 
     name = "ray"
@@ -40,6 +49,7 @@ class RayExecutor(Executor):
 
     def _connect(self, address: str | None, own: dict[str, int]) -> None:
         try:
+            _knock(address)
             self._ray.init(
                 address=address or "local",
                 include_dashboard=None if address else False,

@@ -1,0 +1,103 @@
+"""Merging what parts have counted, when it does not fit: Arrow runs by range, DuckDB and Polars, on the same rows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.counting import MIN_COUNT, read_documents, watch
+
+PART_WORDS = 1_000_000
+PARTS = 30
+MEMORY = 512
+"""MiB that each may use, where it can be told."""
+
+
+def write_parts(corpus: Path | None, folder: Path) -> int:
+    """Three-word keys of every part, in order and counted, as Arrow runs and as Parquet; how many rows there are."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from textveil.corpus.runs import PairKeys, write_run
+    from textveil.corpus.words import END, split_documents
+
+    numbers: dict[str, int] = {END: 0}
+    words: list[int] = []
+    rows = part = 0
+    for document in read_documents(corpus):
+        words += [numbers.setdefault(word, len(numbers)) for word in split_documents([document])]
+        if len(words) < PART_WORDS:
+            continue
+        ids = np.array(words, np.uint64)
+        whole = (ids[:-2] > 0) & (ids[1:-1] > 0) & (ids[2:] > 0)
+        trigrams = ((ids[:-2] << np.uint64(42)) | (ids[1:-1] << np.uint64(21)) | ids[2:])[whole]
+        keys, counts = np.unique(trigrams, return_counts=True)
+        write_run(folder / f"{part:03}.keys", PairKeys(keys), counts)
+        parquet.write_table(pa.table({"key": keys, "count": counts}), folder / f"{part:03}.parquet", compression="lz4")
+        rows, part, words = rows + len(keys), part + 1, []
+        if part == PARTS:
+            break
+    return rows
+
+
+def merge_with_arrow(folder: Path) -> int:
+    """Range by range, in one process."""
+    from textveil.corpus.counting import PROCESS_BYTES, ROW_BYTES
+    from textveil.corpus.runs import Run, merge_range, plan_ranges, read_run
+
+    runs = []
+    for path in sorted(folder.glob("*.keys")):
+        batches = [(keys.first(), len(keys)) for keys, _ in read_run(path)]
+        runs.append(Run(path, sum(rows for _, rows in batches), [first for first, _ in batches]))
+    limit = ((MEMORY << 20) - PROCESS_BYTES) // ROW_BYTES
+    return sum(len(merge_range(wanted, MIN_COUNT)[0]) for wanted in plan_ranges(runs, limit))
+
+
+def merge_with_duckdb(folder: Path) -> int:
+    """With its own spilling to disk."""
+    import duckdb
+
+    settings: dict[str, Any] = {"memory_limit": f"{MEMORY}MB", "threads": 2, "temp_directory": str(folder / "spill")}
+    query = f"""COPY (SELECT key, sum(count) AS count FROM read_parquet('{folder}/*.parquet')
+        GROUP BY key HAVING sum(count) >= {MIN_COUNT} ORDER BY key) TO '{folder}/merged.duckdb'"""  # noqa: S608
+    return int(duckdb.connect(config=settings).execute(query).fetchall()[0][0])
+
+
+def merge_with_polars(folder: Path) -> int:
+    """As a stream; it has no limit of memory."""
+    import polars as pl
+
+    rows = pl.scan_parquet(folder / "*.parquet").group_by("key").agg(pl.col("count").sum())
+    rows.filter(pl.col("count") >= MIN_COUNT).sort("key").sink_parquet(folder / "merged.polars")
+    return int(pl.scan_parquet(folder / "merged.polars").select(pl.len()).collect().item())
+
+
+ENGINES = {"arrow": merge_with_arrow, "duckdb": merge_with_duckdb, "polars": merge_with_polars}
+LABELS = {
+    "arrow": "textveil: Arrow runs, by range, 1 thread",
+    "duckdb": "DuckDB, 2 threads, with spilling",
+    "polars": "Polars, 2 threads, streaming, no limit",
+}
+
+
+def compare_engines(corpus: Path | None, peers: Path) -> None:
+    """Seconds and peak memory of each; they must find the same rows."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = write_parts(corpus, folder)
+        print(f"\nMerging {PARTS} parts, {rows:,} rows, {MEMORY} MiB allowed")
+        for engine, label in LABELS.items():
+            python = sys.executable if engine == "arrow" else str(peers)
+            command = [python, "-m", "benchmarks.engines", engine, name]
+            found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+            measured = watch(command)
+            print(f"  {label:<42}{measured.seconds:>7.1f} s {measured.peak:>7,.0f} MiB   {int(found):,} rows found")
+
+
+if __name__ == "__main__":
+    print(ENGINES[sys.argv[1]](Path(sys.argv[2])))

@@ -1,0 +1,154 @@
+"""``textveil prepare``."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil.cli.display import showing_progress
+from textveil.cli.reporting import report, reporting_errors
+from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, TOP_SHARE
+from textveil.errors import ParameterError
+from textveil.execution import EXECUTORS
+from textveil.extras import require
+from textveil.tables import FORMATS, TEXT_COLUMN
+
+COUNT_EXAMPLES = """
+\b
+Examples:
+  textveil prepare count corpus.txt.xz --output counts --min-count 20
+  textveil prepare count reviews/ more.jsonl.gz --column body --output counts --workers 8 --memory 16G
+  textveil prepare count hf:HuggingFaceFW/fineweb --config sample-10BT --output counts --memory 64G
+  textveil prepare count /shared/fineweb --output /shared/counts --executor ray --address auto
+
+Killed, it goes on where it was when the same command is given again.
+"""
+SCORE_EXAMPLES = """
+\b
+Examples:
+  textveil prepare score counts --output lexicons
+  textveil prepare score counts --output lexicons --min-pmi 3 --top 10
+"""
+
+app = typer.Typer(
+    help="Prepare a language from a corpus: count n-grams, score them.", no_args_is_help=True, rich_markup_mode=None
+)
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Bytes, as people write them.
+
+    >>> parse_size("1.5G"), parse_size("512 MiB")
+    (1610612736, 536870912)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ParameterError("The memory must be a number of bytes, such as 512M or 16G.")
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+
+
+@app.command("count", epilog=COUNT_EXAMPLES, no_args_is_help=True)
+@reporting_errors
+def count(
+    corpus: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS",
+            help="Files (txt with a document per line, jsonl, parquet, csv, tsv; plain or .gz, .xz, .zst), folders, "
+            "or hf:OWNER/NAME for a Hugging Face data set.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the counts.")],
+    min_count: Annotated[
+        int, typer.Option(help="Leave out n-grams that occur less often. The paper's is for ten billion words.")
+    ] = MIN_COUNT,
+    column: Annotated[str, typer.Option("--column", "-c", help="The column with the documents.")] = TEXT_COLUMN,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help=f"The format, if names do not tell it: {', '.join(FORMATS)}.")
+    ] = None,
+    config: Annotated[str | None, typer.Option(help="The configuration of a Hugging Face data set.")] = None,
+    split: Annotated[str, typer.Option(help="The split of a Hugging Face data set.")] = "train",
+    revision: Annotated[str | None, typer.Option(help="The revision of a Hugging Face data set.")] = None,
+    executor: Annotated[
+        str,
+        typer.Option(help=f"Where the work runs: {', '.join(EXECUTORS)}. The result is the same to the byte."),
+    ] = "processes",
+    workers: Annotated[int | None, typer.Option(help="How many work at a time; by default, one per core.")] = None,
+    address: Annotated[
+        str | None, typer.Option(help="The address of a running Ray cluster, or auto; its machines share the files.")
+    ] = None,
+    memory: Annotated[
+        str, typer.Option(help="The memory of all processes together, such as 512M or 16G; the rest is on disk.")
+    ] = f"{MEMORY >> 30}G",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace counts that are there, and start an unfinished run over.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show neither progress nor a summary.")] = False,
+) -> None:
+    """Count all n-grams of one to four words that occur often enough, exactly.
+
+    Words are the runs of letters, digits and underscores of the lower-cased text; n-grams do not cross documents.
+    Needs about 15 bytes of disk per word of the corpus while it runs, beside the output.
+    """
+    require("pyarrow", extra="prepare")
+    from textveil.corpus.counting import CountJob
+    from textveil.corpus.inputs import Corpus
+
+    started = time.monotonic()
+    found = Corpus.find(corpus, column=column, format_name=format_name, config=config, split=split, revision=revision)
+    job = CountJob(found, output, min_count, parse_size(memory), overwrite)
+    with EXECUTORS.load(executor)(workers, address) as chosen, showing_progress(quiet, "words") as progress:
+        counts = job.run(chosen, progress)
+    if quiet:
+        return
+    seconds = time.monotonic() - started
+    manifest = counts.manifest
+    report(
+        f"{manifest['documents']:,} documents, {counts.tokens:,} words, {manifest['distinct_words']:,} of them "
+        f"different, in {seconds:.1f} s ({counts.tokens / seconds:,.0f} words/s)"
+    )
+    if found.skipped:
+        report(f"Files in no known format were skipped: {found.skipped:,}.")
+    for length, table in manifest["tables"].items():
+        typer.echo(f"{length}-grams that occur {min_count:,} times or more: {table['rows']:,}")
+    if not manifest["tables"]["2"]["rows"]:
+        report(f"No two words occur together {min_count:,} times. For a corpus of this size, lower --min-count.")
+
+
+@app.command("score", epilog=SCORE_EXAMPLES, no_args_is_help=True)
+@reporting_errors
+def score(
+    counts: Annotated[Path, typer.Argument(help="The folder that textveil prepare count wrote.")],
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the lexicons.")],
+    min_count: Annotated[
+        int | None, typer.Option(help="Leave out n-grams that occur less often; by default as in the counts.")
+    ] = None,
+    min_pmi: Annotated[float, typer.Option(help="The lexicon of PMI has the n-grams above this.")] = MIN_PMI,
+    top: Annotated[
+        float, typer.Option(help="The lexicons of LLR and t-score have the best of all n-grams, so many per cent.")
+    ] = 100 * TOP_SHARE,
+    examples: Annotated[int, typer.Option(help="Show so many of the best entries of every lexicon.")] = 5,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace lexicons that are there.")] = False,
+) -> None:
+    """Score counted n-grams by PMI, LLR and t-score, and write a lexicon for each."""
+    require("pyarrow", extra="prepare")
+    from textveil.corpus.lexicons import Lexicon, ScoreJob
+
+    manifest = ScoreJob(counts, output, min_count, min_pmi, top / 100, overwrite).run()
+    typer.echo(f"{manifest['ngrams']:,} n-grams of two to four words, of a corpus of {manifest['tokens']:,} words")
+    for measure, entry in manifest["lexicons"].items():
+        lengths = ", ".join(f"{number:,} of {length} words" for length, number in entry["entries"].items())
+        limit = "" if entry["threshold"] is None else f", scores from {entry['threshold']:.4g}"
+        typer.echo(f"{measure:<7} {sum(entry['entries'].values()):,} entries ({lengths}){limit}")
+        lexicon = Lexicon.load(output, measure)
+        for row in lexicon.scores.argsort(kind="stable")[::-1][: max(0, examples)]:
+            typer.echo(f"        {lexicon.scores[row]:>12,.2f}  {lexicon.counts[row]:>10,}  {lexicon.ngrams[row]}")

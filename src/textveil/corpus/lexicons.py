@@ -1,0 +1,178 @@
+"""Lexicons: the n-grams that an association measure takes for one expression, with their scores.
+
+lexicons/
+    lexicons.json                           the manifest: the counts they come from, parameters, SHA-256 of every file
+    pmi.parquet, llr.parquet, tscore.parquet    ngram (words joined by a space), count, score: in order
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.atomic import output_error, writing, writing_folder
+from textveil.corpus import MIN_PMI, TOP_SHARE
+from textveil.corpus.association import MEASURES, count_occurrences
+from textveil.corpus.ngrams import LONGEST, NgramCounts, hash_file, write_table
+from textveil.corpus.ngrams import MANIFEST as COUNTS_MANIFEST
+from textveil.errors import InputError, OutputExistsError, ParameterError
+from textveil.extras import require
+from textveil.version import __version__
+
+FORMAT = 1
+MANIFEST = "lexicons.json"
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Expressions in order, with their counts and scores."""
+
+    ngrams: list[str]
+    counts: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    @classmethod
+    def load(cls, folder: Path, measure: str) -> Lexicon:
+        """Read the lexicon of a measure, and check that it is what the manifest says."""
+        parquet = require("pyarrow.parquet", extra="prepare")
+        arrow = require("pyarrow", extra="prepare")
+        try:
+            manifest = json.loads((folder / MANIFEST).read_bytes())
+            expected = manifest["lexicons"][measure]["sha256"]
+            path = folder / lexicon_name(measure)
+            if hash_file(path) != expected:
+                raise InputError(f"{str(path)!r} is not what {MANIFEST} says: it was changed. Score again.")
+            table = parquet.read_table(path, memory_map=False)
+        except (OSError, ValueError, KeyError, TypeError, arrow.ArrowException) as error:
+            raise InputError(
+                f"{str(folder)!r} has no lexicon {measure!r} that can be read. Write it with: textveil prepare score"
+            ) from error
+        return cls(table["ngram"].to_pylist(), table["count"].to_numpy(), table["score"].to_numpy())
+
+    def __len__(self) -> int:
+        return len(self.ngrams)
+
+
+def lexicon_name(measure: str) -> str:
+    """The file of a measure's lexicon."""
+    return f"{measure}.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreJob:
+    """Scores counted n-grams and writes the lexicons.
+
+    Args:
+        counts: The folder that counting wrote.
+        output: The folder to write.
+        min_count: Leave out n-grams that occur less often; by default, those that counting left out.
+        min_pmi: The lexicon of PMI has the n-grams above this.
+        top_share: The lexicons of LLR and t-score have this share of all n-grams, those with the highest scores.
+        overwrite: Replace lexicons that are there.
+    """
+
+    counts: Path
+    output: Path
+    min_count: int | None = None
+    min_pmi: float = MIN_PMI
+    top_share: float = TOP_SHARE
+    overwrite: bool = False
+
+    def run(self) -> dict[str, Any]:
+        """Score, choose, write; the manifest."""
+        counts = NgramCounts.load(self.counts)
+        min_count = counts.min_count if self.min_count is None else self.min_count
+        self._check(counts, min_count)
+        occurrences = count_occurrences(counts)
+        ngrams = require("pyarrow", extra="prepare").chunked_array(
+            [chunk for length in occurrences for chunk in counts.tables[length].ngrams.chunks], "string"
+        )
+        lengths = np.repeat(list(occurrences), [len(counts.tables[length]) for length in occurrences])
+        numbers = np.concatenate([counts.tables[length].counts for length in occurrences])
+        frequent = numbers >= min_count
+        manifest: dict[str, Any] = {
+            "format": FORMAT,
+            "counts_sha256": hash_file(self.counts / COUNTS_MANIFEST),
+            "tokens": counts.tokens,
+            "min_count": min_count,
+            "min_pmi": self.min_pmi,
+            "top_share": self.top_share,
+            "ngrams": int(frequent.sum()),
+            "versions": {"textveil": __version__, "numpy": np.__version__},
+            "lexicons": {},
+        }
+        self._remove_old()
+        with writing_folder(self.output.resolve()) as folder:
+            for measure, score in MEASURES.items():
+                scores = np.concatenate([score(occurrences[length]) for length in occurrences])
+                chosen, threshold = self._choose(measure, scores, frequent)
+                path = folder / lexicon_name(measure)
+                self._write(path, ngrams, numbers, scores, chosen)
+                manifest["lexicons"][measure] = {
+                    "file": path.name,
+                    "sha256": hash_file(path),
+                    "entries": {str(n): int((lengths[chosen] == n).sum()) for n in range(2, LONGEST + 1)},
+                    "threshold": threshold,
+                }
+            with writing(folder / MANIFEST) as stream:
+                stream.write((json.dumps(manifest, indent=2) + "\n").encode())
+        return manifest
+
+    def _check(self, counts: NgramCounts, min_count: int) -> None:
+        if min_count < counts.min_count:
+            raise ParameterError(
+                f"The counts have n-grams that occur {counts.min_count} times or more. For {min_count}, count again."
+            )
+        if not math.isfinite(self.min_pmi):
+            raise ParameterError(f"The 'min_pmi' parameter must be a finite number. Got {self.min_pmi} instead.")
+        if not 0 < self.top_share <= 1:
+            raise ParameterError(f"The 'top_share' parameter must be in (0, 1]. Got {self.top_share} instead.")
+        if not self.output.parent.is_dir():
+            raise ParameterError(f"There is no folder {str(self.output.parent)!r}. Make it first.")
+        if self.output.exists() and not (self.output / MANIFEST).is_file():
+            raise OutputExistsError(f"{str(self.output)!r} exists and has no {MANIFEST}. Choose another name.")
+        if self.output.exists() and not self.overwrite:
+            raise OutputExistsError(
+                f"{str(self.output)!r} exists. Choose another name, or replace it with --overwrite."
+            )
+
+    def _remove_old(self) -> None:
+        try:
+            if self.output.exists():
+                shutil.rmtree(self.output)
+        except OSError as error:
+            raise output_error(self.output, error) from error
+
+    def _choose(
+        self, measure: str, scores: NDArray[np.float64], frequent: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.intp], float | None]:
+        """The rows of the lexicon, and the score that the lowest of them has at least."""
+        if measure == "pmi":
+            return np.flatnonzero(frequent & (scores > self.min_pmi)), self.min_pmi
+        among = scores[frequent]
+        wanted = math.ceil(self.top_share * len(among))
+        if wanted == 0:
+            return np.empty(0, np.intp), None
+        threshold = np.partition(among, len(among) - wanted)[len(among) - wanted]
+        return np.flatnonzero(frequent & (scores >= threshold)), float(threshold)
+
+    def _write(
+        self,
+        path: Path,
+        ngrams: Any,
+        counts: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        chosen: NDArray[np.intp],
+    ) -> None:
+        """Write the chosen n-grams in the order of their words, whatever their length."""
+        arrow = require("pyarrow", extra="prepare")
+        table = arrow.table({"ngram": ngrams.take(chosen), "count": counts[chosen], "score": scores[chosen]})
+        table = table.sort_by("ngram").combine_chunks()
+        write_table(path, table.column_names, (batch.columns for batch in table.to_batches()))

@@ -1,0 +1,61 @@
+"""Corpora for counting, and the plain way to count them."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+from textveil.corpus.counting import CountJob
+from textveil.corpus.inputs import Corpus
+from textveil.corpus.ngrams import NgramCounts
+from textveil.execution.local import LocalExecutor
+
+SHARED = Path(os.environ.get("TEXTVEIL_CORPUS", Path(__file__).parents[3] / "shared/corpus/english_64m.txt.xz"))
+"""Real English, a document per line, where it is at hand."""
+
+
+def count_plainly(documents) -> list[Counter[str]]:
+    """A Counter over joined strings for every length."""
+    counters: list[Counter[str]] = [Counter() for _ in range(4)]
+    for document in documents:
+        words = re.findall(r"\b\w+\b", document.lower())
+        for length, counter in enumerate(counters, start=1):
+            counter.update(" ".join(words[start : start + length]) for start in range(len(words) - length + 1))
+    return counters
+
+
+def frequent(counter, min_count):
+    return sorted((ngram, count) for ngram, count in counter.items() if count >= min_count)
+
+
+def rows_of(counts: NgramCounts, length: int) -> list[tuple[str, int]]:
+    table = counts.tables[length]
+    return list(zip(table.ngrams.to_pylist(), table.counts.tolist(), strict=True))
+
+
+def count(paths, output, *, executor=None, progress=None, **options) -> NgramCounts:
+    """Count in this process, unless another executor is given."""
+    job = CountJob(Corpus.find(paths if isinstance(paths, list) else [paths]), output, **options)
+    arguments = [] if progress is None else [progress]
+    return job.run(executor or LocalExecutor(), *arguments)
+
+
+def zipf_documents(words: int, seed: int = 5, vocabulary: int = 5000) -> list[str]:
+    """Documents whose words are distributed as in a language, so that there are n-grams of all frequencies."""
+    generator = random.Random(seed)
+    names = [f"w{number}" for number in range(vocabulary)]
+    chosen = generator.choices(names, [1 / (rank + 1) for rank in range(vocabulary)], k=words)
+    documents, start = [], 0
+    while start < words:
+        length = generator.randint(1, 120)
+        documents.append(", ".join(chosen[start : start + length]))
+        start += length
+    return documents
+
+
+def write_lines(path: Path, documents) -> Path:
+    path.write_text("".join(f"{document}\n" for document in documents), encoding="utf-8")
+    return path

@@ -1,0 +1,462 @@
+import errno
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.corpus.conftest import SHARED, count, count_plainly, frequent, rows_of, write_lines, zipf_documents
+from textveil.corpus import counting, inputs, parts, runs
+from textveil.corpus.counting import CountJob, Limits
+from textveil.corpus.inputs import Corpus
+from textveil.corpus.ngrams import NgramCounts, table_name
+from textveil.errors import ExecutionError, InputError, OutputError, OutputExistsError, ParameterError
+from textveil.execution import EXECUTORS
+from textveil.execution.local import LocalExecutor
+
+SMALLEST = 200 << 20
+
+
+def assert_equal_to_plain(counts, documents, min_count):
+    for length, counter in enumerate(count_plainly(documents), start=1):
+        assert rows_of(counts, length) == frequent(counter, min_count), length
+
+
+def assert_links_hold(counts):
+    for length in range(2, 5):
+        table, shorter = counts.tables[length], counts.tables[length - 1]
+        for name, rows in (("prefix", table.prefixes), ("suffix", table.suffixes)):
+            ngrams = [ngram.split(" ") for ngram in table.ngrams.to_pylist()]
+            cut = [" ".join(words[:-1] if name == "prefix" else words[1:]) for words in ngrams]
+            assert shorter.ngrams.take(rows).to_pylist() == cut
+
+
+@pytest.fixture
+def tiny_pieces(monkeypatch):
+    """Everything in many pieces: blocks, parts, batches and ranges."""
+    monkeypatch.setattr(inputs, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(runs, "BATCH_ROWS", 64)
+    monkeypatch.setattr(Limits, "within", lambda memory, executor: Limits(3000, 500, executor.workers))
+
+
+SYNTHETIC = {
+    "one word repeated": ["spam " * 5000],
+    "one word repeated in short documents": ["spam spam"] * 100 + ["spam"] * 50,
+    "all words distinct": [
+        " ".join(f"w{number}" for number in range(start, start + 50)) for start in range(0, 5000, 50)
+    ],
+    "exactly at the threshold": ["a b c d"] * 5 + ["b c d e"] * 4 + ["x y"] * 5 + ["p q r"] * 4 + ["q r s"],
+    "frequent words, rare pairs": [
+        f"a{number % 7} b{number % 11} c{number % 13} d{number % 5}" for number in range(400)
+    ],
+    "longer than four of the same": ["the end of the end of the end of the end"] * 3,
+    "many alphabets": ["Ça va, ÇA VA! ça va; ΣΑΣ σας Σας", "日本語 の 日本語 の", "e_e _ __ e_e _ __", "İ i̇ I ı"] * 5,
+    "empty lines": ["", "a b c d", "", "", "a b c d", "!!", ""],
+}
+
+
+@pytest.mark.parametrize("min_count", [1, 2, 5, 6])
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_synthetic_corpora(tmp_path, tiny_pieces, name, min_count):
+    documents = SYNTHETIC[name]
+    counts = count(write_lines(tmp_path / "a.txt", documents), tmp_path / "counts", min_count=min_count)
+    assert_equal_to_plain(counts, documents, min_count)
+    assert_links_hold(counts)
+    assert counts.tokens == sum(count_plainly(documents)[0].values())
+    assert counts.manifest["documents"] == len(documents)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.sampled_from("a b c dé É".split()), max_size=12).map(" ".join), min_size=1, max_size=8))
+def test_any_small_corpus(tmp_path_factory, documents):
+    if sum(count_plainly(documents)[0].values()) < 4:
+        return
+    folder = tmp_path_factory.mktemp("any")
+    counts = count(write_lines(folder / "a.txt", documents), folder / "counts", min_count=2)
+    assert_equal_to_plain(counts, documents, 2)
+    assert_links_hold(counts)
+
+
+@pytest.fixture(scope="module")
+def two_million_words(tmp_path_factory):
+    """Real text where it is at hand, otherwise text with the same distribution; and the plain counts of it."""
+    path = tmp_path_factory.mktemp("two million") / "corpus.txt"
+    if SHARED.exists():
+        with lzma.open(SHARED, "rb") as stream:
+            path.write_bytes(b"".join(stream.readlines(12_000_000)))
+    else:
+        write_lines(path, zipf_documents(2_100_000, vocabulary=60_000))
+    with path.open(encoding="utf-8") as documents:
+        counters = count_plainly(documents)
+    assert counters[0].total() >= 2_000_000
+    return path, counters
+
+
+@pytest.mark.parametrize("min_count", [2, 20, 275])
+def test_two_million_words(tmp_path, two_million_words, min_count):
+    path, counters = two_million_words
+    with EXECUTORS.load("processes")(2) as executor:
+        counts = count(path, tmp_path / "counts", executor=executor, min_count=min_count, memory=400 << 20)
+    assert counts.tokens == counters[0].total()
+    assert counts.manifest["distinct_words"] == len(counters[0])
+    for length in range(1, 5):
+        assert rows_of(counts, length) == frequent(counters[length - 1], min_count)
+
+
+@pytest.fixture(scope="module")
+def zipf(tmp_path_factory):
+    """A corpus of three files, one of them compressed."""
+    folder = tmp_path_factory.mktemp("zipf")
+    documents = zipf_documents(60_000)
+    write_lines(folder / "a.txt", documents[:400])
+    write_lines(folder / "b.txt", documents[400:500])
+    (folder / "c.txt.xz").write_bytes(lzma.compress("\n".join(documents[500:]).encode()))
+    return folder, documents
+
+
+def tables_of(folder):
+    return {length: (folder / table_name(length)).read_bytes() for length in range(1, 5)}
+
+
+@pytest.fixture(scope="module")
+def expected(zipf, tmp_path_factory):
+    """The tables of a run at one go, with large pieces."""
+    output = tmp_path_factory.mktemp("expected") / "counts"
+    assert_equal_to_plain(count(zipf[0], output, min_count=3), zipf[1], 3)
+    return tables_of(output)
+
+
+def test_pieces_make_no_difference(tmp_path, zipf, expected, tiny_pieces):
+    count(zipf[0], tmp_path / "counts", min_count=3)
+    assert tables_of(tmp_path / "counts") == expected
+
+
+@pytest.mark.parametrize("name", list(EXECUTORS))
+def test_executors_agree_to_the_byte(tmp_path, zipf, expected, tiny_pieces, name):
+    with EXECUTORS.load(name)(1 if name == "local" else 2) as executor:
+        count(zipf[0], tmp_path / "counts", executor=executor, min_count=3)
+    assert tables_of(tmp_path / "counts") == expected
+
+
+def kill_a_worker(command):
+    """Kill one process whose command line says so; whether there was one."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if command in (folder / "cmdline").read_bytes():
+                os.kill(int(folder.name), signal.SIGKILL)
+                return True
+    return False
+
+
+def test_two_nodes_and_a_killed_worker(tmp_path, zipf, expected, tiny_pieces):
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster.add_node(num_cpus=1)
+    killed = []
+
+    def progress(stage, amount, fraction):
+        if stage == "counting 2-grams" and not killed and kill_a_worker(b"ray::do_task"):
+            killed.append(stage)
+
+    try:
+        with EXECUTORS.load("ray")(None, cluster.address) as executor:
+            assert executor.workers == 2
+            count(zipf[0], tmp_path / "counts", executor=executor, progress=progress, min_count=3)
+    finally:
+        cluster.shutdown()
+    assert killed
+    assert tables_of(tmp_path / "counts") == expected
+
+
+class Stopped(BaseException):
+    """What a kill is to the code: no handler sees it."""
+
+
+class StoppingExecutor(LocalExecutor):
+    """Stops the run after so many tasks."""
+
+    def __init__(self, tasks):
+        super().__init__()
+        self.left = tasks
+
+    def map(self, function, tasks):
+        for task in tasks:
+            if self.left == 0:
+                raise Stopped
+            self.left -= 1
+            yield function(task)
+
+
+def test_a_run_that_is_stopped_again_and_again(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
+    done = []
+
+    def do_task(task):
+        done.append(task)
+        return parts.do_task(task)
+
+    monkeypatch.setattr(counting, "do_task", do_task)
+    stops = 0
+    while True:
+        try:
+            count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(7), min_count=3)
+            break
+        except Stopped:
+            stops += 1
+            assert not (tmp_path / "counts").exists()
+    assert stops > 10
+    assert tables_of(tmp_path / "counts") == expected
+    names = [
+        (type(task), getattr(task, "folder", None), getattr(task, "name", getattr(task, "part", None))) for task in done
+    ]
+    assert len(names) == len({str(name) for name in names}), "a finished task was done again"
+    assert [path.name for path in tmp_path.iterdir()] == ["counts"]
+
+
+@pytest.mark.parametrize("stage", ["writing tables", "renaming"])
+def test_a_run_that_is_stopped_at_the_end(tmp_path, zipf, expected, monkeypatch, stage):
+    def stop(*arguments):
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        if stage == "renaming":
+            patch.setattr(
+                counting._Unfinished, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None
+            )
+        else:
+            patch.setattr(counting, "hash_table", stop)
+        with pytest.raises(Stopped):
+            count(zipf[0], tmp_path / "counts", min_count=3)
+    count(zipf[0], tmp_path / "counts", min_count=3)
+    assert tables_of(tmp_path / "counts") == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["counts"]
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from textveil.corpus import inputs
+from textveil.corpus.counting import CountJob, Limits
+from textveil.execution import EXECUTORS
+inputs.BLOCK_BYTES = 20_000
+Limits.within = staticmethod(lambda memory, executor: Limits(3000, 500, executor.workers))
+with EXECUTORS.load("processes")(2) as executor:
+    CountJob(inputs.Corpus.find([sys.argv[1]]), Path(sys.argv[2]), min_count=3).run(executor)
+"""
+
+
+def test_a_run_that_is_killed(tmp_path, zipf, expected):
+    output = tmp_path / "counts"
+    partial = tmp_path / "counts.partial"
+    command = [sys.executable, "-c", SCRIPT, str(zipf[0]), str(output)]
+    for level in ("1", "2", "3"):
+        process = subprocess.Popen(command, start_new_session=True)
+        while process.poll() is None and len(list(partial.glob(f"{level}/*.json"))) < 4:
+            time.sleep(0.001)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert not output.exists()
+    subprocess.run(command, check=True)
+    assert tables_of(output) == expected
+    assert not partial.exists()
+
+
+def test_another_number_of_workers_may_go_on(tmp_path, zipf, expected):
+    with pytest.raises(Stopped):
+        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
+    with EXECUTORS.load("processes")(2) as executor:
+        count(zipf[0], tmp_path / "counts", executor=executor, min_count=3)
+    assert tables_of(tmp_path / "counts") == expected
+
+
+def test_other_settings_may_not_go_on(tmp_path, zipf, expected):
+    with pytest.raises(Stopped):
+        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=4)
+    with pytest.raises(ParameterError, match=r"min_count \(was 4, now 3\).*--overwrite"):
+        count(zipf[0], tmp_path / "counts", min_count=3)
+    count(zipf[0], tmp_path / "counts", min_count=3, overwrite=True)
+    assert tables_of(tmp_path / "counts") == expected
+
+
+def test_a_changed_corpus_may_not_go_on(tmp_path):
+    path = write_lines(tmp_path / "a.txt", ["a b c d"] * 9)
+    with pytest.raises(Stopped):
+        count(path, tmp_path / "counts", executor=StoppingExecutor(2), min_count=3)
+    write_lines(path, ["a b c d"] * 10)
+    with pytest.raises(ParameterError, match="other settings: files"):
+        count(path, tmp_path / "counts", min_count=3)
+
+
+def test_a_finished_run_is_not_done_again(tmp_path, zipf):
+    count(zipf[0], tmp_path / "counts", min_count=3)
+    with pytest.raises(OutputExistsError, match="--overwrite"):
+        count(zipf[0], tmp_path / "counts", min_count=3)
+    count(zipf[0], tmp_path / "counts", min_count=5, overwrite=True)
+    assert NgramCounts.load(tmp_path / "counts").min_count == 5
+
+
+def test_a_folder_of_something_else_is_never_replaced(tmp_path, zipf):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "me.jpg").write_text("")
+    with pytest.raises(OutputExistsError, match=r"has no counts\.json"):
+        count(zipf[0], tmp_path / "photos", min_count=3, overwrite=True)
+    assert (tmp_path / "photos" / "me.jpg").exists()
+
+
+def test_a_folder_that_appears_during_the_run_is_kept(tmp_path, zipf, expected):
+    def progress(stage, amount, fraction):
+        if stage == "writing tables":
+            (tmp_path / "counts").mkdir(exist_ok=True)
+
+    with pytest.raises(OutputExistsError, match="has appeared"):
+        count(zipf[0], tmp_path / "counts", progress=progress, min_count=3)
+    (tmp_path / "counts").rmdir()
+    count(zipf[0], tmp_path / "counts", min_count=3)
+    assert tables_of(tmp_path / "counts") == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("", "has 0 words.*column 'text'"), ("... !\n\n", "has 0 words"), ("one two\nthree\n", "has 3 words: too few")],
+)
+def test_a_corpus_with_too_few_words(tmp_path, content, message):
+    (tmp_path / "a.txt").write_text(content)
+    with pytest.raises(InputError, match=message):
+        count(tmp_path / "a.txt", tmp_path / "counts", min_count=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_bad_line_keeps_what_is_finished(tmp_path, tiny_pieces):
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in zipf_documents(20_000))
+    (tmp_path / "a.jsonl").write_text(lines + "broken\n")
+    with pytest.raises(InputError, match="not a JSON object"):
+        count(tmp_path / "a.jsonl", tmp_path / "counts", min_count=3)
+    assert not (tmp_path / "counts").exists()
+    assert list((tmp_path / "counts.partial" / "1").glob("*.json"))
+
+
+@pytest.mark.parametrize("min_count", [0, -1])
+def test_a_min_count_that_means_nothing(tmp_path, zipf, min_count):
+    with pytest.raises(ParameterError, match="at least 1"):
+        count(zipf[0], tmp_path / "counts", min_count=min_count)
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_little_memory(tmp_path, zipf):
+    with (
+        EXECUTORS.load("processes")(2) as executor,
+        pytest.raises(ParameterError, match=r"2 workers need at least \d+M.*--memory.*--workers"),
+    ):
+        count(zipf[0], tmp_path / "counts", executor=executor, memory=100 << 20)
+
+
+def test_more_memory_is_larger_pieces():
+    small, large = (Limits.within(memory, LocalExecutor()) for memory in (SMALLEST, 2 * SMALLEST))
+    assert small.positions < large.positions
+    assert small.rows < large.rows
+    assert Limits.within(1 << 40, LocalExecutor()).positions == counting.MOST_POSITIONS
+
+
+def test_a_full_disk(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
+    real, calls = np.save, []
+
+    def save(stream, *arguments, **options):
+        calls.append(stream)
+        if len(calls) == 9:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(stream, *arguments, **options)
+
+    monkeypatch.setattr(np, "save", save)
+    with pytest.raises(OutputError, match=r"No space left on device.*run again"):
+        count(zipf[0], tmp_path / "counts", min_count=3)
+    assert not (tmp_path / "counts").exists()
+    count(zipf[0], tmp_path / "counts", min_count=3)
+    assert tables_of(tmp_path / "counts") == expected
+
+
+def test_a_worker_that_does_not_see_the_folder(tmp_path):
+    task = parts.MergeTask("0", tmp_path / "elsewhere", runs.KeyRange(None, None, []), 3)
+    with pytest.raises(InputError, match="where all machines see it"):
+        parts.do_task(task)
+
+
+def test_workers_that_die_are_told(tmp_path, zipf, monkeypatch):
+    class Dying(LocalExecutor):
+        def map(self, function, tasks):
+            raise ExecutionError("killed")
+
+    with pytest.raises(ExecutionError):
+        count(zipf[0], tmp_path / "counts", executor=Dying(), min_count=3)
+    assert not (tmp_path / "counts").exists()
+
+
+def test_the_manifest_says_what_was_counted(tmp_path):
+    path = write_lines(tmp_path / "a.txt", ["a b c d"] * 3)
+    manifest = count(path, tmp_path / "counts", min_count=2).manifest
+    assert manifest["tokens"] == 12
+    assert manifest["documents"] == 3
+    assert manifest["min_count"] == 2
+    assert {length: table["rows"] for length, table in manifest["tables"].items()} == {"1": 4, "2": 3, "3": 2, "4": 1}
+    (file,) = manifest["corpus"]["files"]
+    assert file == {"path": str(path), "bytes": 24, "sha256": inputs.InputFile.look_at(path).hash()}
+    assert set(manifest["versions"]) == {"textveil", "numpy", "pyarrow"}
+
+
+def test_a_data_set_is_counted_and_its_documents_are_hashed(tmp_path):
+    from tests.corpus.test_inputs import DOCUMENTS, make_dataset
+
+    counts = count(f"hf:{make_dataset(tmp_path / 'data')}", tmp_path / "counts", min_count=2)
+    assert_equal_to_plain(counts, DOCUMENTS, 2)
+    (described,) = counts.manifest["corpus"]["data_sets"]
+    assert len(described["documents_sha256"]) == 64
+    again = count(f"hf:{tmp_path / 'data'}", tmp_path / "again", min_count=2)
+    assert again.manifest == counts.manifest
+
+
+def test_changed_tables_are_noticed(tmp_path):
+    counts = count(write_lines(tmp_path / "a.txt", ["a b c d"] * 3), tmp_path / "counts", min_count=2)
+    path = counts.folder / table_name(2)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(InputError, match="was changed"):
+        _ = NgramCounts.load(counts.folder).tables
+
+
+@pytest.mark.parametrize(
+    "content", [None, "{", '{"format": 1}', '{"format": 99, "tokens": 1, "min_count": 1, "tables": {}}']
+)
+def test_a_folder_that_has_no_counts(tmp_path, content):
+    if content is not None:
+        (tmp_path / "counts.json").write_text(content)
+    with pytest.raises(InputError, match=r"prepare count|Count again"):
+        NgramCounts.load(tmp_path)
+
+
+def test_progress_is_told_stage_by_stage(tmp_path, zipf):
+    told = []
+    job = CountJob(Corpus.find([zipf[0]]), tmp_path / "counts", min_count=3)
+    job.run(LocalExecutor(), lambda *values: told.append(values))
+    stages = list(dict.fromkeys(stage for stage, _, _ in told))
+    assert stages == [
+        "hashing files",
+        "reading",
+        "merging 1-grams",
+        "counting 2-grams",
+        "merging 2-grams",
+        "counting 3-grams",
+        "merging 3-grams",
+        "counting 4-grams",
+        "merging 4-grams",
+        "writing tables",
+    ]
+    last = {stage: fraction for stage, _, fraction in told}
+    assert all(fraction == pytest.approx(1.0, abs=1e-3) for fraction in last.values())

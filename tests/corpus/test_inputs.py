@@ -1,0 +1,222 @@
+import gzip
+import itertools
+import json
+import lzma
+
+import pyarrow as pa
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from textveil.corpus import inputs
+from textveil.corpus.blocks import HubDataset, LineRange
+from textveil.corpus.inputs import Corpus
+from textveil.errors import ColumnError, InputError, ParameterError
+from textveil.tables import Layout
+
+DOCUMENTS = [f"Document {number}, with “quotes” and commas" for number in range(300)]
+COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+
+
+def as_lines(documents):
+    return "".join(f"{document}\n" for document in documents).encode()
+
+
+def as_json_lines(documents, column="text"):
+    return "".join(json.dumps({"id": 1, column: document}) + "\n" for document in documents).encode()
+
+
+def write_parquet(path, documents, column="text", group=20):
+    table = pa.table({"id": range(len(documents)), column: documents})
+    parquet.write_table(table, path, row_group_size=group)
+
+
+def read(corpus, workers=2):
+    return [
+        document
+        for _, block in corpus.blocks(workers)
+        for documents in block.read()
+        for document in documents
+        if document is not None
+    ]
+
+
+@pytest.fixture(params=[10**9, 1000], ids=["one block", "many blocks"])
+def block_bytes(request, monkeypatch):
+    monkeypatch.setattr(inputs, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(inputs, "_READ_BYTES", min(request.param, 1 << 20) // 3)
+    return request.param
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("name", "write"), [("a.txt", as_lines), ("a.jsonl", as_json_lines)])
+def test_lines(tmp_path, block_bytes, name, write, workers, suffix):
+    path = tmp_path / (name + suffix)
+    path.write_bytes(COMPRESS[suffix](write(DOCUMENTS)))
+    corpus = Corpus.find([path])
+    assert read(corpus, workers) == DOCUMENTS
+    names = [block_name for block_name, _ in corpus.blocks(workers)]
+    assert len(set(names)) == len(names)
+    if block_bytes == 1000 and (workers == 2 or not suffix):
+        assert len(names) > 5
+
+
+def test_parquet(tmp_path, block_bytes):
+    write_parquet(tmp_path / "a.parquet", DOCUMENTS, column="body")
+    corpus = Corpus.find([tmp_path / "a.parquet"], column="body")
+    assert read(corpus) == DOCUMENTS
+    blocks = [block for _, block in corpus.blocks(2)]
+    assert (len(blocks) > 3) == (block_bytes == 1000)
+    if len(blocks) > 1:
+        assert abs(sum(block.size for block in blocks) - corpus.size) < len(blocks)
+
+
+def test_csv_is_read_as_a_whole(tmp_path, block_bytes):
+    rows = "".join(f'{number},"{document}"\n' for number, document in enumerate(DOCUMENTS))
+    (tmp_path / "a.csv").write_text("id,text\n" + rows, encoding="utf-8")
+    assert read(Corpus.find([tmp_path / "a.csv"])) == DOCUMENTS
+
+
+def test_folders_with_files_of_all_kinds(tmp_path, block_bytes):
+    (tmp_path / "deep" / ".hidden").mkdir(parents=True)
+    (tmp_path / "a.txt").write_bytes(as_lines(DOCUMENTS[:100]))
+    write_parquet(tmp_path / "b.parquet", DOCUMENTS[100:200])
+    (tmp_path / "deep" / "c.jsonl.gz").write_bytes(gzip.compress(as_json_lines(DOCUMENTS[200:])))
+    (tmp_path / "deep" / ".hidden" / "d.txt").write_bytes(as_lines(["hidden"]))
+    (tmp_path / "README").write_text("not a document")
+    corpus = Corpus.find([tmp_path])
+    assert sorted(read(corpus)) == sorted(DOCUMENTS)
+    assert corpus.skipped == 1
+
+
+def test_missing_documents_are_left_out(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n\n{"text": null}\n{"id": 3}\n{"text": "two"}\n')
+    assert read(Corpus.find([tmp_path / "a.jsonl"])) == ["one", "two"]
+
+
+lines = st.lists(st.text("abé\r 𝔘", max_size=5), max_size=12)
+
+
+@given(lines, st.sampled_from(["", "\n"]), st.lists(st.integers(0, 60), max_size=4))
+def test_ranges_of_any_cuts_have_every_line_once(tmp_path_factory, documents, ending, cuts):
+    path = tmp_path_factory.mktemp("ranges") / "a.txt"
+    content = ("\n".join(documents) + ending).encode()
+    path.write_bytes(content)
+    limits = sorted({0, len(content), *(cut for cut in cuts if cut < len(content))})
+    found = []
+    for start, stop in itertools.pairwise(limits):
+        found += [text for texts in LineRange(path, Layout("text", None), start, stop).read() for text in texts]
+    expected = content.decode().split("\n")
+    assert found == (expected[:-1] if expected[-1] == "" else expected)
+
+
+def make_dataset(folder, documents=DOCUMENTS, files=3, column="text"):
+    folder.mkdir()
+    for number in range(files):
+        write_parquet(folder / f"train-{number:05}-of-{files:05}.parquet", documents[number::files], column=column)
+    return folder
+
+
+def test_a_data_set_is_streamed_in_shards(tmp_path):
+    corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"])
+    assert len(list(corpus.blocks(2))) == 3
+    assert sorted(read(corpus)) == sorted(DOCUMENTS)
+
+
+def test_a_data_set_with_a_configuration(tmp_path):
+    folder = make_dataset(tmp_path / "data")
+    (folder / "README.md").write_text(
+        "---\nconfigs:\n- config_name: sample-10BT\n  data_files: train-00000*\n---\n", encoding="utf-8"
+    )
+    corpus = Corpus.find([f"hf:{folder}"], config="sample-10BT")
+    assert read(corpus) == DOCUMENTS[::3]
+
+
+def test_a_data_set_without_the_column(tmp_path):
+    corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data', column='body')}"])
+    with pytest.raises(ColumnError, match=r"no column 'text'.*'body'.*--column"):
+        read(corpus)
+
+
+def test_a_data_set_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    corpus = Corpus.find([f"hf:{tmp_path / 'missing'}"])
+    with pytest.raises(InputError, match=r"cannot be opened.*--config, --split"):
+        read(corpus)
+
+
+def test_a_split_that_is_not_there(tmp_path):
+    corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"], split="validation")
+    with pytest.raises(InputError, match="--split"):
+        read(corpus)
+
+
+def test_a_data_set_whose_column_is_no_text(tmp_path):
+    corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"], column="id")
+    with pytest.raises(InputError, match="holds no text"):
+        read(corpus)
+
+
+def test_the_same_data_set_opens_the_same_way():
+    assert HubDataset("a/b") == HubDataset("a/b", None, "train", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.parquet", b"this is text", "not a complete Parquet file"),
+        ("a.txt.gz", b"this is text", "not what its name says"),
+        ("a.txt.xz", b"this is text", "cannot be decompressed"),
+        ("a.txt.zst", b"this is text", "cannot be decompressed"),
+        ("a.jsonl", b"this is text\n", "line 1: this is not a JSON object"),
+        ("a.jsonl", b'["list"]\n', "line 1: this is not a JSON object"),
+        ("a.jsonl", b'{"text": 3}\n', "line 1: the column 'text' holds no text"),
+        ("a.txt", b"caf\xe9\n", "not UTF-8"),
+        ("a.jsonl", b'{"body": "x"}\n', "no column 'text'"),
+        ("a.csv", b"id,body\n1,x\n", "no column 'text'"),
+        ("a.txt.xz", lzma.compress(b"secret words\n" * 1000)[:-20], "cannot be decompressed"),
+    ],
+)
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_file_that_is_not_what_its_name_says(tmp_path, name, content, message, workers):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises((InputError, ColumnError), match=message) as caught:
+        read(Corpus.find([tmp_path / name]), workers)
+    assert "secret" not in str(caught.value)
+
+
+def test_errors_say_where_in_a_large_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "BLOCK_BYTES", 1000)
+    (tmp_path / "a.jsonl").write_bytes(as_json_lines(DOCUMENTS) + b"broken\n")
+    with pytest.raises(InputError, match=r"a\.jsonl' from byte [\d,]+ on, line \d+: this is not a JSON object"):
+        read(Corpus.find([tmp_path / "a.jsonl"]))
+
+
+def test_later_blocks_may_lack_the_column(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "BLOCK_BYTES", 100)
+    (tmp_path / "a.jsonl").write_bytes(as_json_lines(["one"] * 10) + b'{"id": 3}\n' * 30)
+    assert read(Corpus.find([tmp_path / "a.jsonl"])) == ["one"] * 10
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "error", "message"),
+    [
+        ([], {}, ParameterError, "corpus is missing"),
+        (["a.txt", "a.txt"], {}, ParameterError, "named twice"),
+        (["."], {}, InputError, "no file in a known format"),
+        (["missing.txt"], {}, InputError, "Check the path"),
+        (["a.xyz"], {}, ParameterError, "does not tell its format"),
+        (["a.txt"], {"config": "x"}, ParameterError, "go with hf:"),
+        (["a.txt"], {"format_name": "jsnl"}, ParameterError, "Did you mean 'jsonl'"),
+    ],
+)
+def test_what_cannot_be_a_corpus(tmp_path, monkeypatch, names, options, error, message):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a.txt").write_text("x")
+    (tmp_path / "a.xyz").write_text("x")
+    monkeypatch.chdir(tmp_path / "empty" if names == ["."] else tmp_path)
+    with pytest.raises(error, match=message):
+        Corpus.find(names, **options)

@@ -1,0 +1,92 @@
+"""What every executor must do."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.execution import work
+from textveil.errors import ExecutionError, InputError, ParameterError, UnknownNameError
+from textveil.execution import EXECUTORS
+
+
+@pytest.fixture(scope="module", params=["local", "processes", "ray"])
+def executor(request):
+    with EXECUTORS.load(request.param)(1 if request.param == "local" else 2) as opened:
+        yield opened
+
+
+def test_every_task_is_done_once(executor):
+    assert sorted(executor.map(work.double, range(50))) == [2 * number for number in range(50)]
+
+
+def test_no_tasks_are_no_results(executor):
+    assert list(executor.map(work.double, [])) == []
+
+
+def test_several_maps_one_after_the_other(executor):
+    for _ in range(3):
+        assert sorted(executor.map(work.double, [1, 2])) == [2, 4]
+
+
+def test_an_error_is_the_task_s_own(executor):
+    with pytest.raises(InputError, match="task 7 cannot be done"):
+        list(executor.map(work.refuse, [7]))
+
+
+def test_tasks_are_taken_as_they_are_needed(executor):
+    taken = []
+
+    def tasks():
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    results = executor.map(work.double, tasks())
+    next(iter(results))
+    assert len(taken) <= 2 * executor.workers + 2
+
+
+@pytest.mark.parametrize("name", ["processes", "ray"])
+def test_work_is_done_elsewhere(name):
+    with EXECUTORS.load(name)(2) as executor:
+        assert os.getpid() not in set(executor.map(work.where, range(8)))
+
+
+@pytest.mark.parametrize("name", ["processes", "ray"])
+def test_a_killed_worker_s_tasks_are_done_again(name, tmp_path):
+    tasks = [str(tmp_path / task) for task in ("a", "die", "b", "c", "d", "die2", "e")]
+    with EXECUTORS.load(name)(2) as executor:
+        assert sorted(executor.map(work.die_once, tasks)) == ["a", "b", "c", "d", "die", "die2", "e"]
+
+
+@pytest.mark.parametrize("name", ["processes", "ray"])
+def test_work_that_always_kills_its_worker_is_an_error(name):
+    with (
+        EXECUTORS.load(name)(1) as executor,
+        pytest.raises(ExecutionError, match=r"again and again.*what is finished is kept"),
+    ):
+        list(executor.map(work.die, [1]))
+
+
+@pytest.mark.parametrize("name", list(EXECUTORS))
+def test_no_workers_are_refused(name):
+    with pytest.raises(ParameterError, match="at least 1"):
+        EXECUTORS.load(name)(0)
+
+
+@pytest.mark.parametrize("name", ["local", "processes"])
+def test_an_address_is_for_a_cluster(name):
+    with pytest.raises(ParameterError, match="--executor ray"):
+        EXECUTORS.load(name)(1, "auto")
+
+
+def test_the_local_executor_has_one_worker():
+    with pytest.raises(ParameterError, match="--executor processes"):
+        EXECUTORS.load("local")(2)
+
+
+def test_an_unknown_executor():
+    with pytest.raises(UnknownNameError, match="Did you mean 'processes'"):
+        EXECUTORS.load("process")

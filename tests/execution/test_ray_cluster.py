@@ -1,0 +1,38 @@
+"""Ray with several nodes: here two on one machine, which is what a cluster looks like from inside."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.execution import work
+from textveil.errors import ExecutionError
+from textveil.execution.ray_cluster import RayExecutor
+
+
+@pytest.fixture
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes.add_node(num_cpus=1)
+    nodes.wait_for_nodes()
+    yield nodes
+    nodes.shutdown()
+
+
+def test_all_nodes_work(cluster):
+    with RayExecutor(address=cluster.address) as executor:
+        assert executor.workers == 2
+        assert sorted(executor.map(work.double, range(20))) == [2 * number for number in range(20)]
+        assert len(set(executor.map(work.where_in_ray, range(20)))) == 2
+
+
+def test_a_killed_worker_of_a_cluster(cluster, tmp_path):
+    tasks = [str(tmp_path / task) for task in ("a", "die", "b")]
+    with RayExecutor(address=cluster.address) as executor:
+        assert sorted(executor.map(work.die_once, tasks)) == ["a", "b", "die"]
+
+
+def test_a_cluster_that_is_not_there():
+    with pytest.raises(ExecutionError, match=r"127\.0\.0\.1:1'"):
+        RayExecutor(2, "127.0.0.1:1")

@@ -1,0 +1,45 @@
+"""Work that tests give to executors; workers import it from here."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from textveil.errors import InputError
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def refuse(number: int) -> int:
+    raise InputError(f"task {number} cannot be done")
+
+
+def die_once(mark: str) -> str:
+    """Kill the worker, the first time that this is asked of it."""
+    path = Path(mark)
+    if path.name.startswith("die") and not path.exists():
+        path.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return path.name
+
+
+def die(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def where(number: int) -> int:
+    return os.getpid()
+
+
+def where_in_ray(number: int) -> str:
+    """The node that does this task, which takes long enough for the other one to get work too."""
+    import time
+
+    import ray
+
+    time.sleep(0.3)
+    return str(ray.get_runtime_context().get_node_id())
