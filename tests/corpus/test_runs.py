@@ -37,7 +37,7 @@ def write_all(folder, counters, make):
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data(), rows=st.integers(1, 20), min_count=st.integers(1, 6))
 def test_merged_ranges_are_the_sum_of_all_runs(tmp_path_factory, data, rows, min_count):
     strategy, make = KINDS[data.draw(st.sampled_from(sorted(KINDS)))]

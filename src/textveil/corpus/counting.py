@@ -21,7 +21,8 @@ from textveil.corpus.ngrams import FORMAT, LONGEST, MANIFEST, NgramCounts, table
 from textveil.corpus.ngrams import hash_file as hash_table
 from textveil.corpus.pairs import split_key
 from textveil.corpus.parts import BlockTask, Mark, MergeTask, PairTask, Part, Task, do_task
-from textveil.corpus.runs import PairKeys, WordKeys, plan_ranges, read_run
+from textveil.corpus.runs import PairKeys, map_words, plan_ranges, read_run
+from textveil.corpus.words import Numbers
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.execution import Executor
 from textveil.progress import Progress, ignore_progress
@@ -38,6 +39,10 @@ ROW_BYTES = 112
 """What a row of a run costs while it is merged."""
 MOST_POSITIONS = 1 << 21
 """A larger part would not be faster: see :func:`textveil.corpus.pairs.pair_neighbours`."""
+
+
+WORDS = "words.rows"
+LAST_WORDS = "last_words.rows"
 
 
 class Limits(NamedTuple):
@@ -240,17 +245,18 @@ class _Counting:
         folder = self._folder(length)
         table = folder / "table"
         finished = folder / "table.json"
-        ranges = plan_ranges([part.run(folder) for part in parts], self.limits.rows)
+        rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # a word is longer than a pair of numbers
+        ranges = plan_ranges([part.run(folder) for part in parts], rows)
         names = [f"{number:06}" for number in range(len(ranges))]
         if not finished.exists():
             tasks = (
                 (table / f"{name}.json", MergeTask(name, table, keys, self.job.min_count))
                 for name, keys in zip(names, ranges, strict=True)
             )
-            rows = 0
+            found = 0
             for done, mark in enumerate(self._do(tasks), start=1):
-                rows += mark.rows
-                self.progress(f"merging {length}-grams", rows, done / len(ranges))
+                found += mark.rows
+                self.progress(f"merging {length}-grams", found, done / len(ranges))
             marks = [Mark.load(table / f"{name}.json") for name in names]
             Mark(rows=sum(mark.rows for mark in marks), distinct=sum(mark.distinct for mark in marks)).write(finished)
         total = Mark.load(finished)
@@ -306,29 +312,42 @@ class _Counting:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        words = WordKeys.join([keys for piece in levels[0].pieces for keys, _ in read_run(piece)]).to_arrow()
+        words = map_words(levels[0].pieces, self._folder(1)).to_arrow()
         space = pa.scalar(" ", words.type)
-        shorter = self._load_word_rows(length - 1, levels[length - 2].rows)
-        with writing(self._word_rows(length)) as longer:
+        shorter = _WordRows(self._folder(length - 1), length - 1, levels[length - 2].rows)
+        folder = self._folder(length)
+        with writing(folder / WORDS) as all_words, writing(folder / LAST_WORDS) as last_words:
             for piece in levels[length - 1].pieces:
                 for keys, counts in read_run(piece):
                     assert isinstance(keys, PairKeys)  # noqa: S101 # as every run of this level
                     prefix, suffix = split_key(keys.values)
-                    rows = np.column_stack((shorter[prefix], shorter[suffix, -1]))
-                    longer.write(rows.tobytes())
+                    rows = np.column_stack((shorter.words(prefix), shorter.last_words(suffix)))
+                    all_words.write(rows.tobytes())
+                    last_words.write(rows[:, -1].tobytes())
                     ngrams = pc.binary_join_element_wise(*(words.take(pa.array(column)) for column in rows.T), space)
                     yield ngrams.cast(pa.string()), counts, prefix, suffix
 
-    def _word_rows(self, length: int) -> Path:
-        return self._folder(length) / "words.rows"
 
-    def _load_word_rows(self, length: int, rows: int) -> Any:
-        """The words of every n-gram with so many words, as rows of the table of words."""
-        if length == 1:
-            return np.arange(rows, dtype=np.uint32)[:, None]
-        if rows == 0:
-            return np.empty((0, length), np.uint32)
-        return np.memmap(self._word_rows(length), np.uint32, "r", shape=(rows, length))
+class _WordRows:
+    """The words of n-grams of one length, as rows of the table of words; on disk, because n-grams may be many."""
+
+    def __init__(self, folder: Path, length: int, rows: int) -> None:
+        self._length = length
+        self._path = folder / WORDS
+        self._last = np.memmap(folder / LAST_WORDS, np.uint32, "r") if rows and length > 1 else None
+
+    def words(self, rows: Numbers) -> Numbers:
+        """All words of these n-grams, whose rows must be in order."""
+        if self._length == 1:
+            return rows[:, None]
+        first, last = int(rows[0]), int(rows[-1])
+        width = 4 * self._length
+        read = np.fromfile(self._path, np.uint32, (last - first + 1) * self._length, offset=first * width)
+        return read.reshape(-1, self._length)[rows - first]
+
+    def last_words(self, rows: Numbers) -> Numbers:
+        """The last word of each of these n-grams."""
+        return rows if self._last is None else np.asarray(self._last[rows])
 
 
 def _word_blocks(level: Level) -> Iterator[Sequence[Any]]:

@@ -12,14 +12,17 @@ the same again.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from textveil.atomic import writing
 from textveil.corpus.blocks import Block
@@ -41,6 +44,7 @@ from textveil.errors import InputError
 
 DISTINCT_WEIGHT = 4
 """A word that was not there before takes as much memory as so many positions."""
+_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +203,15 @@ Task = BlockTask | PairTask | MergeTask
 
 
 def do_task(task: Task) -> Mark:
-    """Do a task, wherever this is."""
-    return task.run()
+    """Do a task, wherever this is, and give back the memory that it took."""
+    try:
+        return task.run()
+    finally:
+        release_memory()
+
+
+def release_memory() -> None:
+    """Give memory that was freed back to the system, where the C library would keep it for later."""
+    pa.default_memory_pool().release_unused()
+    if _TRIM is not None:
+        _TRIM(0)

@@ -72,10 +72,23 @@ class Keys(ABC):
     def join(cls, keys: Sequence[Keys]) -> Keys:
         """Several arrays, one behind the other."""
 
-    @classmethod
     @abstractmethod
+    def order(self) -> NDArray[np.intp]:
+        """The places of the keys, from the smallest key on."""
+
+    @abstractmethod
+    def changes(self) -> NDArray[np.bool_]:
+        """Whether each key but the first differs from the one before."""
+
+    @classmethod
     def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[Keys, Counts]:
         """The distinct keys of several arrays together, of which one is not empty, and the sum of each one's counts."""
+        joined = cls.join(keys)
+        order = joined.order()
+        joined, counts = joined.take(order), counts[order]
+        del order
+        starts = np.flatnonzero(np.concatenate(([True], joined.changes())))
+        return joined.take(starts), np.add.reduceat(counts, starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +142,14 @@ class PairKeys(Keys):
         """All pairs."""
         return cls(np.concatenate([np.asarray(part.to_arrow()) for part in keys]))
 
-    @classmethod
-    def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[PairKeys, Counts]:
-        """Sort, then add up."""
-        values = cls.join(keys).values
-        order = np.argsort(values)
-        values = values[order]
-        starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
-        return cls(values[starts]), np.add.reduceat(counts[order], starts)
+    def order(self) -> NDArray[np.intp]:
+        """By number."""
+        return np.argsort(self.values)
+
+    def changes(self) -> NDArray[np.bool_]:
+        """By number."""
+        changed: NDArray[np.bool_] = self.values[1:] != self.values[:-1]
+        return changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +206,14 @@ class WordKeys(Keys):
         """All words."""
         return cls(pa.chunked_array([part.to_arrow() for part in keys], cls.arrow_type).combine_chunks())
 
-    @classmethod
-    def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[WordKeys, Counts]:
-        """Gather equal words, add up, then sort."""
-        table = pa.table({"key": cls.join(keys).values, "count": counts})
-        summed = table.group_by("key", use_threads=False).aggregate([("count", "sum")]).sort_by("key").combine_chunks()
-        return cls(summed["key"].chunk(0)), summed["count_sum"].to_numpy()
+    def order(self) -> NDArray[np.intp]:
+        """By code point, which is the order of UTF-8."""
+        return np.asarray(pc.sort_indices(self.values)).astype(np.intp)
+
+    def changes(self) -> NDArray[np.bool_]:
+        """Word by word."""
+        changed = pc.not_equal(self.values[1:], self.values[:-1])
+        return np.asarray(changed.to_numpy(zero_copy_only=False), bool)
 
 
 _KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind in (PairKeys, WordKeys)}
@@ -292,6 +307,25 @@ def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
     keys, counts = type(found[0]).sum_equal(found, counts)
     frequent = np.flatnonzero(counts >= min_count)
     return keys.take(frequent), counts[frequent], len(keys)
+
+
+def map_words(pieces: Sequence[Path], folder: Path) -> WordKeys:
+    """The words of a table of several pieces, in files of their own that need not fit into memory."""
+    ends, text = folder / "words.ends", folder / "words.text"
+    size = 0
+    with writing(ends) as ends_stream, writing(text) as text_stream:
+        ends_stream.write(np.int64(0).tobytes())
+        for piece in pieces:
+            for keys, _ in read_run(piece):
+                _, offsets, letters = keys.to_arrow().buffers()
+                places = np.frombuffer(offsets, np.int64, len(keys) + 1)
+                ends_stream.write((places[1:] - places[0] + size).tobytes())
+                text_stream.write(letters[places[0] : places[-1]])
+                size += int(places[-1] - places[0])
+    if size == 0:
+        return WordKeys.from_words([])
+    buffers = [pa.py_buffer(np.memmap(path, np.uint8, "r")) for path in (ends, text)]
+    return WordKeys(pa.Array.from_buffers(WordKeys.arrow_type, len(buffers[0]) // 8 - 1, [None, *buffers]))
 
 
 def find_rows(keys: Keys, pieces: Sequence[Path]) -> Numbers:
