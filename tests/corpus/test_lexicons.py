@@ -57,6 +57,18 @@ def test_a_higher_min_count_leaves_out_more(tmp_path, counted):
         assert Lexicon.load(tmp_path / "lexicons", measure).counts.min() >= 20
 
 
+def test_what_is_rarer_than_chance_can_be_left_out(tmp_path):
+    documents = ["a x"] * 50 + ["b y"] * 50 + ["a y"] * 5  # a and y are frequent, and avoid each other
+    counts = count(write_lines(tmp_path / "a.txt", documents), tmp_path / "counts", min_count=5).folder
+    manifest = ScoreJob(counts, tmp_path / "all", top_share=1.0).run()
+    assert Lexicon.load(tmp_path / "all", "llr").ngrams == ["a x", "a y", "b y"]
+    assert manifest["lexicons"]["llr"]["rarer_than_chance"] == 1
+    manifest = ScoreJob(counts, tmp_path / "attracted", top_share=1.0, only_attracted=True).run()
+    assert Lexicon.load(tmp_path / "attracted", "llr").ngrams == ["a x", "b y"]
+    assert Lexicon.load(tmp_path / "attracted", "tscore").ngrams == ["a x", "a y", "b y"]
+    assert manifest["lexicons"]["llr"]["rarer_than_chance"] == 0
+
+
 def test_no_ngrams_are_empty_lexicons(tmp_path):
     counts = count(write_lines(tmp_path / "a.txt", ["a b", "c d", "e f"]), tmp_path / "counts", min_count=2)
     manifest = ScoreJob(counts.folder, tmp_path / "lexicons").run()

@@ -2,6 +2,7 @@ import csv
 import gzip
 import io
 import json
+import lzma
 import os
 import random
 import resource
@@ -73,11 +74,12 @@ def test_parts_make_no_difference(tmp_path, seeded, name):
         assert parts == whole
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 @pytest.mark.parametrize("name", ["txt", "csv", "jsonl", "parquet"])
 def test_compressed_files(tmp_path, seeded, name, suffix):
     compress, decompress = {
         ".gz": (gzip.compress, gzip.decompress),
+        ".xz": (lzma.compress, lzma.decompress),
         ".zst": (zstandard.compress, lambda data: zstandard.ZstdDecompressor().stream_reader(data).read()),
     }[suffix]
     path = tmp_path / f"in.{name}{suffix}"

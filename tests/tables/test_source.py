@@ -1,5 +1,6 @@
 import gzip
 import io
+import lzma
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from textveil.tables.compression import compressing
 
 from .test_contract import make
 
-COMPRESS = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress}
+COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
 
 
 @pytest.mark.parametrize(
@@ -48,14 +49,14 @@ def test_compressed_files_are_read(tmp_path, name, suffix):
     assert read(path) == ["one", "two", "three"]
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_several_members_are_read_as_one_file(tmp_path, suffix):
     path = tmp_path / f"file.txt{suffix}"
     path.write_bytes(COMPRESS[suffix](b"one\ntw") + COMPRESS[suffix](b"o\n"))
     assert read(path) == ["one", "two"]
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_a_compressed_file_that_is_cut_off_is_an_error_and_not_a_short_file(tmp_path, suffix):
     import random
 
@@ -66,7 +67,7 @@ def test_a_compressed_file_that_is_cut_off_is_an_error_and_not_a_short_file(tmp_
         read(path)
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_a_file_that_is_not_compressed_at_all(tmp_path, suffix):
     path = tmp_path / f"file.txt{suffix}"
     path.write_bytes(b"just text\n")

@@ -57,7 +57,7 @@ def obfuscate(
             "--input",
             "-i",
             help="A file of texts: txt (a document per line), csv, tsv, jsonl or parquet, "
-            "plain or with .gz or .zst behind it; - is standard input.",
+            "plain or with .gz, .xz or .zst behind it; - is standard input.",
         ),
     ] = None,
     output: Annotated[

@@ -136,6 +136,14 @@ def score(
     top: Annotated[
         float, typer.Option(help="The lexicons of LLR and t-score have the best of all n-grams, so many per cent.")
     ] = 100 * TOP_SHARE,
+    only_attracted: Annotated[
+        bool,
+        typer.Option(
+            "--only-attracted",
+            help="Leave out of the lexicon of LLR what stands together less often than by chance, such as 'the the'; "
+            "the paper has it in.",
+        ),
+    ] = False,
     examples: Annotated[int, typer.Option(help="Show so many of the best entries of every lexicon.")] = 5,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace lexicons that are there.")] = False,
 ) -> None:
@@ -143,12 +151,14 @@ def score(
     require("pyarrow", extra="prepare")
     from textveil.corpus.lexicons import Lexicon, ScoreJob
 
-    manifest = ScoreJob(counts, output, min_count, min_pmi, top / 100, overwrite).run()
+    manifest = ScoreJob(counts, output, min_count, min_pmi, top / 100, only_attracted, overwrite).run()
     typer.echo(f"{manifest['ngrams']:,} n-grams of two to four words, of a corpus of {manifest['tokens']:,} words")
     for measure, entry in manifest["lexicons"].items():
         lengths = ", ".join(f"{number:,} of {length} words" for length, number in entry["entries"].items())
         limit = "" if entry["threshold"] is None else f", scores from {entry['threshold']:.4g}"
         typer.echo(f"{measure:<7} {sum(entry['entries'].values()):,} entries ({lengths}){limit}")
+        if entry["rarer_than_chance"]:
+            typer.echo(f"        {entry['rarer_than_chance']:,} of them stand together less often than by chance")
         lexicon = Lexicon.load(output, measure)
         for row in lexicon.scores.argsort(kind="stable")[::-1][: max(0, examples)]:
             typer.echo(f"        {lexicon.scores[row]:>12,.2f}  {lexicon.counts[row]:>10,}  {lexicon.ngrams[row]}")

@@ -41,6 +41,12 @@ class Occurrences:
         expected: Floats = self.tokens * np.prod(self.words / self.tokens, axis=0)
         return expected
 
+    @property
+    def attracted(self) -> NDArray[np.bool_]:
+        """Whether the halves stand together more often than by chance; LLR is high also where they avoid each other."""
+        attracted: NDArray[np.bool_] = self.ngram * self.tokens > self.left * self.right
+        return attracted
+
 
 def pmi(occurrences: Occurrences) -> Floats:
     """Pointwise mutual information: log2 of c(w1...wn) N^(n-1) / (c(w1)...c(wn)).

@@ -75,6 +75,8 @@ class ScoreJob:
         min_count: Leave out n-grams that occur less often; by default, those that counting left out.
         min_pmi: The lexicon of PMI has the n-grams above this.
         top_share: The lexicons of LLR and t-score have this share of all n-grams, those with the highest scores.
+        only_attracted: Leave out of the lexicon of LLR what stands together less often than by chance ("the the"); the
+            paper has it in.
         overwrite: Replace lexicons that are there.
     """
 
@@ -83,6 +85,7 @@ class ScoreJob:
     min_count: int | None = None
     min_pmi: float = MIN_PMI
     top_share: float = TOP_SHARE
+    only_attracted: bool = False
     overwrite: bool = False
 
     def run(self) -> dict[str, Any]:
@@ -96,6 +99,7 @@ class ScoreJob:
         )
         lengths = np.repeat(list(occurrences), [len(counts.tables[length]) for length in occurrences])
         numbers = np.concatenate([counts.tables[length].counts for length in occurrences])
+        attracted = np.concatenate([found.attracted for found in occurrences.values()])
         frequent = numbers >= min_count
         manifest: dict[str, Any] = {
             "format": FORMAT,
@@ -104,6 +108,7 @@ class ScoreJob:
             "min_count": min_count,
             "min_pmi": self.min_pmi,
             "top_share": self.top_share,
+            "only_attracted": self.only_attracted,
             "ngrams": int(frequent.sum()),
             "versions": {"textveil": __version__, "numpy": np.__version__},
             "lexicons": {},
@@ -112,7 +117,8 @@ class ScoreJob:
         with writing_folder(self.output.resolve()) as folder:
             for measure, score in MEASURES.items():
                 scores = np.concatenate([score(occurrences[length]) for length in occurrences])
-                chosen, threshold = self._choose(measure, scores, frequent)
+                eligible = frequent & attracted if measure == "llr" and self.only_attracted else frequent
+                chosen, threshold = self._choose(measure, scores, eligible)
                 path = folder / lexicon_name(measure)
                 self._write(path, ngrams, numbers, scores, chosen)
                 manifest["lexicons"][measure] = {
@@ -120,6 +126,7 @@ class ScoreJob:
                     "sha256": hash_file(path),
                     "entries": {str(n): int((lengths[chosen] == n).sum()) for n in range(2, LONGEST + 1)},
                     "threshold": threshold,
+                    "rarer_than_chance": int((~attracted[chosen]).sum()),
                 }
             with writing(folder / MANIFEST) as stream:
                 stream.write((json.dumps(manifest, indent=2) + "\n").encode())
@@ -151,17 +158,17 @@ class ScoreJob:
             raise output_error(self.output, error) from error
 
     def _choose(
-        self, measure: str, scores: NDArray[np.float64], frequent: NDArray[np.bool_]
+        self, measure: str, scores: NDArray[np.float64], eligible: NDArray[np.bool_]
     ) -> tuple[NDArray[np.intp], float | None]:
         """The rows of the lexicon, and the score that the lowest of them has at least."""
         if measure == "pmi":
-            return np.flatnonzero(frequent & (scores > self.min_pmi)), self.min_pmi
-        among = scores[frequent]
+            return np.flatnonzero(eligible & (scores > self.min_pmi)), self.min_pmi
+        among = scores[eligible]
         wanted = math.ceil(self.top_share * len(among))
         if wanted == 0:
             return np.empty(0, np.intp), None
         threshold = np.partition(among, len(among) - wanted)[len(among) - wanted]
-        return np.flatnonzero(frequent & (scores >= threshold)), float(threshold)
+        return np.flatnonzero(eligible & (scores >= threshold)), float(threshold)
 
     def _write(
         self,
