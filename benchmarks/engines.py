@@ -47,15 +47,15 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
 
 def merge_with_arrow(folder: Path) -> int:
     """Range by range, in one process."""
-    from textveil.corpus.counting import PROCESS_BYTES, ROW_BYTES
-    from textveil.corpus.runs import Run, merge_range, plan_ranges, read_run
+    from textveil.corpus.counting import PARENT_BYTES, ROW_BYTES
+    from textveil.corpus.runs import Run, make_ranges, merge_range, plan_cuts, read_run
 
     runs = []
     for path in sorted(folder.glob("*.keys")):
         batches = [(keys.first(), len(keys)) for keys, _ in read_run(path)]
-        runs.append(Run(path, sum(rows for _, rows in batches), [first for first, _ in batches]))
-    limit = ((MEMORY << 20) - PROCESS_BYTES) // ROW_BYTES
-    return sum(len(merge_range(wanted, MIN_COUNT)[0]) for wanted in plan_ranges(runs, limit))
+        runs.append(Run(path, [first for first, _ in batches], [size for _, size in batches]))
+    cuts = plan_cuts(runs, ((MEMORY << 20) - PARENT_BYTES) // ROW_BYTES)
+    return sum(len(merge_range(wanted, MIN_COUNT)[0]) for wanted in make_ranges(runs, cuts))
 
 
 def merge_with_duckdb(folder: Path) -> int:

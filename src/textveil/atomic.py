@@ -56,15 +56,34 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         unfinished.unlink(missing_ok=True)
 
 
+def put_folder(folder: Path, path: Path) -> None:
+    """Give a finished folder the name ``path``; a folder that has it goes only when the new one is there."""
+    old = path.with_name(f".{path.name}.{secrets.token_hex(4)}.removed") if path.exists() else None
+    try:
+        if old is not None:
+            path.rename(old)
+        folder.rename(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        if old is not None and not path.exists():
+            old.rename(path)
+        raise output_error(path, error) from error
+    if old is not None:
+        shutil.rmtree(old, ignore_errors=True)
+
+
 @contextmanager
-def writing_folder(path: Path) -> Iterator[Path]:
+def writing_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Make a folder that takes the name ``path`` when the block ends without an error, and never before."""
     unfinished = _unfinished(path)
     try:
         unfinished.mkdir(parents=True)
         yield unfinished
-        unfinished.rename(path)
-        sync_folder(path.parent)
+        if replace:
+            put_folder(unfinished, path)
+        else:
+            unfinished.rename(path)
+            sync_folder(path.parent)
     except OSError as error:
         raise output_error(path, error) from error
     finally:

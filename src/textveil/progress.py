@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[str, int, float | None], None]
-"""Is told what is being done, how much of it is done (documents, or words), and the fraction, where that is known."""
+"""Is told what is being done, how much of it is done (documents, words, files), and the fraction, if that is known."""
 
 
 def ignore_progress(stage: str, amount: int, fraction: float | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import reprlib
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -79,6 +80,13 @@ class Unfinished:
         self.write_json(_JOB, job)
         return job
 
+    def matches(self, settings: Mapping[str, Any]) -> bool:
+        """Whether an earlier run with the very same settings left something to go on from."""
+        if not self.exists():
+            return False
+        job = self.read_json(_JOB)
+        return all(job.get(name) == value for name, value in _as_read(settings).items())
+
     def _is_ours(self) -> bool:
         """Whether the folder holds nothing but what a run puts there, and so may be removed."""
         return self.folder.is_dir() and all(self.our_names.fullmatch(path.name) for path in self.folder.iterdir())
@@ -86,8 +94,8 @@ class Unfinished:
     def _go_on(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         job = self.read_json(_JOB)
         changed = [
-            f"{name} (was {job.get(name)!r}, now {value!r})"
-            for name, value in settings.items()
+            f"{name} (was {reprlib.repr(job.get(name))}, now {reprlib.repr(value)})"
+            for name, value in _as_read(settings).items()
             if job.get(name) != value
         ]
         if changed:
@@ -149,3 +157,9 @@ class Unfinished:
         """Put values on the disk, all or nothing."""
         with writing(self.folder / name) as stream:
             stream.write(json.dumps(values, indent=1).encode())
+
+
+def _as_read(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they would be read again, with lists for tuples."""
+    values: dict[str, Any] = json.loads(json.dumps(dict(settings)))
+    return values

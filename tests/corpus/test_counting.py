@@ -2,6 +2,7 @@ import errno
 import json
 import lzma
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.corpus.conftest import SHARED, count, count_plainly, frequent, rows_of, write_lines, zipf_documents
-from textveil.corpus import counting, inputs, parts, runs
+from textveil.corpus import blocks, counting, inputs, parts, runs
 from textveil.corpus.counting import CountJob, Limits
 from textveil.corpus.inputs import Corpus
-from textveil.corpus.ngrams import NgramCounts, table_name
-from textveil.errors import ExecutionError, InputError, OutputError, OutputExistsError, ParameterError
+from textveil.corpus.ngrams import MANIFEST, NgramCounts, table_name
+from textveil.errors import InputError, OutputError, OutputExistsError, ParameterError
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 
@@ -81,7 +82,11 @@ def test_any_small_corpus(tmp_path_factory, documents):
     if sum(count_plainly(documents)[0].values()) < 4:
         return
     folder = tmp_path_factory.mktemp("any")
-    counts = count(write_lines(folder / "a.txt", documents), folder / "counts", min_count=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "DISTINCT_WEIGHT", 0)
+        patch.setattr(Limits, "within", lambda memory, executor: Limits(5, 4, 1))
+        patch.setattr(blocks, "BATCH_DOCUMENTS", 1)
+        counts = count(write_lines(folder / "a.txt", documents), folder / "counts", min_count=2)
     assert_equal_to_plain(counts, documents, 2)
     assert_links_hold(counts)
 
@@ -124,7 +129,7 @@ def zipf(tmp_path_factory):
 
 
 def tables_of(folder):
-    return {length: (folder / table_name(length)).read_bytes() for length in range(1, 5)}
+    return {name: (folder / name).read_bytes() for name in (MANIFEST, *map(table_name, range(1, 5)))}
 
 
 @pytest.fixture(scope="module")
@@ -148,11 +153,14 @@ def test_executors_agree_to_the_byte(tmp_path, zipf, expected, tiny_pieces, name
 
 
 def kill_a_worker(command):
-    """Kill one process whose command line says so; whether there was one."""
-    for folder in Path("/proc").glob("[0-9]*"):
+    """Kill one process below this one whose command line says so; whether there was one."""
+    below = [os.getpid()]
+    for pid in below:
         with suppress(OSError):
-            if command in (folder / "cmdline").read_bytes():
-                os.kill(int(folder.name), signal.SIGKILL)
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                below += map(int, (task / "children").read_text().split())
+            if command in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
                 return True
     return False
 
@@ -215,10 +223,7 @@ def test_a_run_that_is_stopped_again_and_again(tmp_path, zipf, expected, tiny_pi
             assert not (tmp_path / "counts").exists()
     assert stops > 10
     assert tables_of(tmp_path / "counts") == expected
-    names = [
-        (type(task), getattr(task, "folder", None), getattr(task, "name", getattr(task, "part", None))) for task in done
-    ]
-    assert len(names) == len({str(name) for name in names}), "a finished task was done again"
+    assert len(done) == len({repr(task) for task in done}), "a finished task was done again"
     assert [path.name for path in tmp_path.iterdir()] == ["counts"]
 
 
@@ -233,7 +238,7 @@ def test_a_run_that_is_stopped_at_the_end(tmp_path, zipf, expected, monkeypatch,
                 counting._Unfinished, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None
             )
         else:
-            patch.setattr(counting, "hash_table", stop)
+            patch.setattr(counting, "hash_file", stop)
         with pytest.raises(Stopped):
             count(zipf[0], tmp_path / "counts", min_count=3)
     count(zipf[0], tmp_path / "counts", min_count=3)
@@ -271,9 +276,11 @@ def test_a_run_that_is_killed(tmp_path, zipf, expected):
     assert not partial.exists()
 
 
-def test_another_number_of_workers_may_go_on(tmp_path, zipf, expected):
+def test_fewer_workers_may_go_on(tmp_path, zipf, expected):
+    stopping = StoppingExecutor(5)
+    stopping.workers = 3
     with pytest.raises(Stopped):
-        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
+        count(zipf[0], tmp_path / "counts", executor=stopping, min_count=3)
     with EXECUTORS.load("processes")(2) as executor:
         count(zipf[0], tmp_path / "counts", executor=executor, min_count=3)
     assert tables_of(tmp_path / "counts") == expected
@@ -390,14 +397,64 @@ def test_a_worker_that_does_not_see_the_folder(tmp_path):
         parts.do_task(task)
 
 
-def test_workers_that_die_are_told(tmp_path, zipf, monkeypatch):
-    class Dying(LocalExecutor):
-        def map(self, function, tasks):
-            raise ExecutionError("killed")
+def test_a_part_without_a_word_beside_others(tmp_path, tiny_pieces):
+    """A block of nothing but punctuation, between blocks of words."""
+    documents = [*zipf_documents(9000), *["!!! ---"] * 9000, *zipf_documents(9000, seed=6)]
+    counts = count(write_lines(tmp_path / "a.txt", documents), tmp_path / "counts", min_count=3)
+    assert_equal_to_plain(counts, documents, 3)
 
-    with pytest.raises(ExecutionError):
-        count(zipf[0], tmp_path / "counts", executor=Dying(), min_count=3)
-    assert not (tmp_path / "counts").exists()
+
+def test_a_data_set_that_changes_may_not_go_on(tmp_path):
+    from tests.corpus.test_inputs import make_dataset
+
+    folder = make_dataset(tmp_path / "data")
+    with pytest.raises(Stopped):
+        count(f"hf:{folder}", tmp_path / "counts", executor=StoppingExecutor(1), min_count=2)
+    shutil.rmtree(folder)
+    make_dataset(folder, ["other words in it"] * 90, files=4)
+    with pytest.raises(ParameterError, match="other settings: data_sets"):
+        count(f"hf:{folder}", tmp_path / "counts", min_count=2)
+
+
+def test_the_same_command_goes_on_with_overwrite_too(tmp_path, zipf, expected, tiny_pieces):
+    count(zipf[0], tmp_path / "counts", min_count=5)
+    before = tables_of(tmp_path / "counts")
+    with pytest.raises(Stopped):
+        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(9), min_count=3, overwrite=True)
+    assert tables_of(tmp_path / "counts") == before
+    finished = sorted((tmp_path / "counts.partial").rglob("*.json"))
+    with pytest.raises(Stopped):
+        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(1), min_count=3, overwrite=True)
+    assert set(finished) < set((tmp_path / "counts.partial").rglob("*.json"))
+    count(zipf[0], tmp_path / "counts", min_count=3, overwrite=True)
+    assert tables_of(tmp_path / "counts") == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["counts"]
+
+
+def test_more_workers_than_memory_allows_may_not_go_on(tmp_path, zipf):
+    with pytest.raises(Stopped):
+        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
+    with (
+        EXECUTORS.load("processes")(2) as executor,
+        pytest.raises(ParameterError, match="begun with 1 workers"),
+    ):
+        count(zipf[0], tmp_path / "counts", executor=executor, min_count=3)
+
+
+def test_relative_names_are_found_from_anywhere(tmp_path, monkeypatch):
+    write_lines(tmp_path / "a.txt", ["a b c d"] * 3)
+    monkeypatch.chdir(tmp_path)
+    corpus = Corpus.find(["a.txt"])
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    counts = CountJob(corpus, tmp_path / "counts", min_count=2).run(LocalExecutor())
+    assert counts.manifest["corpus"]["files"][0]["name"] == "a.txt"
+
+
+def test_too_many_ngrams_to_number(tmp_path, zipf, monkeypatch):
+    monkeypatch.setattr(counting, "NONE", 100)
+    with pytest.raises(ParameterError, match=r"frequent 1-grams: too many. Raise --min-count"):
+        count(zipf[0], tmp_path / "counts", min_count=3)
 
 
 def test_the_manifest_says_what_was_counted(tmp_path):
@@ -408,7 +465,7 @@ def test_the_manifest_says_what_was_counted(tmp_path):
     assert manifest["min_count"] == 2
     assert {length: table["rows"] for length, table in manifest["tables"].items()} == {"1": 4, "2": 3, "3": 2, "4": 1}
     (file,) = manifest["corpus"]["files"]
-    assert file == {"path": str(path), "bytes": 24, "sha256": inputs.InputFile.look_at(path).hash()}
+    assert file == {"name": str(path), "bytes": 24, "sha256": inputs.InputFile.look_at(path).hash()}
     assert set(manifest["versions"]) == {"textveil", "numpy", "pyarrow"}
 
 
@@ -417,8 +474,7 @@ def test_a_data_set_is_counted_and_its_documents_are_hashed(tmp_path):
 
     counts = count(f"hf:{make_dataset(tmp_path / 'data')}", tmp_path / "counts", min_count=2)
     assert_equal_to_plain(counts, DOCUMENTS, 2)
-    (described,) = counts.manifest["corpus"]["data_sets"]
-    assert len(described["documents_sha256"]) == 64
+    assert [len(digest) for digest in counts.manifest["corpus"]["shards_sha256"]] == [64, 64, 64]
     again = count(f"hf:{tmp_path / 'data'}", tmp_path / "again", min_count=2)
     assert again.manifest == counts.manifest
 

@@ -2,6 +2,7 @@ import gzip
 import itertools
 import json
 import lzma
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -46,6 +47,7 @@ def read(corpus, workers=2):
 @pytest.fixture(params=[10**9, 1000], ids=["one block", "many blocks"])
 def block_bytes(request, monkeypatch):
     monkeypatch.setattr(inputs, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(inputs, "SENT_BYTES", request.param)
     monkeypatch.setattr(inputs, "_READ_BYTES", min(request.param, 1 << 20) // 3)
     return request.param
 
@@ -160,8 +162,34 @@ def test_a_data_set_whose_column_is_no_text(tmp_path):
         read(corpus)
 
 
-def test_the_same_data_set_opens_the_same_way():
-    assert HubDataset("a/b") == HubDataset("a/b", None, "train", None)
+def test_a_data_set_of_the_hub_is_pinned_to_its_commit(monkeypatch):
+    import huggingface_hub
+
+    asked = []
+
+    class Api:
+        def dataset_info(self, name, revision):
+            asked.append((name, revision))
+            return SimpleNamespace(sha="abc123")
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    (dataset,) = Corpus.find(["hf:owner/name"], revision="main").datasets
+    assert dataset == HubDataset("owner/name", revision="abc123")
+    assert asked == [("owner/name", "main")]
+
+
+def test_many_small_files_are_gathered(tmp_path):
+    for number in range(300):
+        (tmp_path / f"{number:03}.txt").write_text(f"document {number}\n")
+    corpus = Corpus.find([tmp_path])
+    assert len(list(corpus.blocks(2))) == 1
+    assert read(corpus) == [f"document {number}" for number in range(300)]
+
+
+def test_a_line_that_is_much_longer_than_a_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "BLOCK_BYTES", 100)
+    (tmp_path / "a.txt").write_text("short\n" + "long " * 100_000 + "\nshort again\n")
+    assert [len(document) for document in read(Corpus.find([tmp_path / "a.txt"]))] == [5, 500_000, 11]
 
 
 @pytest.mark.parametrize(
@@ -210,6 +238,7 @@ def test_later_blocks_may_lack_the_column(tmp_path, monkeypatch):
         (["missing.txt"], {}, InputError, "Check the path"),
         (["a.xyz"], {}, ParameterError, "does not tell its format"),
         (["a.txt"], {"config": "x"}, ParameterError, "go with hf:"),
+        (["a.txt"], {"split": "test"}, ParameterError, "go with hf:"),
         (["a.txt"], {"format_name": "jsnl"}, ParameterError, "Did you mean 'jsonl'"),
     ],
 )

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tests.corpus.conftest import count, write_lines, zipf_documents
+from textveil.corpus import lexicons
 from textveil.corpus.association import MEASURES, count_occurrences
 from textveil.corpus.lexicons import Lexicon, ScoreJob
 from textveil.corpus.ngrams import NgramCounts
-from textveil.errors import InputError, OutputExistsError, ParameterError
+from textveil.errors import InputError, OutputError, OutputExistsError, ParameterError
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +84,28 @@ def test_the_same_counts_give_the_same_bytes(tmp_path, counted):
     assert files == ["lexicons.json", "llr.parquet", "pmi.parquet", "tscore.parquet"]
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_a_share_of_a_round_number_is_round(tmp_path):
+    documents = [f"a{number} b{number}" for number in range(100) for _ in range(2)]
+    counts = count(write_lines(tmp_path / "a.txt", documents), tmp_path / "counts", min_count=2).folder
+    job = ScoreJob(counts, tmp_path / "lexicons", top_share=0.07)
+    chosen, _ = job._choose("llr", np.arange(100.0), np.ones(100, bool))
+    assert chosen.tolist() == list(range(93, 100))
+
+
+def test_a_full_disk_leaves_old_lexicons_alone(tmp_path, counted, monkeypatch):
+    ScoreJob(counted, tmp_path / "lexicons").run()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "lexicons").iterdir()}
+
+    def fail(*arguments):
+        raise OutputError("no space")
+
+    monkeypatch.setattr(lexicons, "write_table", fail)
+    with pytest.raises(OutputError):
+        ScoreJob(counted, tmp_path / "lexicons", overwrite=True).run()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "lexicons").iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["lexicons"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 
 from textveil.corpus import runs
 from textveil.corpus.pairs import NONE
-from textveil.corpus.runs import PairKeys, WordKeys, find_rows, merge_range, plan_ranges, read_run, write_run
+from textveil.corpus.runs import (
+    PairKeys,
+    WordKeys,
+    find_rows,
+    make_ranges,
+    merge_range,
+    plan_cuts,
+    read_run,
+    write_run,
+)
 from textveil.errors import InputError, OutputError
 
 KINDS = {
@@ -45,7 +54,7 @@ def test_merged_ranges_are_the_sum_of_all_runs(tmp_path_factory, data, rows, min
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "BATCH_ROWS", 3)
         written = write_all(tmp_path_factory.mktemp("runs"), counters, make)
-        merged = [merge_range(wanted, min_count) for wanted in plan_ranges(written, rows)]
+        merged = [merge_range(wanted, min_count) for wanted in make_ranges(written, plan_cuts(written, rows))]
     total = sum(map(Counter, counters), Counter())
     keys = [key for found, _, _ in merged for key in as_list(found)]
     assert keys == sorted(key for key, count in total.items() if count >= min_count)
@@ -53,17 +62,39 @@ def test_merged_ranges_are_the_sum_of_all_runs(tmp_path_factory, data, rows, min
     assert sum(distinct for _, _, distinct in merged) == len(total)
 
 
-def test_ranges_are_no_larger_than_asked(tmp_path, small_batches):
-    counters = [Counter(range(start, 3000, 7)) for start in range(7)]
+@pytest.mark.parametrize(("parts", "size"), [(300, 40), (40, 300), (3, 4000)])
+def test_ranges_are_about_as_large_as_asked_however_many_parts_there_are(tmp_path, monkeypatch, parts, size):
+    """Parts that are alike, each with batches of 32 rows: a range must not have a batch of every part."""
+    monkeypatch.setattr(runs, "BATCH_ROWS", 32)
+    counters = [Counter({number * 1000 + part: 1 for number in range(size)}) for part in range(parts)]
     written = write_all(tmp_path, counters, KINDS["pairs"][1])
-    ranges = plan_ranges(written, 300)
-    assert len(ranges) > 8
-    assert max(len(wanted.read()[1]) for wanted in ranges) <= 300 + len(written) * runs.BATCH_ROWS
+    ranges = list(make_ranges(written, plan_cuts(written, 1000)))
+    sizes = [len(wanted.read()[1]) for wanted in ranges]
+    assert sum(sizes) == parts * size
+    assert max(sizes) <= 1500
+    assert len(sizes) <= 2 * sum(sizes) / 1000
+
+
+def test_a_range_keeps_only_its_own_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "BATCH_ROWS", 1000)
+    written = write_all(tmp_path, [Counter(range(5000))], KINDS["pairs"][1])
+    keys, _ = runs.KeyRange(700, 710, next(make_ranges(written, [])).stretches).read()
+    assert [part.values.base is None for part in keys] == [True] * len(keys)
 
 
 def test_one_range_where_all_fits(tmp_path, small_batches):
     written = write_all(tmp_path, [Counter(range(50))], KINDS["pairs"][1])
-    assert len(plan_ranges(written, 50)) == 1
+    assert plan_cuts(written, 50) == []
+
+
+def test_words_in_order_lie_in_files_of_their_own(tmp_path, small_batches):
+    words = sorted({"a", "é", "日本", "zz", "b_c", "𝔘"})
+    pieces = [tmp_path / "0.keys", tmp_path / "1.keys", tmp_path / "2.keys"]
+    for piece, part in zip(pieces, (words[:4], [], words[4:]), strict=True):
+        write_run(piece, WordKeys.from_words(part), np.ones(len(part), np.int64))
+    mapped = runs.map_words(pieces, tmp_path)
+    assert as_list(mapped) == words
+    assert len(runs.map_words([], tmp_path)) == 0
 
 
 def test_rows_are_found_over_all_pieces(tmp_path, kind, small_batches):
@@ -87,6 +118,8 @@ def test_no_keys_and_no_pieces(tmp_path, kind):
     write_run(path, make([]), np.empty(0, np.int64))
     assert find_rows(make([]), [path]).tolist() == []
     assert list(read_run(path)) == []
+    write_run(tmp_path / "words.keys", WordKeys.from_words(["a"]), np.ones(1, np.int64))
+    assert find_rows(make([]), [tmp_path / "words.keys"]).tolist() == []
 
 
 def test_a_damaged_run(tmp_path):

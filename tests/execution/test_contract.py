@@ -11,7 +11,7 @@ from textveil.errors import ExecutionError, InputError, ParameterError, UnknownN
 from textveil.execution import EXECUTORS
 
 
-@pytest.fixture(scope="module", params=["local", "processes", "ray"])
+@pytest.fixture(scope="module", params=list(EXECUTORS))
 def executor(request):
     with EXECUTORS.load(request.param)(1 if request.param == "local" else 2) as opened:
         yield opened

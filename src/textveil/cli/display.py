@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from textveil.obfuscation import Obfuscation
@@ -50,7 +50,7 @@ def explain(result: Obfuscation) -> None:
 
 
 @contextmanager
-def showing_progress(quiet: bool, unit: str = "documents") -> Iterator[Progress]:
+def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "documents") -> Iterator[Progress]:
     """A bar with rate and time left on a terminal; nothing in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield ignore_progress
@@ -63,7 +63,7 @@ def showing_progress(quiet: bool, unit: str = "documents") -> Iterator[Progress]
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn(f"{{task.fields[amount]:,}} {unit}"),
+        TextColumn("{task.fields[amount]:,} {task.fields[unit]}"),
         TextColumn("{task.fields[rate]}"),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -73,7 +73,7 @@ def showing_progress(quiet: bool, unit: str = "documents") -> Iterator[Progress]
 
         def advance(stage: str, amount: int, fraction: float | None) -> None:
             if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=1.0, amount=0, rate=""), amount
+                tasks[stage] = bar.add_task(stage, total=1.0, amount=0, rate="", unit=unit_of(stage)), amount
             task, first = tasks[stage]
             elapsed = bar.tasks[task].elapsed or 0.0
             rate = f"{(amount - first) / elapsed:,.0f}/s" if elapsed > 1 else ""

@@ -11,7 +11,7 @@ import typer
 
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
-from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, TOP_SHARE
+from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
 from textveil.errors import ParameterError
 from textveil.execution import EXECUTORS
 from textveil.extras import require
@@ -53,6 +53,12 @@ def parse_size(text: str) -> int:
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
+def _unit_of(stage: str) -> str:
+    """What progress is counted in: files while they are hashed, words while they are read, then n-grams."""
+    verb = stage.partition(" ")[0]
+    return {"hashing": "files", "reading": "words", "counting": "words"}.get(verb, "n-grams")
+
+
 @app.command("count", epilog=COUNT_EXAMPLES, no_args_is_help=True)
 @reporting_errors
 def count(
@@ -75,7 +81,7 @@ def count(
         str | None, typer.Option("--format", help=f"The format, if names do not tell it: {', '.join(FORMATS)}.")
     ] = None,
     config: Annotated[str | None, typer.Option(help="The configuration of a Hugging Face data set.")] = None,
-    split: Annotated[str, typer.Option(help="The split of a Hugging Face data set.")] = "train",
+    split: Annotated[str, typer.Option(help="The split of a Hugging Face data set.")] = SPLIT,
     revision: Annotated[str | None, typer.Option(help="The revision of a Hugging Face data set.")] = None,
     executor: Annotated[
         str,
@@ -96,7 +102,7 @@ def count(
     """Count all n-grams of one to four words that occur often enough, exactly.
 
     Words are the runs of letters, digits and underscores of the lower-cased text; n-grams do not cross documents.
-    Needs about 15 bytes of disk per word of the corpus while it runs, beside the output.
+    While it runs, it needs about 15 bytes of disk per word of the corpus, 100 at a --min-count of 1.
     """
     require("pyarrow", extra="prepare")
     from textveil.corpus.counting import CountJob
@@ -105,7 +111,8 @@ def count(
     started = time.monotonic()
     found = Corpus.find(corpus, column=column, format_name=format_name, config=config, split=split, revision=revision)
     job = CountJob(found, output, min_count, parse_size(memory), overwrite)
-    with EXECUTORS.load(executor)(workers, address) as chosen, showing_progress(quiet, "words") as progress:
+    job.check()
+    with EXECUTORS.load(executor)(workers, address) as chosen, showing_progress(quiet, _unit_of) as progress:
         counts = job.run(chosen, progress)
     if quiet:
         return

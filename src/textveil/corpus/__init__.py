@@ -8,3 +8,5 @@ MIN_PMI = 2.0
 """The paper's: what occurs together no more than four times as often as by chance is left out."""
 TOP_SHARE = 0.05
 """The paper's: of all n-grams, those with the highest LLR, and those with the highest t-score."""
+SPLIT = "train"
+"""The split of a data set that is read, unless another is named."""

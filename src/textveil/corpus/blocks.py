@@ -6,10 +6,11 @@ import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+from textveil.corpus import SPLIT
 from textveil.errors import ColumnError, InputError
 from textveil.extras import require
 from textveil.tables import FileSource, Layout, Source
@@ -100,8 +101,7 @@ class _Lines(io.RawIOBase):
         position = self._raw.tell()
         if self._ended:
             return 0
-        # The line that holds the byte before the stop is the last.
-        data = self._raw.read(min(len(buffer), max(1, self._stop - position)))
+        data = self._raw.read(len(buffer))  # the line that holds the byte before the stop is the last
         if position + len(data) >= self._stop:
             end = data.find(b"\n", max(0, self._stop - 1 - position))
             if end >= 0:
@@ -205,8 +205,27 @@ class HubDataset:
 
     name: str
     config: str | None = None
-    split: str = "train"
+    split: str = SPLIT
     revision: str | None = None
+    files: tuple[tuple[str, int, int], ...] = ()
+    """Of a local folder, what tells that it has changed: names, sizes and times."""
+
+    def pin(self) -> HubDataset:
+        """The data set as it is now: of the hub, its latest commit, so that all workers read the same.
+
+        Where the hub cannot be asked, the name stays as it is; opening the data set will say why.
+        """
+        folder = Path(self.name)
+        if folder.is_dir():
+            paths = sorted(path for path in folder.rglob("*") if path.is_file())
+            status = [(str(path.relative_to(folder)), path.stat()) for path in paths]
+            files = tuple((name, found.st_size, found.st_mtime_ns) for name, found in status)
+            return replace(self, name=str(folder.resolve()), files=files)
+        hub = require("huggingface_hub", extra="prepare")
+        try:
+            return replace(self, revision=hub.HfApi().dataset_info(self.name, revision=self.revision).sha)
+        except Exception:  # noqa: BLE001 # the library has many
+            return self
 
     @property
     def label(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from textveil.corpus import SPLIT
 from textveil.corpus.blocks import Block, DatasetShard, HubDataset, LineRange, RowGroups, SentLines, WholeFiles
+from textveil.corpus.hashing import hash_file
 from textveil.errors import InputError, ParameterError
 from textveil.tables import FORMATS, TEXT_COLUMN, FileSource, Layout, detect_format
 from textveil.tables.compression import SUFFIXES, strip_suffix
@@ -18,14 +19,24 @@ HUB = "hf:"
 """Stands before the name of a Hugging Face data set."""
 BLOCK_BYTES = 8 << 20
 """About how many bytes a block has, where files can be divided."""
+SENT_BYTES = 4 << 20
+"""About how many bytes of lines are sent to a worker at a time; several are on their way at once."""
 _READ_BYTES = 1 << 20
 _LINE_FORMATS = ("txt", "jsonl")
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file of the corpus as it was when the run began."""
+    """A file of the corpus as it was when the run began.
 
+    Args:
+        name: How it was named.
+        path: Where it is, whatever folder a worker is in.
+        size: Its bytes.
+        changed: When it was changed last.
+    """
+
+    name: str
     path: Path
     size: int
     changed: int
@@ -37,20 +48,14 @@ class InputFile:
             status = path.stat()
         except OSError as error:
             raise InputError(f"{str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
-        return cls(path, status.st_size, status.st_mtime_ns)
+        return cls(str(path), path.resolve(), status.st_size, status.st_mtime_ns)
 
     def hash(self) -> str:
         """The SHA-256 of the file."""
         try:
-            with self.path.open("rb") as stream:
-                return hashlib.file_digest(stream, "sha256").hexdigest()
+            return hash_file(self.path)
         except OSError as error:
             raise InputError(f"{str(self.path)!r} cannot be read: {error.strerror}.") from error
-
-
-def hash_file(file: InputFile) -> tuple[str, str]:
-    """The path and the SHA-256 of a file."""
-    return str(file.path), file.hash()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class Corpus:
         column: str = TEXT_COLUMN,
         format_name: str | None = None,
         config: str | None = None,
-        split: str = "train",
+        split: str = SPLIT,
         revision: str | None = None,
     ) -> Corpus:
         """Find what is named: files, folders (all files in them whose names tell their format), ``hf:`` data sets."""
@@ -90,7 +95,7 @@ class Corpus:
         skipped = 0
         for name in names:
             if str(name).startswith(HUB):
-                datasets.append(HubDataset(str(name).removeprefix(HUB), config, split, revision))
+                datasets.append(HubDataset(str(name).removeprefix(HUB), config, split, revision).pin())
             elif Path(name).is_dir():
                 found, others = _search_folder(Path(name), format_name)
                 paths += found
@@ -99,12 +104,13 @@ class Corpus:
                 paths.append(Path(name))
         if not names:
             raise ParameterError("A corpus is missing: name files, folders, or hf:OWNER/NAME.")
-        if (config or revision) and not datasets:
-            raise ParameterError("--config and --revision go with hf:OWNER/NAME.")
+        if (config or revision or split != SPLIT) and not datasets:
+            raise ParameterError("--config, --split and --revision go with hf:OWNER/NAME.")
         if len({path.resolve() for path in paths}) < len(paths) or len(set(datasets)) < len(datasets):
             raise ParameterError("A part of the corpus is named twice, and would be counted twice.")
-        for path in paths:
-            format_name or detect_format(path)
+        if format_name is None:
+            for path in paths:
+                detect_format(path)
         return cls(tuple(map(InputFile.look_at, paths)), tuple(datasets), column, format_name, skipped)
 
     @property
@@ -121,22 +127,28 @@ class Corpus:
         """What must not change between a run and its resumption."""
         return {
             "files": [[str(file.path), file.size, file.changed] for file in self.files],
-            "data sets": [asdict(dataset) for dataset in self.datasets],
+            "data_sets": [asdict(dataset) for dataset in self.datasets],
             "column": self.column,
             "format": self.format_name,
         }
 
-    def manifest(self, hashes: dict[str, str], digests: Sequence[str]) -> dict[str, Any]:
+    def manifest(self, hashes: Sequence[str], digests: Sequence[str]) -> dict[str, Any]:
         """What the corpus was, for the record.
 
         Args:
-            hashes: The SHA-256 of every file.
-            digests: The SHA-256 of the documents of every block, in order.
+            hashes: The SHA-256 of every file, in order.
+            digests: The SHA-256 of the documents of every shard of the data sets, in order.
         """
-        files = [{"path": str(file.path), "bytes": file.size, "sha256": hashes[str(file.path)]} for file in self.files]
-        documents = hashlib.sha256("".join(filter(None, digests)).encode()).hexdigest()
-        datasets = [{**asdict(dataset), "documents_sha256": documents} for dataset in self.datasets]
-        return {"files": files, "data_sets": datasets, "column": self.column, "format": self.format_name}
+        return {
+            "files": [
+                {"name": file.name, "bytes": file.size, "sha256": digest}
+                for file, digest in zip(self.files, hashes, strict=True)
+            ],
+            "data_sets": [asdict(dataset) for dataset in self.datasets],
+            "shards_sha256": list(digests),
+            "column": self.column,
+            "format": self.format_name,
+        }
 
     def blocks(self, workers: int) -> Iterator[tuple[str, Block]]:
         """All blocks in order, with their names.
@@ -147,14 +159,17 @@ class Corpus:
         whole = [file for file in self.files if self._must_be_read_whole(file)]
         send = len(whole) < workers
         small: list[tuple[int, InputFile]] = []
+        gathered = 0
         for number, file in enumerate(self.files):
-            if file.size < BLOCK_BYTES // 2 and not (send and file in whole):
+            sent = send and file in whole
+            if file.size < BLOCK_BYTES // 2 and not sent:
                 small.append((number, file))
-                if sum(other.size for _, other in small) >= BLOCK_BYTES:
+                gathered += file.size
+                if gathered >= BLOCK_BYTES:
                     yield self._gather(small)
-                    small = []
+                    small, gathered = [], 0
                 continue
-            pieces = self._send(file) if send and file in whole else self._divide(file)
+            pieces = self._send(file) if sent else self._divide(file)
             for index, block in enumerate(pieces):
                 yield f"{number:06}-{index:06}", block
         if small:
@@ -209,7 +224,7 @@ class Corpus:
         with source.reading() as stream:
             while data := stream.read(_READ_BYTES):
                 rest += data
-                if len(rest) < BLOCK_BYTES or (end := rest.rfind(b"\n") + 1) == 0:
+                if len(rest) < SENT_BYTES or (end := rest.rfind(b"\n") + 1) == 0:
                     continue
                 fraction = source.fraction or told
                 yield SentLines(file.path, self.layout, rest[:end], lines, int(file.size * (fraction - told)))

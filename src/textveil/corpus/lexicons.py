@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.atomic import output_error, writing, writing_folder
+from textveil.atomic import writing, writing_folder
 from textveil.corpus import MIN_PMI, TOP_SHARE
 from textveil.corpus.association import MEASURES, count_occurrences
-from textveil.corpus.ngrams import LONGEST, NgramCounts, hash_file, write_table
+from textveil.corpus.hashing import hash_file
+from textveil.corpus.ngrams import LONGEST, NgramCounts, check_output, write_table
 from textveil.corpus.ngrams import MANIFEST as COUNTS_MANIFEST
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
@@ -113,8 +113,7 @@ class ScoreJob:
             "versions": {"textveil": __version__, "numpy": np.__version__},
             "lexicons": {},
         }
-        self._remove_old()
-        with writing_folder(self.output.resolve()) as folder:
+        with writing_folder(self.output.resolve(), replace=self.overwrite) as folder:
             for measure, score in MEASURES.items():
                 scores = np.concatenate([score(occurrences[length]) for length in occurrences])
                 eligible = frequent & attracted if measure == "llr" and self.only_attracted else frequent
@@ -141,21 +140,11 @@ class ScoreJob:
             raise ParameterError(f"The 'min_pmi' parameter must be a finite number. Got {self.min_pmi} instead.")
         if not 0 < self.top_share <= 1:
             raise ParameterError(f"The 'top_share' parameter must be in (0, 1]. Got {self.top_share} instead.")
-        if not self.output.parent.is_dir():
-            raise ParameterError(f"There is no folder {str(self.output.parent)!r}. Make it first.")
-        if self.output.exists() and not (self.output / MANIFEST).is_file():
-            raise OutputExistsError(f"{str(self.output)!r} exists and has no {MANIFEST}. Choose another name.")
+        check_output(self.output, MANIFEST)
         if self.output.exists() and not self.overwrite:
             raise OutputExistsError(
                 f"{str(self.output)!r} exists. Choose another name, or replace it with --overwrite."
             )
-
-    def _remove_old(self) -> None:
-        try:
-            if self.output.exists():
-                shutil.rmtree(self.output)
-        except OSError as error:
-            raise output_error(self.output, error) from error
 
     def _choose(
         self, measure: str, scores: NDArray[np.float64], eligible: NDArray[np.bool_]
@@ -164,7 +153,7 @@ class ScoreJob:
         if measure == "pmi":
             return np.flatnonzero(eligible & (scores > self.min_pmi)), self.min_pmi
         among = scores[eligible]
-        wanted = math.ceil(self.top_share * len(among))
+        wanted = math.ceil(round(self.top_share * len(among), 6))  # 7 % of 100 are 7
         if wanted == 0:
             return np.empty(0, np.intp), None
         threshold = np.partition(among, len(among) - wanted)[len(among) - wanted]

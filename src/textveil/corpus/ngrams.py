@@ -12,7 +12,6 @@ without its first word. Both are there, since they are at least as frequent.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,14 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.atomic import writing
+from textveil.corpus.hashing import hash_file
 from textveil.corpus.words import Numbers
-from textveil.errors import InputError
+from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
 
 FORMAT = 1
 LONGEST = 4
 """The longest n-grams have so many words."""
 MANIFEST = "counts.json"
+TABLE_COLUMNS = ("ngram", "count", "prefix", "suffix")
+"""The columns of a table; that of words has the first two."""
 GROUP_ROWS = 1 << 16
 """Rows in a row group."""
 
@@ -41,10 +43,12 @@ def table_name(length: int) -> str:
     return f"{length}-grams.parquet"
 
 
-def hash_file(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def check_output(output: Path, manifest: str) -> None:
+    """Refuse an output folder that cannot be made, or that is there and is not one of ours, to be replaced."""
+    if not output.parent.is_dir():
+        raise ParameterError(f"There is no folder {str(output.parent)!r}. Make it first.")
+    if output.exists() and not (output / manifest).is_file():
+        raise OutputExistsError(f"{str(output)!r} exists and has no {manifest}. Choose another name.")
 
 
 def write_table(path: Path, columns: Sequence[str], blocks: Iterator[Sequence[Any]]) -> None:
@@ -121,5 +125,5 @@ class NgramCounts:
         except (OSError, KeyError, arrow.ArrowException) as error:
             raise InputError(f"{str(path)!r} cannot be read. Count again.") from error
         none = np.empty(0, np.uint32)
-        rows = [table[name].to_numpy() if length > 1 else none for name in ("prefix", "suffix")]
+        rows = [table[name].to_numpy() if length > 1 else none for name in TABLE_COLUMNS[2:]]
         return NgramTable(table["ngram"], table["count"].to_numpy(), *rows)

@@ -3,6 +3,7 @@
 A task leaves its results in files and a mark, written last, that says they are complete; done a second time, it writes
 the same again.
 
+    hashes/FILE.json        mark of a file of the corpus: its hash
     1/BLOCK.json            mark of a block: its documents and words, and its parts
     1/PART.keys             the different words of a part, in order, with their counts (a run)
     1/PART.npy              the part's documents, as places in that order
@@ -26,6 +27,7 @@ import pyarrow as pa
 
 from textveil.atomic import writing
 from textveil.corpus.blocks import Block
+from textveil.corpus.inputs import InputFile
 from textveil.corpus.pairs import pair_neighbours
 from textveil.corpus.runs import (
     Key,
@@ -53,12 +55,12 @@ class Part:
 
     name: str
     tokens: int
-    rows: int
     firsts: list[Key]
+    sizes: list[int]
 
     def run(self, folder: Path) -> Run:
         """The run of its keys."""
-        return Run(folder / f"{self.name}.keys", self.rows, self.firsts)
+        return Run(folder / f"{self.name}.keys", self.firsts, self.sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class BlockTask:
         words, counts, numbers = numbering.finish()
         _write_numbers(self.folder / f"{name}.npy", numbers)
         run = write_run(self.folder / f"{name}.keys", WordKeys.from_words(words), counts)
-        return Part(name, tokens, run.rows, run.firsts)
+        return Part(name, tokens, run.firsts, run.sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ class PairTask:
         if not self.longest:
             _write_numbers(self.folder / f"{self.part.name}.npy", pairs.numbers)
         run = write_run(self.folder / f"{self.part.name}.keys", PairKeys(pairs.keys), pairs.counts)
-        part = Part(self.part.name, self.part.tokens, run.rows, run.firsts)
+        part = Part(self.part.name, self.part.tokens, run.firsts, run.sizes)
         return Mark(parts=[part]).write(self.folder / f"{self.part.name}.json")
 
 
@@ -199,7 +201,20 @@ class MergeTask:
         return Mark(rows=run.rows, distinct=distinct).write(self.folder / f"{self.name}.json")
 
 
-Task = BlockTask | PairTask | MergeTask
+@dataclass(frozen=True, slots=True)
+class HashTask:
+    """Take the hash of a file of the corpus, for the record."""
+
+    file: InputFile
+    mark: Path
+
+    def run(self) -> Mark:
+        """Write the mark, which has it."""
+        _check_folder(self.mark.parent)
+        return Mark(digest=self.file.hash()).write(self.mark)
+
+
+Task = HashTask | BlockTask | PairTask | MergeTask
 
 
 def do_task(task: Task) -> Mark:

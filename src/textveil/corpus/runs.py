@@ -8,9 +8,11 @@ so that each fits.
 from __future__ import annotations
 
 import bisect
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -29,6 +31,8 @@ Key = str | int
 
 BATCH_ROWS = 1 << 12
 """Rows in a batch, the smallest piece that is read."""
+LEAST_BATCHES = 16
+"""A small run has smaller batches, so that these many tell how its keys lie."""
 
 
 class Keys(ABC):
@@ -220,21 +224,33 @@ _KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind i
 
 
 class Run(NamedTuple):
-    """A run on disk: its file, its rows, and the first key of every batch."""
+    """A run on disk: its file, the first key of every batch, and how many rows each has."""
 
     path: Path
-    rows: int
     firsts: list[Key]
+    sizes: list[int]
+
+    @property
+    def rows(self) -> int:
+        """All its rows."""
+        return sum(self.sizes)
 
 
 def write_run(path: Path, keys: Keys, counts: Numbers | Counts) -> Run:
-    """Write keys, which must be in order and distinct, with their counts."""
+    """Write keys, which must be in order and distinct, with their counts.
+
+    The first batch is shorter, in every file by another length. Parts of a corpus are alike: if their batches began at
+    the same ranks, they would begin at nearly the same keys, and nothing would tell how keys lie between.
+    """
     batch = pa.record_batch({"key": keys.to_arrow(), "count": pa.array(counts)})
-    starts = range(0, len(keys), BATCH_ROWS)
+    rows = max(1, min(BATCH_ROWS, len(keys) // LEAST_BATCHES))
+    shorter = 1 + zlib.crc32(path.name.encode()) % rows
+    starts = [0, *range(shorter, len(keys), rows)] if len(keys) else []
+    sizes = [stop - start for start, stop in pairwise([*starts, len(keys)])]
     with writing(path) as stream, pa.ipc.new_file(stream, batch.schema) as writer:
-        for start in starts:
-            writer.write_batch(batch.slice(start, BATCH_ROWS))
-    return Run(path, len(keys), [keys.cut(start, start + 1).first() for start in starts])
+        for start, size in zip(starts, sizes, strict=True):
+            writer.write_batch(batch.slice(start, size))
+    return Run(path, [keys.cut(start, start + 1).first() for start in starts], sizes)
 
 
 def read_run(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tuple[Keys, Counts]]:
@@ -276,27 +292,38 @@ class KeyRange(NamedTuple):
                 start = 0 if self.low is None else keys.locate(self.low)
                 stop = len(keys) if self.high is None else keys.locate(self.high)
                 if start < stop:
-                    found.append(keys.cut(start, stop))
+                    # A copy, because a view would keep the whole batch.
+                    found.append(keys.take(np.arange(start, stop)))
                     counts.append(numbers[start:stop].astype(np.int64))
         return found, np.concatenate(counts)
 
 
-def plan_ranges(runs: Sequence[Run], rows: int) -> list[KeyRange]:
-    """Divide the keys of all runs into ranges of about ``rows`` rows, in order."""
-    firsts: list[Any] = sorted(key for run in runs for key in run.firsts)
-    step = max(1, rows // BATCH_ROWS)
-    cuts: list[Any] = sorted(set(firsts[step::step])) if sum(run.rows for run in runs) > rows else []
-    ranges = []
-    for low, high in zip([None, *cuts], [*cuts, None], strict=True):
+def plan_cuts(runs: Sequence[Run], rows: int) -> list[Key]:
+    """Where to cut the keys of all runs into ranges of about ``rows`` rows."""
+    batches: list[Any] = sorted(
+        (first, size) for run in runs for first, size in zip(run.firsts, run.sizes, strict=True)
+    )
+    cuts: list[Key] = []
+    begun, before = 0, None
+    for first, size in batches:
+        if begun + size > rows and begun and first != before:
+            cuts.append(first)
+            begun = 0
+        begun, before = begun + size, first
+    return cuts
+
+
+def make_ranges(runs: Sequence[Run], cuts: Sequence[Key]) -> Iterator[KeyRange]:
+    """The ranges between cuts, in order."""
+    for low, high in pairwise([None, *cuts, None]):
         stretches = []
         for run in runs:
-            keys: list[Any] = run.firsts
-            start = 0 if low is None else max(0, bisect.bisect_right(keys, low) - 1)
-            stop = len(keys) if high is None else bisect.bisect_left(keys, high)
+            firsts: list[Any] = run.firsts
+            start = 0 if low is None else max(0, bisect.bisect_right(firsts, low) - 1)
+            stop = len(firsts) if high is None else bisect.bisect_left(firsts, high)
             if start < stop:
                 stretches.append(Stretch(run.path, start, stop))
-        ranges.append(KeyRange(low, high, stretches))
-    return ranges
+        yield KeyRange(low, high, stretches)
 
 
 def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
@@ -333,7 +360,7 @@ def find_rows(keys: Keys, pieces: Sequence[Path]) -> Numbers:
     rows = np.full(len(keys), NONE)
     passed = 0
     start = 0
-    for piece in pieces:
+    for piece in pieces if len(keys) else ():
         for others, _ in read_run(piece):
             start += keys.cut(start, len(keys)).locate(others.first())
             stop = start + keys.cut(start, len(keys)).locate(others.last())

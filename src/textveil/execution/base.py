@@ -14,7 +14,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MAX_RETRIES = 3
-"""How often work is given to another worker when one dies; then the work itself is to blame."""
+"""How often in a row work is given to another worker when one dies; then the work itself is to blame."""
 
 
 def usable_cores() -> int:

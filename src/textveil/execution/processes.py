@@ -17,16 +17,10 @@ from textveil.execution.base import MAX_RETRIES, Executor, refuse_address
 T = TypeVar("T")
 R = TypeVar("R")
 
-PRELOADED = ["textveil.corpus.parts"]
-"""Imported once and shared by all workers, which are forked from a server that has no threads."""
-
 
 def _start_worker() -> None:
-    """Leave Ctrl-C to the parent, which stops the workers, and Arrow to one thread."""
+    """Leave Ctrl-C to the parent, which stops the workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    import pyarrow as pa
-
-    pa.set_cpu_count(1)
 
 
 class ProcessExecutor(Executor):
@@ -47,7 +41,7 @@ class ProcessExecutor(Executor):
         deaths = 0
         while True:
             try:
-                pool = self._open_pool()
+                pool = self._open_pool(function.__module__)
                 while len(running) <= self.workers:
                     if not waiting:
                         waiting.extend(islice(remaining, 1))
@@ -60,6 +54,7 @@ class ProcessExecutor(Executor):
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     result = future.result()
                     del running[future]
+                    deaths = 0
                     yield result
             except BrokenProcessPool as error:
                 deaths += 1
@@ -72,12 +67,13 @@ class ProcessExecutor(Executor):
                 running = {}
                 self._close_pool()
 
-    def _open_pool(self) -> ProcessPoolExecutor:
+    def _open_pool(self, module: str) -> ProcessPoolExecutor:
+        """A pool of workers, forked from a server that has imported ``module`` once for all and has no threads."""
         if self._pool is None:
             methods = multiprocessing.get_all_start_methods()
             context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
             if "forkserver" in methods:
-                context.set_forkserver_preload(PRELOADED)
+                context.set_forkserver_preload([module])
             self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_start_worker)
         return self._pool
 

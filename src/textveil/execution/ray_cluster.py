@@ -44,7 +44,7 @@ class RayExecutor(Executor):
         self._ours = not self._ray.is_initialized()
         if self._ours:
             self._connect(address, own)
-        if workers is None and address is not None:
+        if workers is None and (address is not None or not self._ours):
             self.workers = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def _connect(self, address: str | None, own: dict[str, int]) -> None:

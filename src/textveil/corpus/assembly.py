@@ -1,0 +1,71 @@
+"""Putting n-grams together again: from keys, which are rows of shorter n-grams, to words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from textveil.atomic import writing
+from textveil.corpus.pairs import split_key
+from textveil.corpus.runs import PairKeys, map_words, read_run
+from textveil.corpus.words import Numbers
+
+
+class Assembly:
+    """The frequent n-grams of all lengths, as rows of the table of words; on disk, because they may be many.
+
+    Args:
+        levels: For every length, the pieces of its table.
+        folder: Where to keep what is needed on the way.
+    """
+
+    def __init__(self, levels: Sequence[Sequence[Path]], folder: Path) -> None:
+        self._levels = levels
+        self._folder = folder
+        self._words = map_words(levels[0], folder).to_arrow()
+        self._space = pa.scalar(" ", self._words.type)
+
+    def read(self, length: int) -> Iterator[Sequence[Any]]:
+        """Stream the columns of a table: n-gram, count, and for more than one word prefix and suffix.
+
+        The lengths must be read in order, each to its end.
+        """
+        return self._read_words() if length == 1 else self._read_ngrams(length)
+
+    def _read_words(self) -> Iterator[Sequence[Any]]:
+        for piece in self._levels[0]:
+            for keys, counts in read_run(piece):
+                yield keys.to_arrow().cast(pa.string()), counts
+
+    def _read_ngrams(self, length: int) -> Iterator[Sequence[Any]]:
+        shorter = self._open_rows(length - 1)
+        with writing(self._path(length)) as longer:
+            for piece in self._levels[length - 1]:
+                for keys, counts in read_run(piece):
+                    assert isinstance(keys, PairKeys)  # noqa: S101 # as every run of this level
+                    prefix, suffix = split_key(keys.values)
+                    begins, ends = (prefix, suffix) if length == 2 else (shorter[prefix], shorter[suffix, -1])
+                    rows = np.column_stack((begins, ends))
+                    if length < len(self._levels):
+                        longer.write(rows.tobytes())
+                    yield self._spell(rows), counts, prefix, suffix
+
+    def _spell(self, rows: Numbers) -> Any:
+        """The n-grams whose words have these rows."""
+        columns = (self._words.take(pa.array(column)) for column in rows.T)
+        return pc.binary_join_element_wise(*columns, self._space).cast(pa.string())
+
+    def _open_rows(self, length: int) -> Any:
+        """The rows of the words of all n-grams of a length that was read before."""
+        path = self._path(length)
+        if length == 1 or path.stat().st_size == 0:
+            return np.empty((0, length), np.uint32)
+        return np.memmap(path, np.uint32, "r").reshape(-1, length)
+
+    def _path(self, length: int) -> Path:
+        return self._folder / f"{length}-grams.rows"
