@@ -73,6 +73,8 @@ class Unfinished:
             raise OutputExistsError(f"{str(self.folder)!r} is not from an unfinished run. Move it away first.")
         job = {**settings, **derive()}
         self.remove()
+        for left in self.folder.parent.glob(f".{self.folder.name}.*.removed"):  # by a run that was killed meanwhile
+            shutil.rmtree(left, ignore_errors=True)
         try:
             self.folder.mkdir()
         except OSError as error:
@@ -113,13 +115,14 @@ class Unfinished:
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            if path.exists() and path.stat().st_size == 0:  # otherwise it is a file of the user's
+                path.unlink()
             lock.close()
 
     def _lock(self, path: Path) -> BinaryIO:
         while True:
             try:
-                lock = path.open("wb")
+                lock = path.open("ab")
             except OSError as error:
                 raise output_error(self.output, error) from error
             if fcntl is None:
@@ -146,8 +149,8 @@ class Unfinished:
     def read_json(self, name: str) -> dict[str, Any]:
         """What an earlier :meth:`write_json` wrote."""
         try:
-            values: dict[str, Any] = json.loads((self.folder / name).read_bytes())
-        except (OSError, ValueError) as error:
+            values: dict[str, Any] = dict(json.loads((self.folder / name).read_bytes()))
+        except (OSError, ValueError, TypeError) as error:
             raise InputError(
                 f"The unfinished run in {str(self.folder)!r} cannot be read. Start over with --overwrite."
             ) from error

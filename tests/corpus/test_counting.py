@@ -10,7 +10,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +19,7 @@ from textveil.corpus import blocks, counting, inputs, parts, runs
 from textveil.corpus.counting import CountJob, Limits
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.ngrams import MANIFEST, NgramCounts, table_name
-from textveil.errors import InputError, OutputError, OutputExistsError, ParameterError
+from textveil.errors import ColumnError, InputError, OutputError, OutputExistsError, ParameterError
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 
@@ -320,6 +319,51 @@ def test_a_folder_of_something_else_is_never_replaced(tmp_path, zipf):
     assert (tmp_path / "photos" / "me.jpg").exists()
 
 
+def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path, zipf):
+    folder = count(zipf[0], tmp_path / "counts", min_count=3).folder
+    write_lines(folder / "corpus.txt", ["a b c d"] * 9)
+    with pytest.raises(OutputExistsError, match=r"has other files beside counts\.json"):
+        count(folder / "corpus.txt", folder, min_count=3, overwrite=True)
+    assert (folder / "corpus.txt").exists()
+
+
+def test_an_output_inside_the_corpus_is_no_part_of_it(tmp_path):
+    write_lines(tmp_path / "a.txt", ["a b c d"] * 9)
+
+    def run(executor=None, **options):
+        corpus = Corpus.find([tmp_path], output=tmp_path / "counts")
+        return CountJob(corpus, tmp_path / "counts", min_count=3, **options).run(executor or LocalExecutor())
+
+    with pytest.raises(Stopped):
+        run(StoppingExecutor(6))
+    before = run().tokens
+    assert run(overwrite=True).tokens == before == 36
+
+
+def test_an_error_before_anything_is_finished_leaves_nothing(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"body": "a b c d e"}\n')
+    with pytest.raises(ColumnError, match="--column"):
+        count(tmp_path / "a.jsonl", tmp_path / "counts", min_count=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_workers_end_with_a_parent_that_is_killed(tmp_path, zipf):
+    command = [sys.executable, "-c", SCRIPT, str(zipf[0]), str(tmp_path / "counts")]
+    process = subprocess.Popen(command, start_new_session=True)
+    while process.poll() is None and len(list((tmp_path / "counts.partial").glob("1/*.json"))) < 3:
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    pytest.fail("workers are left")
+
+
 def test_a_folder_that_appears_during_the_run_is_kept(tmp_path, zipf, expected):
     def progress(stage, amount, fraction):
         if stage == "writing tables":
@@ -352,6 +396,19 @@ def test_a_bad_line_keeps_what_is_finished(tmp_path, tiny_pieces):
     assert list((tmp_path / "counts.partial" / "1").glob("*.json"))
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("job.json", "[]"), ("1/*.json", "null"), ("1/*.npy", ""), ("1/*.keys", ""), ("hashes/*.json", "{")],
+)
+def test_an_unfinished_run_that_is_damaged(tmp_path, zipf, name, content):
+    with pytest.raises(Stopped):
+        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
+    (path, *_) = (tmp_path / "counts.partial").glob(name)
+    path.write_text(content)
+    with pytest.raises((InputError, ParameterError), match="--overwrite"):
+        count(zipf[0], tmp_path / "counts", min_count=3)
+
+
 @pytest.mark.parametrize("min_count", [0, -1])
 def test_a_min_count_that_means_nothing(tmp_path, zipf, min_count):
     with pytest.raises(ParameterError, match="at least 1"):
@@ -375,15 +432,15 @@ def test_more_memory_is_larger_pieces():
 
 
 def test_a_full_disk(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
-    real, calls = np.save, []
+    real, calls = parts.write_array_header_1_0, []
 
-    def save(stream, *arguments, **options):
+    def write(stream, header):
         calls.append(stream)
         if len(calls) == 9:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real(stream, *arguments, **options)
+        real(stream, header)
 
-    monkeypatch.setattr(np, "save", save)
+    monkeypatch.setattr(parts, "write_array_header_1_0", write)
     with pytest.raises(OutputError, match=r"No space left on device.*run again"):
         count(zipf[0], tmp_path / "counts", min_count=3)
     assert not (tmp_path / "counts").exists()
@@ -488,7 +545,7 @@ def test_changed_tables_are_noticed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [None, "{", '{"format": 1}', '{"format": 99, "tokens": 1, "min_count": 1, "tables": {}}']
+    "content", [None, "{", '{"format": 1}', '{"format": 1, "tokens": 0, "min_count": 1, "tables": {}}', "[]"]
 )
 def test_a_folder_that_has_no_counts(tmp_path, content):
     if content is not None:

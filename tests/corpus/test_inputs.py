@@ -2,6 +2,7 @@ import gzip
 import itertools
 import json
 import lzma
+import os
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -150,6 +151,33 @@ def test_a_data_set_that_is_not_there(tmp_path, monkeypatch):
         read(corpus)
 
 
+def test_a_header_that_is_a_document_is_not_quoted(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.csv").write_text("my secret diary about a long illness\nsecond\n")
+    with pytest.raises(ColumnError, match="looks like a text") as caught:
+        read(Corpus.find([f"hf:{tmp_path / 'data'}"]))
+    assert "diary" not in str(caught.value)
+
+
+def test_linked_folders_are_followed_once(tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "b.txt").write_text("two\n")
+    (tmp_path / "corpus" / "a.txt").write_text("one\n")
+    (tmp_path / "corpus" / "linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "corpus" / "back").symlink_to(tmp_path / "corpus")
+    assert read(Corpus.find([tmp_path / "corpus"])) == ["one", "two"]
+    (tmp_path / "corpus" / "broken.txt").symlink_to(tmp_path / "nowhere.txt")
+    with pytest.raises(InputError, match=r"broken\.txt"):
+        Corpus.find([tmp_path / "corpus"])
+
+
+def test_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(InputError, match="Save it to one first"):
+        Corpus.find([tmp_path / "pipe.txt"])
+
+
 def test_a_split_that_is_not_there(tmp_path):
     corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"], split="validation")
     with pytest.raises(InputError, match="--split"):
@@ -233,7 +261,7 @@ def test_later_blocks_may_lack_the_column(tmp_path, monkeypatch):
     ("names", "options", "error", "message"),
     [
         ([], {}, ParameterError, "corpus is missing"),
-        (["a.txt", "a.txt"], {}, ParameterError, "named twice"),
+        (["a.txt", "a.txt"], {}, ParameterError, "in the corpus twice"),
         (["."], {}, InputError, "no file in a known format"),
         (["missing.txt"], {}, InputError, "Check the path"),
         (["a.xyz"], {}, ParameterError, "does not tell its format"),

@@ -50,6 +50,30 @@ def test_compressed_files_are_read(tmp_path, name, suffix):
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
+def test_several_frames_one_behind_the_other(tmp_path, suffix):
+    path = tmp_path / f"a.txt{suffix}"
+    frames = [COMPRESS[suffix](f"line {number}\n".encode() * 1000) for number in range(3)]
+    path.write_bytes(b"".join(frames))
+    assert len(read_all(path)) == 3000
+    damaged = bytearray(b"".join(frames))
+    damaged[len(frames[0]) + 1] ^= 0xFF
+    path.write_bytes(bytes(damaged))
+    with pytest.raises(InputError):
+        read_all(path)
+
+
+def read_all(path):
+    source = FileSource(path)
+    return [text for rows in source.read(Layout().table(source), batch_size=100) for text in rows.texts]
+
+
+def test_padding_between_frames(tmp_path):
+    path = tmp_path / "a.txt.xz"
+    path.write_bytes(lzma.compress(b"one\n") + b"\0" * 8 + lzma.compress(b"two\n") + b"\0" * 4)
+    assert read_all(path) == ["one", "two"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_several_members_are_read_as_one_file(tmp_path, suffix):
     path = tmp_path / f"file.txt{suffix}"
     path.write_bytes(COMPRESS[suffix](b"one\ntw") + COMPRESS[suffix](b"o\n"))

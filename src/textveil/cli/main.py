@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import signal
 import sys
 from itertools import takewhile
 from typing import Any
@@ -65,6 +66,7 @@ def textveil(
 
 def main() -> None:
     """Run the command line."""
+    signal.signal(signal.SIGTERM, _stop)
     # Arrow's own allocator keeps what it has freed, so that memory would grow with a Parquet file.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     if any(_is_dashed_text(argument) for argument in takewhile("--".__ne__, sys.argv[1:])):
@@ -72,6 +74,11 @@ def main() -> None:
         report("Error: a text that begins with - stands behind --, at the end: textveil obfuscate --epsilon 60 -- TEXT")
         sys.exit(USAGE)
     app()
+
+
+def _stop(*_: object) -> None:
+    """What a batch system asks for is what Ctrl-C asks for."""
+    raise KeyboardInterrupt
 
 
 def _is_dashed_text(argument: str) -> bool:

@@ -50,7 +50,8 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ParameterError("The memory must be a number of bytes, such as 512M or 16G.")
-    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+    size = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
+    return int(min(size, 2.0**62))
 
 
 def _unit_of(stage: str) -> str:
@@ -109,7 +110,9 @@ def count(
     from textveil.corpus.inputs import Corpus
 
     started = time.monotonic()
-    found = Corpus.find(corpus, column=column, format_name=format_name, config=config, split=split, revision=revision)
+    found = Corpus.find(
+        corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
+    )
     job = CountJob(found, output, min_count, parse_size(memory), overwrite)
     job.check()
     with EXECUTORS.load(executor)(workers, address) as chosen, showing_progress(quiet, _unit_of) as progress:

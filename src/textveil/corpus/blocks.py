@@ -14,6 +14,7 @@ from textveil.corpus import SPLIT
 from textveil.errors import ColumnError, InputError
 from textveil.extras import require
 from textveil.tables import FileSource, Layout, Source
+from textveil.tables.base import list_columns
 from textveil.tables.parquet import ParquetTable
 
 BATCH_DOCUMENTS = 256
@@ -190,7 +191,7 @@ class DatasetShard(Block):
     def _texts(self, batch: dict[str, list[Any]]) -> list[str | None]:
         if self.column not in batch:
             raise ColumnError(
-                f"{self.dataset.label} has no column {self.column!r}. It has: {', '.join(map(repr, batch))}. "
+                f"{self.dataset.label} has no column {self.column!r}. It has: {list_columns(list(batch))}. "
                 "Choose one with --column."
             )
         texts = batch[self.column]

@@ -24,13 +24,14 @@ from textveil.corpus.ngrams import (
     TABLE_COLUMNS,
     NgramCounts,
     check_output,
+    output_files,
     table_name,
     write_table,
 )
 from textveil.corpus.pairs import NONE
 from textveil.corpus.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, Task, do_task
 from textveil.corpus.runs import make_ranges, plan_cuts
-from textveil.errors import InputError, OutputExistsError, ParameterError
+from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
 from textveil.progress import Progress, ignore_progress
 from textveil.unfinished import Unfinished
@@ -106,7 +107,7 @@ class CountJob:
         """Refuse what cannot end well, before anything is read."""
         if self.min_count < 1:
             raise ParameterError(f"The 'min_count' parameter must be at least 1. Got {self.min_count} instead.")
-        check_output(self.output, MANIFEST)
+        check_output(self.output, output_files())
 
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> NgramCounts:
         """Count, or count what is left of it."""
@@ -123,16 +124,18 @@ class CountJob:
         with unfinished.locked():
             resume = not self.overwrite or unfinished.matches(settings)
             job = unfinished.start(settings, now._asdict, resume=resume, overwrite=self.overwrite)
-            limits = Limits(*(job[name] for name in Limits._fields))
+            limits = Limits(*(int(job.get(name, 1)) for name in Limits._fields))
             if now.rows < limits.rows:
                 raise ParameterError(
-                    f"The unfinished run was begun with {limits.workers} workers, and its pieces are too large for more "
+                    f"The unfinished run was begun with {limits.workers} workers; its pieces are too large for more "
                     f"in the same memory. Go on with as many, or remove {str(unfinished.folder)!r} and start over."
                 )
+            counting = _Counting(self, limits, unfinished, executor, progress)
             try:
-                _Counting(self, limits, unfinished, executor, progress).run()
-            except _UselessCorpusError:
-                unfinished.remove()  # there is nothing to go on from
+                counting.run()
+            except TextveilError as error:
+                if isinstance(error, _UselessCorpusError) or not counting.has_begun():
+                    unfinished.remove()  # there is nothing to go on from
                 raise
             self._finish(unfinished)
         return NgramCounts.load(self.output)
@@ -183,6 +186,10 @@ class _Counting:
             if length > 1:
                 _remove_files(self._folder(length - 1))
         self._write_tables(levels, blocks, hashes)
+
+    def has_begun(self) -> bool:
+        """Whether a block is finished."""
+        return any(self._folder(1).glob("*.json"))
 
     def _folder(self, length: int) -> Path:
         folder = self.unfinished.folder / str(length)

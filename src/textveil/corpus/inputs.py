@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import stat
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +17,7 @@ from textveil.errors import InputError, ParameterError
 from textveil.tables import FORMATS, TEXT_COLUMN, FileSource, Layout, detect_format
 from textveil.tables.compression import SUFFIXES, strip_suffix
 from textveil.tables.parquet import ParquetTable
+from textveil.unfinished import Unfinished
 
 HUB = "hf:"
 """Stands before the name of a Hugging Face data set."""
@@ -48,6 +52,10 @@ class InputFile:
             status = path.stat()
         except OSError as error:
             raise InputError(f"{str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(
+                f"{str(path)!r} is not an ordinary file, and is read more than once. Save it to one first."
+            )
         return cls(str(path), path.resolve(), status.st_size, status.st_mtime_ns)
 
     def hash(self) -> str:
@@ -86,8 +94,13 @@ class Corpus:
         config: str | None = None,
         split: str = SPLIT,
         revision: str | None = None,
+        output: Path | None = None,
     ) -> Corpus:
-        """Find what is named: files, folders (all files in them whose names tell their format), ``hf:`` data sets."""
+        """Find what is named: files, folders (all files in them whose names tell their format), ``hf:`` data sets.
+
+        An ``output`` in one of the folders is not part of the corpus.
+        """
+        leave_out = () if output is None else (output.resolve(), Unfinished(output.resolve()).folder)
         if format_name is not None:
             format_name = FORMATS.load(format_name).name
         paths: list[Path] = []
@@ -97,7 +110,7 @@ class Corpus:
             if str(name).startswith(HUB):
                 datasets.append(HubDataset(str(name).removeprefix(HUB), config, split, revision).pin())
             elif Path(name).is_dir():
-                found, others = _search_folder(Path(name), format_name)
+                found, others = _search_folder(Path(name), format_name, leave_out)
                 paths += found
                 skipped += others
             else:
@@ -106,8 +119,7 @@ class Corpus:
             raise ParameterError("A corpus is missing: name files, folders, or hf:OWNER/NAME.")
         if (config or revision or split != SPLIT) and not datasets:
             raise ParameterError("--config, --split and --revision go with hf:OWNER/NAME.")
-        if len({path.resolve() for path in paths}) < len(paths) or len(set(datasets)) < len(datasets):
-            raise ParameterError("A part of the corpus is named twice, and would be counted twice.")
+        _refuse_twice([*(path.resolve() for path in paths), *(dataset.name for dataset in datasets)])
         if format_name is None:
             for path in paths:
                 detect_format(path)
@@ -233,13 +245,29 @@ class Corpus:
             yield SentLines(file.path, self.layout, rest, lines, int(file.size * (1 - told)))
 
 
-def _search_folder(folder: Path, format_name: str | None) -> tuple[list[Path], int]:
+def _refuse_twice(names: Sequence[str | Path]) -> None:
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise ParameterError(f"{str(twice)!r} is in the corpus twice, and would be counted twice. Name it once.")
+
+
+def _search_folder(folder: Path, format_name: str | None, leave_out: Sequence[Path]) -> tuple[list[Path], int]:
     """The files of a folder, at any depth, that are not hidden; and how many of them tell no known format."""
-    files = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
+    files: list[Path] = []
+    seen: set[Path] = set()
+
+    def fail(error: OSError) -> None:
+        raise InputError(f"{str(error.filename)!r} cannot be read: {error.strerror}. Check the permissions.") from error
+
+    for place, folders, names in os.walk(folder, onerror=fail, followlinks=True):
+        real = Path(place).resolve()
+        if real in seen or real in leave_out:  # a link that leads back, or our own output
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files += [Path(place) / name for name in names if not name.startswith(".")]
+    files.sort()
     known = [path for path in files if format_name or strip_suffix(path).suffix.lower().removeprefix(".") in FORMATS]
     if not known:
         raise InputError(f"The folder {str(folder)!r} has no file in a known format: {', '.join(FORMATS)}.")

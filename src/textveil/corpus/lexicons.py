@@ -140,7 +140,7 @@ class ScoreJob:
             raise ParameterError(f"The 'min_pmi' parameter must be a finite number. Got {self.min_pmi} instead.")
         if not 0 < self.top_share <= 1:
             raise ParameterError(f"The 'top_share' parameter must be in (0, 1]. Got {self.top_share} instead.")
-        check_output(self.output, MANIFEST)
+        check_output(self.output, [MANIFEST, *map(lexicon_name, MEASURES)])
         if self.output.exists() and not self.overwrite:
             raise OutputExistsError(
                 f"{str(self.output)!r} exists. Choose another name, or replace it with --overwrite."

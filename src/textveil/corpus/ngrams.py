@@ -38,17 +38,31 @@ GROUP_ROWS = 1 << 16
 """Rows in a row group."""
 
 
+def output_files() -> list[str]:
+    """What counting writes."""
+    return [MANIFEST, *map(table_name, range(1, LONGEST + 1))]
+
+
 def table_name(length: int) -> str:
     """The file of the n-grams with so many words."""
     return f"{length}-grams.parquet"
 
 
-def check_output(output: Path, manifest: str) -> None:
-    """Refuse an output folder that cannot be made, or that is there and is not one of ours, to be replaced."""
+def check_output(output: Path, files: Sequence[str]) -> None:
+    """Refuse an output folder that cannot be made, or that is there and has anything in it that is not ours.
+
+    Args:
+        output: The folder.
+        files: What we would write, the manifest first.
+    """
     if not output.parent.is_dir():
         raise ParameterError(f"There is no folder {str(output.parent)!r}. Make it first.")
-    if output.exists() and not (output / manifest).is_file():
-        raise OutputExistsError(f"{str(output)!r} exists and has no {manifest}. Choose another name.")
+    if not output.exists():
+        return
+    if not (output / files[0]).is_file():
+        raise OutputExistsError(f"{str(output)!r} exists and has no {files[0]}. Choose another name.")
+    if any(path.name not in files for path in output.iterdir()):
+        raise OutputExistsError(f"{str(output)!r} has other files beside {files[0]}. Choose another name.")
 
 
 def write_table(path: Path, columns: Sequence[str], blocks: Iterator[Sequence[Any]]) -> None:
@@ -91,8 +105,10 @@ class NgramCounts:
         """Open the folder; every table is checked when it is read."""
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
-            complete = {"format", "tokens", "min_count", "tables"} <= manifest.keys()
-        except (OSError, ValueError, AttributeError) as error:
+            numbers = [int(manifest[name]) for name in ("format", "tokens", "min_count")]
+            tables = [manifest["tables"][str(length)]["sha256"] for length in range(1, LONGEST + 1)]
+            complete = min(numbers) > 0 and all(isinstance(table, str) for table in tables)
+        except (OSError, ValueError, TypeError, KeyError) as error:
             raise InputError(
                 f"{str(folder)!r} has no {MANIFEST} that can be read. Write it with: textveil prepare count"
             ) from error

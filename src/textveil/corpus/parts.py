@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from textveil.atomic import writing
 from textveil.corpus.blocks import Block
@@ -92,19 +93,21 @@ class Mark:
             values: dict[str, Any] = json.loads(path.read_bytes())
             parts = [Part(**part) for part in values.pop("parts")]
             return cls(**values, parts=parts)
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
 
 
 def _write_numbers(path: Path, numbers: Numbers) -> None:
     with writing(path) as stream:
-        np.save(stream, numbers, allow_pickle=False)
+        # Not np.save, which does not say why it fails.
+        write_array_header_1_0(stream, header_data_from_array_1_0(numbers))
+        stream.write(numbers.data)
 
 
 def _load_numbers(path: Path) -> Numbers:
     try:
         numbers: Numbers = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
     return numbers
 

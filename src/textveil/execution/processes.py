@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -18,9 +21,30 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def _start_worker() -> None:
-    """Leave Ctrl-C to the parent, which stops the workers."""
+WATCH_SECONDS = 1.0
+"""How often a worker looks whether its parent is still there."""
+
+
+def _start_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent, which stops the workers; end when it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while _is_alive(parent):
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is there, and not ours to signal
+        return True
+    return True
 
 
 class ProcessExecutor(Executor):
@@ -74,7 +98,9 @@ class ProcessExecutor(Executor):
             context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
             if "forkserver" in methods:
                 context.set_forkserver_preload([module])
-            self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_start_worker)
+            self._pool = ProcessPoolExecutor(
+                self.workers, mp_context=context, initializer=_start_worker, initargs=(os.getpid(),)
+            )
         return self._pool
 
     def _close_pool(self) -> None:

@@ -100,7 +100,7 @@ class Table(ABC):
             raise ColumnError(f"{self.source} has the column {self.column!r} more than once. Rename one of them.")
         if self.column not in columns:
             raise ColumnError(
-                f"{self.source} has no column {self.column!r}. It has: {_list_columns(columns)}. "
+                f"{self.source} has no column {self.column!r}. It has: {list_columns(columns)}. "
                 "Choose one with --column."
             )
         if self.outcome_column in columns and self.outcome_column != OUTCOME_COLUMN:
@@ -110,7 +110,7 @@ class Table(ABC):
         return columns.index(self.column)
 
 
-def _list_columns(columns: Sequence[str]) -> str:
+def list_columns(columns: Sequence[str]) -> str:
     """The names of columns; what looks like a text is not quoted, since a header may be missing."""
     names = [repr(name) for name in columns if len(name) <= LONGEST_NAME and len(name.split()) <= LONGEST_NAME_WORDS]
     hidden = len(columns) - len(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
@@ -29,9 +29,13 @@ def decompress(stream: BinaryIO, path: Path) -> IO[bytes]:
         case ".gz":
             return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
         case ".xz":
-            return cast("IO[bytes]", lzma.LZMAFile(stream))
+            # LZMAFile would take a damaged second stream for something that is not its business, and leave it out.
+            return io.BufferedReader(_Frames(stream, lzma.LZMADecompressor, lzma.LZMAError), _READ_SIZE)
         case ".zst":
-            return io.BufferedReader(_ZstdFrames(stream), _READ_SIZE)
+            import zstandard
+
+            decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+            return io.BufferedReader(_Frames(stream, decompressor.decompressobj, zstandard.ZstdError), _READ_SIZE)
         case _:
             return stream
 
@@ -56,15 +60,19 @@ def compressing(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
             yield stream
 
 
-class _ZstdFrames(io.RawIOBase):
-    """Reads zstd frames one after the other, and notices a frame that is cut off, which zstandard's reader does not."""
+class _Frames(io.RawIOBase):
+    """Reads compressed frames one after the other, and notices one that is damaged or cut off.
 
-    def __init__(self, stream: BinaryIO) -> None:
-        import zstandard
+    Args:
+        stream: The compressed file.
+        start_frame: Makes a decompressor of one frame.
+        error: What it raises where a frame is damaged.
+    """
 
+    def __init__(self, stream: BinaryIO, start_frame: Callable[[], Any], error: type[Exception]) -> None:
         self._stream = stream
-        self._error = zstandard.ZstdError
-        self._decompressor = zstandard.ZstdDecompressor()
+        self._start_frame = start_frame
+        self._error = error
         self._frame: Any = None
         self._ready = memoryview(b"")
         self._rest = b""
@@ -78,18 +86,24 @@ class _ZstdFrames(io.RawIOBase):
             self._rest = b""
             if not data:
                 if self._frame is not None:
-                    raise EOFError("the last zstd frame is cut off")
+                    raise EOFError("the last frame is cut off")
                 return 0
-            if self._frame is None:
-                self._frame = self._decompressor.decompressobj()
-            try:
-                self._ready = memoryview(self._frame.decompress(data))
-            except self._error as error:
-                raise EOFError("a zstd frame is damaged") from error
-            if self._frame.eof:
-                self._rest = self._frame.unused_data
-                self._frame = None
+            self._decompress(data)
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
         return size
+
+    def _decompress(self, data: bytes) -> None:
+        if self._frame is None:
+            data = data.lstrip(b"\0")  # padding, which may stand between frames; none begins with it
+            if not data:
+                return
+            self._frame = self._start_frame()
+        try:
+            self._ready = memoryview(self._frame.decompress(data))
+        except self._error as error:
+            raise EOFError("a frame is damaged") from error
+        if self._frame.eof:
+            self._rest = self._frame.unused_data
+            self._frame = None
