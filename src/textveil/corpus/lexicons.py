@@ -93,15 +93,9 @@ class ScoreJob:
         counts = NgramCounts.load(self.counts)
         min_count = counts.min_count if self.min_count is None else self.min_count
         self._check(counts, min_count)
-        occurrences = count_occurrences(counts)
-        ngrams = require("pyarrow", extra="prepare").chunked_array(
-            [chunk for length in occurrences for chunk in counts.tables[length].ngrams.chunks], "string"
-        )
-        lengths = np.repeat(list(occurrences), [len(counts.tables[length]) for length in occurrences])
-        numbers = np.concatenate([counts.tables[length].counts for length in occurrences])
-        attracted = np.concatenate([found.attracted for found in occurrences.values()])
-        frequent = numbers >= min_count
-        manifest: dict[str, Any] = {
+        scored = ScoredNgrams.of(counts)
+        frequent = scored.counts >= min_count
+        manifest = {
             "format": FORMAT,
             "counts_sha256": hash_file(self.counts / COUNTS_MANIFEST),
             "tokens": counts.tokens,
@@ -111,22 +105,11 @@ class ScoreJob:
             "only_attracted": self.only_attracted,
             "ngrams": int(frequent.sum()),
             "versions": {"textveil": __version__, "numpy": np.__version__},
-            "lexicons": {},
         }
         with writing_folder(self.output.resolve(), replace=self.overwrite) as folder:
-            for measure, score in MEASURES.items():
-                scores = np.concatenate([score(occurrences[length]) for length in occurrences])
-                eligible = frequent & attracted if measure == "llr" and self.only_attracted else frequent
-                chosen, threshold = self._choose(measure, scores, eligible)
-                path = folder / lexicon_name(measure)
-                self._write(path, ngrams, numbers, scores, chosen)
-                manifest["lexicons"][measure] = {
-                    "file": path.name,
-                    "sha256": hash_file(path),
-                    "entries": {str(n): int((lengths[chosen] == n).sum()) for n in range(2, LONGEST + 1)},
-                    "threshold": threshold,
-                    "rarer_than_chance": int((~attracted[chosen]).sum()),
-                }
+            manifest["lexicons"] = {
+                measure: self._write(scored, measure, frequent, folder / lexicon_name(measure)) for measure in MEASURES
+            }
             with writing(folder / MANIFEST) as stream:
                 stream.write((json.dumps(manifest, indent=2) + "\n").encode())
         return manifest
@@ -159,16 +142,56 @@ class ScoreJob:
         threshold = np.partition(among, len(among) - wanted)[len(among) - wanted]
         return np.flatnonzero(eligible & (scores >= threshold)), float(threshold)
 
-    def _write(
-        self,
-        path: Path,
-        ngrams: Any,
-        counts: NDArray[np.int64],
-        scores: NDArray[np.float64],
-        chosen: NDArray[np.intp],
-    ) -> None:
-        """Write the chosen n-grams in the order of their words, whatever their length."""
+    def _write(self, scored: ScoredNgrams, measure: str, frequent: NDArray[np.bool_], path: Path) -> dict[str, Any]:
+        """Write the lexicon of a measure, in the order of words, whatever the length; what it has."""
+        only_attracted = measure == "llr" and self.only_attracted
+        eligible = frequent & scored.attracted if only_attracted else frequent
+        chosen, threshold = self._choose(measure, scored.scores[measure], eligible)
+        scored.write(measure, chosen, path)
+        return {
+            "file": path.name,
+            "sha256": hash_file(path),
+            "entries": {str(n): int((scored.lengths[chosen] == n).sum()) for n in range(2, LONGEST + 1)},
+            "threshold": threshold,
+            "rarer_than_chance": int((~scored.attracted[chosen]).sum()),
+        }
+
+
+@dataclass(frozen=True)
+class ScoredNgrams:
+    """All n-grams with more than one word, one behind the other, with a score for every measure."""
+
+    ngrams: Any
+    lengths: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    attracted: NDArray[np.bool_]
+    scores: dict[str, NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, counts: NgramCounts) -> ScoredNgrams:
+        """Score what was counted."""
+        occurrences = count_occurrences(counts)
+        tables = [counts.tables[length] for length in occurrences]
+        return cls(
+            require("pyarrow", extra="prepare").chunked_array(
+                [chunk for table in tables for chunk in table.ngrams.chunks], "string"
+            ),
+            np.repeat(list(occurrences), list(map(len, tables))),
+            np.concatenate([table.counts for table in tables]),
+            np.concatenate([found.attracted for found in occurrences.values()]),
+            {
+                measure: np.concatenate([score(found) for found in occurrences.values()])
+                for measure, score in MEASURES.items()
+            },
+        )
+
+    def write(self, measure: str, chosen: NDArray[np.intp], path: Path) -> None:
+        """Write some of the n-grams with their counts and scores."""
         arrow = require("pyarrow", extra="prepare")
-        table = arrow.table({"ngram": ngrams.take(chosen), "count": counts[chosen], "score": scores[chosen]})
-        table = table.sort_by("ngram").combine_chunks()
+        columns = {
+            "ngram": self.ngrams.take(chosen),
+            "count": self.counts[chosen],
+            "score": self.scores[measure][chosen],
+        }
+        table = arrow.table(columns).sort_by("ngram").combine_chunks()
         write_table(path, table.column_names, (batch.columns for batch in table.to_batches()))
