@@ -55,15 +55,6 @@ def test_numbers_are_places_in_the_order_of_words():
     assert numbers.tolist() == [3, 1, 3, 2, 5, 4, 5, 0, 1, 5]
 
 
-def test_numbering_begins_anew():
-    numbering = WordNumbering()
-    numbering.add(["one two"])
-    numbering.finish()
-    assert (numbering.documents, numbering.positions, numbering.distinct) == (0, 0, 0)
-    numbering.add(["three"])
-    assert numbering.finish().words == ["three"]
-
-
 def test_nothing_to_number():
     words, counts, numbers = WordNumbering().finish()
     assert (words, len(counts), len(numbers)) == ([], 0, 0)

@@ -146,6 +146,7 @@ class BlockTask:
             numbering.add(present)
             if numbering.positions + DISTINCT_WEIGHT * numbering.distinct >= self.positions:
                 parts.append(self._write(numbering, len(parts)))
+                numbering = WordNumbering()
         if numbering.positions:
             parts.append(self._write(numbering, len(parts)))
         mark = Mark(self.block.size, documents, parts=parts, digest=digest.hexdigest() if self.hashed else "")

@@ -78,7 +78,7 @@ class WordNumbering:
         self.documents += len(documents)
 
     def finish(self) -> NumberedWords:
-        """All words in order; the numbering begins anew."""
+        """All words in order."""
         numbers = np.concatenate(self._batches) if self._batches else np.empty(0, np.uint32)
         order = sorted(self._numbers.items())
         order.remove((END, self._end))
@@ -87,5 +87,4 @@ class WordNumbering:
         places[first_seen] = np.arange(len(order), dtype=np.uint32)
         places[self._end] = len(order)
         counts = np.bincount(numbers, minlength=len(places))[first_seen].astype(np.uint32)
-        self.__init__()  # type: ignore[misc]
         return NumberedWords([word for word, _ in order], counts, places[numbers])
