@@ -15,7 +15,7 @@ SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
     {"version", "errors", "stopwords"},
-    {"extras", "registry", "randomness", "atomic", "threads", "progress"},
+    {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress"},
     {"text", "unfinished"},
     {"vectors"},
     {"bundle", "vector_files"},

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.errors import BundleError, ParameterError
+from textveil.hashing import hash_file
 from textveil.registry import unknown_name
 from textveil.vectors import Matrix, Vectors
 
@@ -145,8 +146,7 @@ class Bundle:
         if name not in self.manifest.files:
             raise BundleError(f"The manifest of {str(self.folder)!r} does not list {name!r}. Get the bundle again.")
         try:
-            with path.open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            digest = hash_file(path)
         except OSError as error:
             raise BundleError(
                 f"The file {name!r} of the bundle {str(self.folder)!r} cannot be read ({error.strerror}). "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from textveil.atomic import writing_folder
 from textveil.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe
 from textveil.errors import OutputExistsError, ParameterError
+from textveil.hashing import hash_file
 from textveil.registry import unknown_name
 from textveil.vectors import Matrix, Vectors
 
@@ -120,11 +120,8 @@ def _write_entries(path: Path, entries: Iterable[str]) -> None:
 
 def _hash_files(folder: Path) -> dict[str, str]:
     """The SHA-256 of every file below a folder."""
-    hashes = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with path.open("rb") as stream:
-            hashes[path.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return hashes
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): hash_file(path) for path in files}
 
 
 def measure_distances(vectors: Vectors) -> dict[str, Any]:

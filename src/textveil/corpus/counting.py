@@ -15,7 +15,6 @@ from textveil.atomic import output_error, put_folder, writing
 from textveil.corpus import MEMORY, MIN_COUNT
 from textveil.corpus.assembly import Assembly
 from textveil.corpus.blocks import DatasetShard
-from textveil.corpus.hashing import hash_file
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.ngrams import (
     FORMAT,
@@ -33,6 +32,7 @@ from textveil.corpus.parts import BlockTask, HashTask, Mark, MergeTask, PairTask
 from textveil.corpus.runs import make_ranges, plan_cuts
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
+from textveil.hashing import hash_file
 from textveil.progress import Progress, ignore_progress
 from textveil.unfinished import Unfinished
 from textveil.version import __version__

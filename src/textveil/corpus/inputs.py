@@ -12,8 +12,8 @@ from typing import Any
 
 from textveil.corpus import SPLIT
 from textveil.corpus.blocks import Block, DatasetShard, HubDataset, LineRange, RowGroups, SentLines, WholeFiles
-from textveil.corpus.hashing import hash_file
 from textveil.errors import InputError, ParameterError
+from textveil.hashing import hash_file
 from textveil.tables import FORMATS, TEXT_COLUMN, FileSource, Layout, detect_format
 from textveil.tables.compression import SUFFIXES, strip_suffix
 from textveil.tables.parquet import ParquetTable

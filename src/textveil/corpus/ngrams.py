@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.atomic import writing
-from textveil.corpus.hashing import hash_file
 from textveil.corpus.words import Numbers
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
+from textveil.hashing import hash_file
 
 FORMAT = 1
 LONGEST = 4
