@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, chain, count, pairwise
 from typing import NamedTuple, TypeVar
 
+from textveil.contractions import CONTRACTIONS
+
 WORD = re.compile(r"\w+")
+PAUSE = re.compile(r"[.!?\u2026\n]")
+"""A character with which a sentence may end."""
 _UNUSUAL = re.compile(r"[^\w\s!-~]")
 
 LONG_BATCH = 1_000_000
@@ -29,9 +36,9 @@ class Chunk(NamedTuple):
         return self.stop - self.start
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
-    """A text, the offsets of its words, and the words in lower case.
+    """A text, its words in lower case, and where pauses are between them.
 
     >>> document = Document.parse("Don't  panic!")
     >>> document.words
@@ -41,14 +48,30 @@ class Document:
     """
 
     text: str
-    spans: tuple[tuple[int, int], ...]
     words: tuple[str, ...]
+    pauses: tuple[int, ...]
+    """How many words stand before each pause, a match of ``PAUSE``."""
+    pause_offsets: tuple[int, ...]
+    """The offset of each pause in the text."""
 
     @classmethod
     def parse(cls, text: str) -> Document:
         r"""Find the words of ``text``: the maximal runs of ``\w``."""
-        spans = tuple(match.span() for match in WORD.finditer(text))
-        return cls(text, spans, tuple(text[start:stop].lower() for start, stop in spans))
+        latin = _as_latin_words(text)
+        if latin is None:
+            pieces = PAUSE.split(text)
+            words = [[word.lower() for word in WORD.findall(piece)] for piece in pieces]
+        else:  # the same, several times faster
+            pieces = latin.split("\n")
+            words = [piece.split() for piece in pieces]
+        before = accumulate(map(len, words))
+        offsets = map(operator.add, accumulate(map(len, pieces)), count())
+        return cls(text, tuple(chain.from_iterable(words)), tuple(before)[:-1], tuple(offsets)[:-1])
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The offsets of every word: where it starts, and where it stops."""
+        return tuple(match.span() for match in WORD.finditer(self.text))
 
     def key(self, chunk: Chunk) -> str:
         """How the vocabulary spells a chunk: lower case, words joined by underscores."""
@@ -78,6 +101,30 @@ class Document:
         return sum(unicodedata.category(character)[0] not in "PZ" for character in _UNUSUAL.findall(self.text))
 
 
+_LATIN = 256
+_LATIN_WORDS = bytes(
+    ord(character.lower() if WORD.match(character) else "\n" if PAUSE.match(character) else " ")
+    for character in map(chr, range(_LATIN))
+)
+_BEYOND_LATIN = re.compile(r"[^\x00-\xff]")
+
+
+def _as_latin_words(text: str) -> str | None:
+    """The text with words in lower case, a line feed for every pause, and a space for every other character.
+
+    ``None`` where a word has a letter beyond Latin-1.
+    """
+    try:
+        encoded = text.encode("latin-1")
+    except UnicodeEncodeError:
+        for character in set(_BEYOND_LATIN.findall(text)):
+            if WORD.match(character):
+                return None
+            text = text.replace(character, "\n" if PAUSE.match(character) else " ")
+        encoded = text.encode("latin-1")
+    return encoded.translate(_LATIN_WORDS).decode("latin-1")
+
+
 def batch_texts(items: Iterable[T], size: int, text_of: Callable[[T], str | None]) -> Iterator[list[T]]:
     """Up to ``size`` items at a time, fewer where their texts are long.
 
@@ -99,7 +146,9 @@ def batch_texts(items: Iterable[T], size: int, text_of: Callable[[T], str | None
 def spoken(entry: str) -> str:
     """How an entry of a vocabulary is written into a text.
 
-    >>> spoken("New_York")
-    'new york'
+    >>> spoken("New_York"), spoken("let_s_go")
+    ('new york', "let's go")
     """
-    return entry.lower().replace("_", " ")
+    words = entry.lower().split("_")
+    gaps = ("'" if pair in CONTRACTIONS else " " for pair in pairwise(words))
+    return words[0] + "".join(chain.from_iterable(zip(gaps, words[1:], strict=True)))

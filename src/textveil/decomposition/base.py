@@ -1,16 +1,24 @@
-"""The contract of a decomposer."""
+"""The contract of a decomposer, and what those with multi-word chunks have in common."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import ClassVar
 
 from textveil.bundle import Bundle
+from textveil.contractions import CONTRACTIONS
+from textveil.rows import Expression
+from textveil.sentences import begin_sentences
 from textveil.text import Chunk, Document
+
+_CLITICS = frozenset(clitic for _, clitic in CONTRACTIONS)
+_SINGLE_WORDS = [Chunk(position, position + 1) for position in range(4096)]
 
 
 class Decomposer(ABC):
-    """Splits a document into chunks: a partition of its words, in order."""
+    """Splits documents into chunks: a partition of their words, in order."""
 
     name: ClassVar[str]
     data_independent: ClassVar[bool] = False
@@ -20,5 +28,45 @@ class Decomposer(ABC):
         self.bundle = bundle
 
     @abstractmethod
-    def decompose(self, document: Document) -> list[Chunk]:
-        """The chunks of the document."""
+    def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
+        """The chunks of every document."""
+
+
+def build_chunks(document: Document, expressions: Sequence[Expression]) -> list[Chunk]:
+    """The chunks of a document in which expressions were found; all other words are chunks of their own.
+
+    The two words of a contraction are merged, if no expression has one of them: the paper's MergeContractions.
+
+    >>> document = Document.parse("I don't sell the green tea")
+    >>> [document.written(chunk) for chunk in build_chunks(document, [(5, 7)])]
+    ['I', "don't", 'sell', 'the', 'green tea']
+    """
+    chunks: list[Chunk] = []
+    done = 0
+    for start, stop in sorted([*expressions, *_find_contractions(document, expressions)]):
+        chunks += single_words(done, start)
+        chunks.append(Chunk(start, stop))
+        done = stop
+    chunks += single_words(done, len(document.words))
+    return chunks
+
+
+def _find_contractions(document: Document, expressions: Iterable[Expression]) -> Iterator[Expression]:
+    """The contractions that no expression overlaps, and that no sentence ends in."""
+    clitics = compress(range(len(document.words)), map(_CLITICS.__contains__, document.words))
+    pairs = [(clitic - 1, clitic + 1) for clitic in clitics if document.words[clitic - 1 : clitic + 1] in CONTRACTIONS]
+    if not pairs:
+        return
+    taken = {position for expression in expressions for position in range(*expression)}
+    for start, stop in pairs:
+        divided = start + 1 in document.pauses and any(begin_sentences([(document, start + 1)]))
+        if not divided and taken.isdisjoint(range(start, stop)):
+            taken.update(range(start, stop))
+            yield start, stop
+
+
+def single_words(start: int, stop: int) -> list[Chunk]:
+    """One chunk for every word from ``start`` up to ``stop``."""
+    if stop <= len(_SINGLE_WORDS):
+        return _SINGLE_WORDS[start:stop]
+    return [Chunk(position, position + 1) for position in range(start, stop)]

@@ -1,0 +1,118 @@
+"""CoNLL-2000: tagged and chunked sentences, read in the form in which texts are obfuscated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from textveil.errors import InputError
+from textveil.text import Document
+
+_CLITIC = re.compile(r"(?:n['’]t|['’]\w+)", re.IGNORECASE)
+OUTSIDE = "O"
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedSentence:
+    """Words in lower case, without punctuation, with a part-of-speech tag and an IOB chunk tag for each."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    chunks: tuple[str, ...]
+
+
+def read_conll(path: Path) -> list[TaggedSentence]:
+    """Read a file of CoNLL-2000: a token, its tag and its chunk tag per line, an empty line after each sentence.
+
+    Tokens are written together as a text (``do`` and ``n't`` as ``don't``), which is then split into words like any
+    other. A word has the tag of the token that it begins in.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"Cannot read {str(path)!r}. Give the folder of CoNLL-2000 with train.txt, test.txt.") from error
+    return [sentence for rows in _split_rows(lines, path) if (sentence := _as_in_texts(rows)).words]
+
+
+def _split_rows(lines: Iterable[str], path: Path) -> Iterator[list[list[str]]]:
+    rows: list[list[str]] = []
+    for number, line in enumerate([*lines, ""], start=1):
+        row = line.split()
+        if len(row) not in (0, 3):
+            raise InputError(f"{str(path)!r}, line {number}: three columns are expected. This is not CoNLL-2000.")
+        if row:
+            rows.append(row)
+        elif rows:
+            yield rows
+            rows = []
+
+
+def _as_in_texts(rows: Sequence[Sequence[str]]) -> TaggedSentence:
+    text = ""
+    owner: list[int] = []
+    for number, (token, _, _) in enumerate(rows):
+        gap = "" if number == 0 or _CLITIC.fullmatch(token) else " "
+        text += gap + token
+        owner += [number] * (len(gap) + len(token))
+    document = Document.parse(text)
+    tokens = [owner[start] for start, _ in document.spans]
+    return TaggedSentence(
+        document.words, tuple(rows[token][1] for token in tokens), tuple(_chunk_tags(rows, tokens))
+    )
+
+
+def _chunk_tags(rows: Sequence[Sequence[str]], tokens: Sequence[int]) -> Iterator[str]:
+    """The first word that is left of a chunk begins it; the others are inside."""
+    chunk_of = _number_chunks([row[2] for row in rows])
+    previous = None
+    for token in tokens:
+        kind = rows[token][2].partition("-")[2]
+        yield OUTSIDE if chunk_of[token] is None else f"{'I' if chunk_of[token] == previous else 'B'}-{kind}"
+        previous = chunk_of[token]
+
+
+def _number_chunks(chunk_tags: Sequence[str]) -> list[int | None]:
+    """Which chunk every token is in."""
+    numbers: list[int | None] = []
+    for position, (start, stop, _) in enumerate(find_chunks(chunk_tags)):
+        numbers += [None] * (start - len(numbers))
+        numbers += [position] * (stop - start)
+    return numbers + [None] * (len(chunk_tags) - len(numbers))
+
+
+def find_chunks(chunk_tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Start, stop and kind of every chunk; an inside tag that continues nothing begins a chunk.
+
+    >>> list(find_chunks(["B-NP", "I-NP", "O", "B-VP", "B-NP", "I-PP"]))
+    [(0, 2, 'NP'), (3, 4, 'VP'), (4, 5, 'NP'), (5, 6, 'PP')]
+    """
+    start, kind = 0, ""
+    for position, chunk_tag in enumerate([*chunk_tags, OUTSIDE]):
+        place, _, here = chunk_tag.partition("-")
+        if place == "I" and here == kind:
+            continue
+        if kind:
+            yield start, position, kind
+        start, kind = position, here
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How well predicted tags agree with those of people: share of right tags, and F1 of whole chunks."""
+
+    words: int
+    tag_accuracy: float
+    chunk_f1: float
+
+    @classmethod
+    def of(cls, expected: Sequence[TaggedSentence], predicted: Sequence[TaggedSentence]) -> Agreement:
+        """Compare the same sentences, tagged twice."""
+        words = right = chunks = found = common = 0
+        for ours, theirs in zip(predicted, expected, strict=True):
+            words += len(theirs.words)
+            right += sum(map(str.__eq__, ours.tags, theirs.tags))
+            wanted, given = set(find_chunks(theirs.chunks)), set(find_chunks(ours.chunks))
+            chunks, found, common = chunks + len(wanted), found + len(given), common + len(wanted & given)
+        return cls(words, right / words, 2 * common / (chunks + found))

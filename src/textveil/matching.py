@@ -1,0 +1,171 @@
+"""Finding the n-grams of a lexicon in documents: greedily, from left to right, the longest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain, pairwise, product, repeat
+
+import numpy as np
+
+from textveil.rows import Expression, Numbers, WordRow
+from textveil.stopwords import ENGLISH
+from textveil.text import Document
+
+LONGEST = 4
+"""The most words that an n-gram has."""
+
+_LARGEST = np.array([max(1, flags.bit_length() - 1) for flags in range(2 << LONGEST)], dtype=np.uint8)
+"""The largest size among flags, or one where there is none."""
+
+class NgramIndex:
+    """N-grams of two to four words, ready to be found in many documents at a time.
+
+    Args:
+        words: All words of the n-grams, each once.
+        ngrams: One row per n-gram, in order: the numbers of its words, the first word having number 1, then zeros.
+
+    >>> index = NgramIndex.of(["new york", "new york city", "city hall"])
+    >>> index.find([Document.parse("The New York City hall. New York. City hall.")])
+    [[(1, 4), (5, 7), (7, 9)]]
+    """
+
+    def __init__(self, words: Sequence[str], ngrams: Numbers) -> None:
+        self.words = words
+        self.ngrams = ngrams
+        self._numbers = dict(zip(words, range(1, len(words) + 1), strict=True))
+        self._stopwords = np.array([False, *map(ENGLISH.__contains__, words)])
+        self._levels = list(_build_levels(ngrams, base=len(words) + 1))
+
+    @classmethod
+    def of(cls, ngrams: Iterable[str]) -> NgramIndex:
+        """Index n-grams that are spelt with a space between words."""
+        split = [ngram.split(" ") for ngram in ngrams]
+        words = sorted(set(chain.from_iterable(split)))
+        numbers = dict(zip(words, range(1, len(words) + 1), strict=True))
+        rows = [[numbers[word] for word in ngram] + [0] * (LONGEST - len(ngram)) for ngram in split]
+        smallest = np.min_scalar_type(len(words))
+        return cls(words, np.unique(np.array(rows, dtype=smallest).reshape(-1, LONGEST), axis=0))
+
+    def __len__(self) -> int:
+        return len(self.ngrams)
+
+    @cached_property
+    def spelt(self) -> frozenset[str]:
+        """All n-grams, with a space between words."""
+        spellings = np.array(["", *(f" {word}" for word in self.words)], dtype=object)
+        return frozenset("".join(row)[1:] for row in spellings[self.ngrams].tolist())
+
+    def find(self, documents: Sequence[Document]) -> list[list[Expression]]:
+        """The n-grams of every document, in order, without overlaps, and without the stopwords at their edges.
+
+        These are algorithms 1 and 3 of the paper.
+        """
+        row = WordRow(documents)
+        numbers = np.zeros(len(row) + LONGEST, dtype=np.int64)
+        numbers[: len(row)] = np.fromiter(map(self._numbers.get, row.words, repeat(0)), np.int64, len(row))
+        return _take_longest(row, self._match(numbers), self._stopwords[numbers])
+
+    def find_joined(self, document: Document) -> list[Expression]:
+        """The same where underscores in words count as spaces: ``new_york city`` is found like ``new york city``."""
+        row = WordRow([document])
+        words = [word.replace("_", " ") for word in document.words]
+        flags = np.zeros(len(row), dtype=np.uint8)
+        for start, size in product(range(len(words)), range(2, LONGEST + 1)):
+            if start + size <= len(words) and " ".join(words[start : start + size]) in self.spelt:
+                flags[start] |= 1 << size
+        return _take_longest(row, flags, row.mark_stopwords())[0]
+
+    def _match(self, numbers: Numbers) -> Numbers:
+        """How many words the n-grams have that start with each word: a flag for every size."""
+        flags = np.zeros(len(numbers) - LONGEST, dtype=np.uint8)
+        starts = np.flatnonzero(numbers)
+        places = numbers[starts]
+        for size, level in enumerate(self._levels, start=2):
+            found = level.find(places, numbers[starts + size - 1])
+            starts, places = starts[found >= 0], found[found >= 0]
+            flags[starts[level.whole[places]]] |= 1 << size
+        return flags
+
+
+def _take_longest(row: WordRow, flags: Numbers, stopwords: Numbers) -> list[list[Expression]]:
+    """The longest n-grams from left to right, where ``flags`` says how many words those have that start with a word."""
+    flags = flags & ~_flag_divided(row, flags)
+    starts = np.flatnonzero(flags)
+    stops = starts + _LARGEST[flags[starts]]
+    following = np.searchsorted(starts, stops).tolist()  # the next n-gram that does not overlap
+    taken = []
+    place = 0
+    while place < len(following):
+        taken.append(place)
+        place = following[place]
+    return row.split(starts[taken], stops[taken], stopwords)
+
+
+def _flag_divided(row: WordRow, flags: Numbers) -> Numbers:
+    """How many words those n-grams have, of the flagged ones, in which a sentence ends."""
+    pauses = row.mark_pauses()
+    starts = np.flatnonzero(flags)
+    reaches = _LARGEST[flags[starts]]
+    inside = [starts[reaches > ahead] + ahead for ahead in range(1, LONGEST)]
+    asked = np.unique(np.concatenate([places[pauses[places]] for places in inside]))
+    begins = np.zeros(len(row) + LONGEST, dtype=bool)
+    begins[asked] = row.begin_sentences(asked.tolist())
+    divided = np.zeros(len(row), dtype=np.uint8)
+    for ahead in range(LONGEST - 1, 0, -1):
+        places = starts[begins[starts + ahead]]
+        divided[places] = 0xFF << (ahead + 1) & 0xFF  # all n-grams that have more words than these
+    return divided
+
+
+class _Level:
+    """The beginnings of n-grams that have so many words: a hash table of keys.
+
+    A key is the place of the beginning without its last word among those that are a word shorter, and that word.
+    """
+
+    _EMPTY = -1
+    _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads keys that follow each other
+
+    def __init__(self, keys: Numbers, whole: Numbers, base: int) -> None:
+        self.whole = whole
+        """Which of the beginnings are n-grams."""
+        self._base = base
+        bits = max(4, (4 * len(keys)).bit_length())
+        self._shift, self._last = np.uint64(64 - bits), (1 << bits) - 1
+        self._keys = np.full(1 << bits, self._EMPTY, dtype=np.int64)
+        self._places = np.zeros(1 << bits, dtype=np.int64)
+        left, slots = np.arange(len(keys)), self._hash(keys)
+        while len(left):
+            free = self._keys[slots] == self._EMPTY
+            self._keys[slots[free]] = keys[left[free]]
+            placed = self._keys[slots] == keys[left]
+            self._places[slots[placed]] = left[placed]
+            left, slots = left[~placed], (slots[~placed] + 1) & self._last
+
+    def find(self, shorter: Numbers, words: Numbers) -> Numbers:
+        """The places of beginnings, each given by a shorter one and a word; -1 where there is none."""
+        keys = shorter * self._base + words
+        slots = self._hash(keys)
+        there = self._keys[slots]
+        left = np.flatnonzero((there != keys) & (there != self._EMPTY))
+        while len(left):
+            slots[left] = (slots[left] + 1) & self._last
+            there[left] = self._keys[slots[left]]
+            left = left[(there[left] != keys[left]) & (there[left] != self._EMPTY)]
+        return np.where(there == keys, self._places[slots], -1)
+
+    def _hash(self, keys: Numbers) -> Numbers:
+        return ((keys.view(np.uint64) * self._FACTOR) >> self._shift).view(np.int64)
+
+
+def _build_levels(ngrams: Numbers, base: int) -> Iterator[_Level]:
+    """The beginnings of two, three and four words."""
+    rows = ngrams.astype(np.int64)
+    places = rows[:, 0]
+    for size in range(2, LONGEST + 1):
+        longer = rows[:, size - 1] > 0
+        rows, places = rows[longer], places[longer]
+        keys, first, places = np.unique(places * base + rows[:, size - 1], return_index=True, return_inverse=True)
+        whole = rows[first, size] == 0 if size < LONGEST else np.ones(len(keys), dtype=bool)
+        yield _Level(keys, whole, base)

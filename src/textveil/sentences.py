@@ -1,0 +1,94 @@
+"""Where sentences begin, so that no chunk reaches across the end of one."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+from textveil.text import WORD, Document
+
+_BEFORE = 16
+_TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}")
+_LONGEST_WINDOW = 400
+_BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
+
+
+def find_sentences(document: Document) -> list[tuple[int, int]]:
+    """The words of every sentence: from which to which.
+
+    >>> find_sentences(Document.parse("I met Mr. Smith. He was tired!"))
+    [(0, 4), (4, 7)]
+    """
+    begun = {_first_word_behind(document, start) for start, _ in _splitter().spans(document.text)}
+    edges = sorted(begun | {0, len(document.words)})
+    return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def _first_word_behind(document: Document, offset: int) -> int:
+    """The position of the first word behind the last pause before an offset."""
+    pause = bisect_left(document.pause_offsets, offset)
+    return document.pauses[pause - 1] if pause else 0
+
+
+class _Window(NamedTuple):
+    """The text around a gap between two words, and from where to where the gap reaches in it."""
+
+    text: str
+    start: int
+    stop: int
+
+
+def begin_sentences(asked: Iterable[tuple[Document, int]]) -> list[bool]:
+    """Whether each of these words, which are given by their positions and stand behind a pause, begins a sentence.
+
+    The splitter looks at the tokens next to a pause, and whether a line begins shortly before it. So it need not read
+    whole documents, and reads what is around all the pauses at one go.
+
+    >>> document = Document.parse("I met Mr. Smith. He was tired!")
+    >>> begin_sentences([(document, 3), (document, 4)])
+    [False, True]
+    """
+    answers = [_look_around(document, position) for document, position in asked]
+    begun = iter(_begin_in_windows([answer for answer in answers if isinstance(answer, _Window)]))
+    return [next(begun) if isinstance(answer, _Window) else answer for answer in answers]
+
+
+def _look_around(document: Document, position: int) -> bool | _Window:
+    """Whether a sentence begins with a word, if that is plain; else what decides it."""
+    text, places = document.text, document.pause_offsets
+    first = places[bisect_left(document.pauses, position)]
+    last = places[bisect_right(document.pauses, position) - 1]
+    if _BLANK_LINE.search(text, first, last + 1):
+        return True
+    start = max(first - _BEFORE, 0)
+    while start > 0 and first - start < _LONGEST_WINDOW and not text[start].isspace():
+        start -= 1
+    tokens = _TWO_TOKENS.match(text, last, last + _LONGEST_WINDOW)
+    word = WORD.search(text, last)
+    stop = tokens.end() if tokens else last
+    if word is None or stop - start >= _LONGEST_WINDOW:
+        return any(position == begin for begin, _ in find_sentences(document))
+    return _Window(text[start:stop], first - start, word.start() - start)
+
+
+def _begin_in_windows(windows: list[_Window]) -> list[bool]:
+    """Whether a sentence begins in the gap of each window."""
+    starts = [start for start, _ in _splitter().span_tokenize("\n".join(window.text for window in windows))]
+    answers = []
+    offset = 0
+    for window in windows:
+        following = bisect_right(starts, offset + window.start)
+        answers.append(following < len(starts) and starts[following] <= offset + window.stop)
+        offset += len(window.text) + 1
+    return answers
+
+
+@cache
+def _splitter() -> Any:
+    """Splits texts into sentences: ``spans`` also at blank lines, ``span_tokenize`` only at punctuation."""
+    import nupunkt
+
+    return nupunkt.segmenter("sentence")
