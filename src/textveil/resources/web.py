@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,19 @@ def fetch(source: WebArchive, resource: Resource, into: Path, work: Path, progre
     take(archive, source.prefix, resource, into)
 
 
+def check_reachable(url: str) -> None:
+    """Ask a server for anything.
+
+    Raises:
+        ResourceError: It does not answer.
+    """
+    with _reaching(url):
+        try:
+            urllib.request.urlopen(url, timeout=TIMEOUT).close()  # noqa: S310
+        except urllib.error.HTTPError as answer:  # an error is an answer
+            answer.close()
+
+
 def _download(url: str, path: Path, resource: Resource, progress: Progress) -> None:
     request = urllib.request.Request(url)  # noqa: S310 # https, from the catalogue
     with _reaching(url):
@@ -56,5 +70,7 @@ def _reaching(url: str) -> Iterator[None]:
     try:
         yield
     except (OSError, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         reason = getattr(error, "reason", None) or error
         raise ResourceError(f"{url} cannot be fetched ({reason})") from error
