@@ -112,14 +112,22 @@ def install_(
         raise ParameterError("Name a resource, or give --all. The names are in: textveil resources list")
     if source is not None and source not in KINDS and len(wanted) > 1:
         raise ParameterError("A folder has the files of one resource: name only one.")
+    failed = False
     for name in wanted:
-        with showing_progress(quiet, _unit_of) as progress:
-            done = install(name, source=source, folder=folder, progress=progress, replace=force)
+        try:
+            with showing_progress(quiet, _unit_of) as progress:
+                done = install(name, source=source, folder=folder, progress=progress, replace=force)
+        except ResourceError as error:  # the others may still work
+            report(f"Error: {error}")
+            failed = True
+            continue
         for failure in done.failures:
             report(f"{name}: {failure}; tried the next source")
         if not quiet:
             came = "was there already" if done.source is None else f"installed from {done.source}"
             typer.echo(f"{name}: {came}: {done.location.folder}")
+    if failed:
+        raise typer.Exit(FAILURE)
     if folder is not None and folder.absolute() != own_folder().absolute():
         report(f"To use what is in that folder: export {FOLDER_VARIABLE}={str(folder.absolute())!r}")
 

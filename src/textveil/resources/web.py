@@ -17,7 +17,7 @@ from textveil.resources.archives import take
 from textveil.resources.resource import Resource, WebArchive
 from textveil.resources.watching import report_bytes
 
-TIMEOUT = 30.0
+TIMEOUT = 15.0
 """Seconds without a byte after which a server counts as silent."""
 
 
@@ -53,7 +53,8 @@ def _download(url: str, path: Path, resource: Resource, progress: Progress) -> N
         answer: Any = urllib.request.urlopen(request, timeout=TIMEOUT)  # noqa: S310
     done = 0
     with answer, path.open("wb") as stream:
-        size = int(answer.headers.get("Content-Length") or resource.size)
+        promised = answer.headers.get("Content-Length")
+        size = int(promised or resource.size)
         while True:
             with _reaching(url):
                 block = answer.read(1 << 18)
@@ -62,6 +63,8 @@ def _download(url: str, path: Path, resource: Resource, progress: Progress) -> N
             stream.write(block)
             done += len(block)
             report_bytes(progress, resource.name, done, size)
+    if promised is not None and done != size:
+        raise ResourceError(f"{url} cannot be fetched (the connection broke after {done:,} of {size:,} bytes)")
 
 
 @contextmanager
