@@ -16,6 +16,8 @@ from textveil.resources.resource import LocalFolder, Package, PyPIPackages, Sour
 CONTENT = {"data.noun": b"tea n 1\n", "tables/ic.dat": b"\x00\x01\x02" * 5000}
 COMPANION = {"LICENSE": b"Do what you like.\n"}
 PREFIX = "tiny_data/files/"
+ENVIRONMENT = dict(os.environ)
+"""Of whoever runs the tests, before it is hidden."""
 
 
 def digest(content: bytes) -> str:

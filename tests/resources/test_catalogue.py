@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import pytest
 
@@ -7,6 +8,8 @@ from textveil.resources import RESOURCES
 from textveil.resources.catalogue import resource_named
 from textveil.resources.installation import KINDS
 from textveil.resources.resource import HubModel, PyPIPackages, WebArchive
+
+PAGE = (Path(__file__).parents[2] / "docs" / "resources.md").read_text(encoding="utf-8")
 
 
 def test_the_names_are_these():
@@ -53,6 +56,14 @@ def test_no_path_leads_out_of_the_folder_and_none_is_a_pickle(name):
         assert ".." not in path.split("/")
         is_msgpack = path.endswith("lookups.bin")  # spaCy's
         assert is_msgpack or not path.endswith((".bin", ".pkl", ".pickle", ".pt"))
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_the_documentation_has_it(name):
+    resource = RESOURCES[name]
+    (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
+    assert f"| {resource.size / 1e6:.0f} | {resource.licence} |" in row
+    assert ("PyPI" in row) == any(source.kind == "pypi" for source in resource.sources)
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():

