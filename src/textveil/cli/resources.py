@@ -54,13 +54,17 @@ def list_(as_json: Annotated[bool, typer.Option("--json", help="Print all that i
     for name, resource in RESOURCES.items():
         facts = f"{_megabytes(resource.size):>7}  {resource.licence:<{licence_width}}"
         typer.echo(f"{name:<{width}}  {facts}  {_state(resource, found[name])}")
-        typer.echo(f"{'':<{width}}  {resource.purpose}")
+        typer.echo(f"{'':<{width}}  {resource.purpose}; hashes {_hashes(resource)}")
     if not all(found.values()):
         typer.echo("\nTo install one: textveil resources install NAME")
 
 
 def _kinds(resource: Resource) -> list[str]:
     return list(dict.fromkeys(source.kind for source in resource.sources))
+
+
+def _hashes(resource: Resource) -> str:
+    return "pinned" if resource.pinned else "recorded when it is installed"
 
 
 def _state(resource: Resource, location: Location | None) -> str:
@@ -79,7 +83,7 @@ def _as_dict(resource: Resource, location: Location | None) -> dict[str, Any]:
         "licence": resource.licence,
         "variable": resource.variable,
         "sources": [{"kind": source.kind, "from": str(source)} for source in resource.sources],
-        "hashes": "pinned" if resource.pinned else "recorded when it is installed",
+        "hashes": _hashes(resource),
         "installed": location is not None and not location.missing,
         "folder": str(location.folder) if location else None,
         "place": location.place if location else None,
