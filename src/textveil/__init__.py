@@ -11,6 +11,7 @@ from textveil.errors import (
     OutputExistsError,
     ParameterError,
     ProfileError,
+    ResourceError,
     TextveilError,
     UnknownNameError,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "OutputExistsError",
     "ParameterError",
     "ProfileError",
+    "ResourceError",
     "TextveilError",
     "UnknownNameError",
     "__version__",

@@ -10,6 +10,7 @@
     ├── InputError              a file cannot be read, or is not what its name says
     ├── OutputError             a file cannot be written
     ├── BundleError             a bundle is incomplete, changed or of a newer format
+    ├── ResourceError           a resource is not installed, broken, or cannot be fetched
     ├── ExecutionError          workers died, or a cluster does not answer
     └── MissingExtraError       an optional dependency is not installed
 
@@ -57,6 +58,10 @@ class OutputError(TextveilError):
 
 class BundleError(TextveilError):
     """A bundle is incomplete, changed or of a newer format."""
+
+
+class ResourceError(TextveilError):
+    """A resource is not installed, broken, or cannot be fetched."""
 
 
 class ExecutionError(TextveilError):

@@ -12,12 +12,13 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from textveil.cli import bundle, obfuscate, prepare
+from textveil.cli import bundle, obfuscate, prepare, resources
 from textveil.cli.reporting import USAGE, report
 from textveil.version import __version__
 
 EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil bundle info
   textveil prepare count corpus.txt.xz --output counts --min-count 20
+  textveil resources list
 
 Epsilon is the budget of one document. Smaller is more private and less faithful.
 """
@@ -47,6 +48,7 @@ app = typer.Typer(
 app.command("obfuscate", epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfuscate.obfuscate)
 app.add_typer(bundle.app, name="bundle")
 app.add_typer(prepare.app, name="prepare")
+app.add_typer(resources.app, name="resources")
 
 
 def _print_version(wanted: bool) -> None:

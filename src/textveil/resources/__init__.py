@@ -1,0 +1,20 @@
+"""External things that textveil uses: what they are, where they may be, and how they are fetched when asked for."""
+
+from textveil.resources.catalogue import RESOURCES
+from textveil.resources.installation import Installation, install
+from textveil.resources.places import Location, find, locate, own_folder
+from textveil.resources.resource import Resource
+from textveil.resources.verification import CheckedFile, verify
+
+__all__ = [
+    "RESOURCES",
+    "CheckedFile",
+    "Installation",
+    "Location",
+    "Resource",
+    "find",
+    "install",
+    "locate",
+    "own_folder",
+    "verify",
+]

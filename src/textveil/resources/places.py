@@ -1,0 +1,164 @@
+"""Where a resource may be on this machine, in the order in which it is looked for."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from textveil.errors import ResourceError
+from textveil.resources.catalogue import resource_named
+from textveil.resources.resource import Resource
+
+FOLDER_VARIABLE = "TEXTVEIL_RESOURCES"
+OWN_FOLDER = "textveil's folder"
+
+
+@dataclass(frozen=True)
+class Location:
+    """A folder that a resource was found in.
+
+    Attributes:
+        folder: The folder.
+        place: What kind of place that is, in words.
+        missing: The files that should be there and are not; empty if the resource can be used.
+    """
+
+    folder: Path
+    place: str
+    missing: tuple[str, ...] = ()
+
+
+def own_folder() -> Path:
+    """The folder that textveil installs resources in."""
+    if chosen := os.environ.get(FOLDER_VARIABLE):
+        return Path(chosen).expanduser()
+    if sys.platform == "darwin":
+        base = Path("~/Library/Application Support")
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or "~/AppData/Local")
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
+    return base.expanduser() / "textveil" / "resources"
+
+
+def missing_files(resource: Resource, folder: Path) -> tuple[str, ...]:
+    """The files of a resource that a folder lacks, or that we may not look at."""
+    return tuple(path for path in resource.files if not _is_file(folder / path))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a folder that is closed to us
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _nltk_folders(path: str) -> Iterator[Path]:
+    """The folders that NLTK looks in, without importing it."""
+    yield from (Path(folder) / path for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder)
+    yield Path("~/nltk_data").expanduser() / path
+    bases = [Path(sys.prefix), Path(sys.prefix) / "share", Path(sys.prefix) / "lib"]
+    if sys.platform == "win32":
+        bases += [Path(os.environ.get("APPDATA", "C:\\")), Path("C:\\"), Path("D:\\"), Path("E:\\")]
+    else:
+        bases += [Path("/usr/share"), Path("/usr/local/share"), Path("/usr/lib"), Path("/usr/local/lib")]
+    yield from (base / "nltk_data" / path for base in bases)
+
+
+def _hub_cache() -> Path:
+    """The cache of Hugging Face, where its own variables or its default put it."""
+    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if folder := os.environ.get(variable):
+            return Path(folder).expanduser()
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
+    return Path(home).expanduser() / "hub"
+
+
+def _hub_folders(name: str) -> Iterator[Path]:
+    """The snapshots of a model in the cache: what its main branch was when it was last asked for, then the others."""
+    model = _hub_cache() / f"models--{name.replace('/', '--')}"
+    try:
+        revision = (model / "refs" / "main").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        revision = ""
+    snapshots = sorted((model / "snapshots").glob("*"))
+    yield from sorted(snapshots, key=lambda snapshot: snapshot.name != revision)
+
+
+def _package_folders(package: str) -> Iterator[Path]:
+    """The folder with the model inside an installed package of spaCy's, which is not imported."""
+    specification = importlib.util.find_spec(package)
+    for folder in specification.submodule_search_locations or () if specification else ():
+        yield from (config.parent for config in sorted(Path(folder).glob(f"{package}-*/config.cfg")))
+
+
+def _candidates(resource: Resource) -> Iterator[tuple[Path, str]]:
+    yield own_folder() / resource.name, OWN_FOLDER
+    if resource.nltk_path is not None:
+        yield from ((folder, "NLTK data") for folder in _nltk_folders(resource.nltk_path))
+    for name in resource.hub_names:
+        yield from ((folder, "Hugging Face cache") for folder in _hub_folders(name))
+    for package in resource.python_packages:
+        yield from ((folder, f"Python package {package}") for folder in _package_folders(package))
+
+
+def locate(name: str) -> Location | None:
+    """Where a resource is: the first place that has all its files, else the first that has some, else None.
+
+    A folder that the resource's environment variable names is taken in any case. Only names are looked at, not hashes.
+    """
+    resource = resource_named(name)
+    if chosen := os.environ.get(resource.variable):
+        folder = Path(chosen).expanduser()
+        return Location(folder, f"the variable {resource.variable}", missing_files(resource, folder))
+    broken = None
+    for folder, place in _candidates(resource):
+        missing = missing_files(resource, folder)
+        if not missing:
+            return Location(folder, place)
+        if broken is None and _is_folder(folder):
+            broken = Location(folder, place, missing)
+    return broken
+
+
+def find(name: str) -> Path:
+    """The folder of a resource that is installed.
+
+    Raises:
+        ResourceError: It is not there, or not all of it. The message has the command that installs it.
+    """
+    location = locate(name)
+    if location is None:
+        raise ResourceError(
+            f"The resource {name!r} is not installed. Install it with: textveil resources install {name}"
+        )
+    if location.missing:
+        raise broken_error(name, location)
+    return location.folder
+
+
+def broken_error(name: str, location: Location) -> ResourceError:
+    """The error for a folder that lacks files."""
+    first, *others = location.missing
+    lacks = f"lacks {first!r}" + (f" and {len(others)} more" if others else "")
+    variable = resource_named(name).variable
+    if variable in location.place:
+        return ResourceError(
+            f"{variable} says that {name!r} is in {str(location.folder)!r}, which {lacks}. "
+            "Correct the variable, or unset it."
+        )
+    return ResourceError(
+        f"The resource {name!r} in {str(location.folder)!r} ({location.place}) is broken: it {lacks}. "
+        f"Install it with: textveil resources install {name}"
+    )

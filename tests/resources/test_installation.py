@@ -1,0 +1,179 @@
+import multiprocessing
+import os
+import resource as limits
+import stat
+
+import pytest
+
+from tests.resources.conftest import COMPANION, CONTENT, digest, names_in, write_files
+from textveil.errors import OutputError, ParameterError, ResourceError, UnknownNameError
+from textveil.resources import find, install, locate, own_folder, verify
+from textveil.resources.records import RECORD, recorded_hashes
+from textveil.resources.resource import LocalFolder, WebArchive
+
+
+def test_a_resource_is_copied_checked_and_recorded(tiny):
+    told = []
+    done = install("tiny", progress=lambda *report: told.append(report))
+    assert done.source == str(tiny.sources[0])
+    assert done.failures == ()
+    assert find("tiny") == done.location.folder == own_folder() / "tiny"
+    for path, content in {**CONTENT, **COMPANION}.items():
+        assert (own_folder() / "tiny" / path).read_bytes() == content
+    assert names_in(own_folder() / "tiny") == ["LICENSE", "data.noun", RECORD, "tables"]
+    assert recorded_hashes(own_folder() / "tiny") == {
+        path: digest(content) for path, content in {**CONTENT, **COMPANION}.items()
+    }
+    assert names_in(own_folder()) == ["tiny"]
+    assert told[-1] == ("checking tiny", 3, 1.0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_nobody_else_may_write_what_is_installed(tiny):
+    before = os.umask(0)
+    try:
+        folder = install("tiny").location.folder
+    finally:
+        os.umask(before)
+    for path in [folder, *folder.rglob("*")]:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o755 if path.is_dir() else 0o644), path
+
+
+def test_what_is_there_is_left_alone(tiny):
+    install("tiny")
+    mark = own_folder() / "tiny" / "mark"
+    mark.touch()
+    assert install("tiny").source is None
+    assert mark.exists()
+    assert install("tiny", replace=True).source is not None
+    assert not mark.exists()
+
+
+def test_what_is_broken_is_installed_again(tiny):
+    folder = install("tiny").location.folder
+    (folder / "data.noun").unlink()
+    assert install("tiny").source is not None
+    assert find("tiny") == folder
+    assert names_in(own_folder()) == ["tiny"]
+
+
+def test_another_folder(tiny, tmp_path):
+    install("tiny")
+    done = install("tiny", folder=tmp_path / "usb")
+    assert done.location.folder == tmp_path / "usb" / "tiny"
+    assert install("tiny", folder=tmp_path / "usb").source is None
+    assert find("tiny") == own_folder() / "tiny"
+
+
+def test_the_next_source_is_tried_and_the_reason_is_kept(tiny, add_resource, tmp_path):
+    add_resource(LocalFolder(tmp_path / "nowhere"), *tiny.sources)
+    done = install("tiny")
+    assert done.failures == (f"'{tmp_path / 'nowhere'}' is not a folder",)
+    assert find("tiny")
+
+
+def test_when_no_source_works_every_reason_is_given(add_resource, tmp_path):
+    (tmp_path / "empty").mkdir()
+    add_resource(LocalFolder(tmp_path / "nowhere"), LocalFolder(tmp_path / "empty"))
+    with pytest.raises(
+        ResourceError, match="nowhere' is not a folder; .*empty' lacks 'data.noun'.*install tiny --from"
+    ):
+        install("tiny")
+    assert names_in(own_folder()) == []
+
+
+def test_a_wrong_hash_is_refused_and_leaves_nothing(tiny, tmp_path):
+    write_files(tmp_path / "source", {"data.noun": b"tea n 2\n"})
+    with pytest.raises(ResourceError, match="'data.noun' has another hash than the pinned one.*TEXTVEIL_RESOURCE_TINY"):
+        install("tiny")
+    assert names_in(own_folder()) == []
+
+
+def test_a_wrong_hash_does_not_cost_what_was_there(tiny, tmp_path):
+    install("tiny")
+    write_files(tmp_path / "source", {"data.noun": b"tea n 2\n"})
+    with pytest.raises(ResourceError):
+        install("tiny", replace=True)
+    assert len(verify("tiny")) == 3
+    assert names_in(own_folder()) == ["tiny"]
+
+
+def test_which_source(tiny, tmp_path, add_resource):
+    with pytest.raises(UnknownNameError):
+        install("tyni")
+    add_resource(WebArchive("https://localhost/none.zip", ""))
+    with pytest.raises(ParameterError, match="no source 'pypi'. Choose from: official, or a folder"):
+        install("tiny", source="pypi")
+    assert install("tiny", source=tmp_path / "source").source == str(tmp_path / "source")
+
+
+def test_a_wrong_variable_is_not_papered_over(tiny, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_TINY", str(tmp_path / "nowhere"))
+    with pytest.raises(ResourceError, match="Correct the variable"):
+        install("tiny")
+    assert names_in(own_folder()) == []
+
+
+def test_a_folder_that_cannot_be_made(tiny, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TEXTVEIL_RESOURCES", str(tmp_path / "file" / "resources"))
+    with pytest.raises(OutputError, match="Check the free space and the permissions"):
+        install("tiny")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder(tiny):
+    own_folder().mkdir()
+    own_folder().chmod(0o555)
+    try:
+        with pytest.raises(OutputError, match="Permission denied"):
+            install("tiny")
+    finally:
+        own_folder().chmod(0o755)
+
+
+def test_a_disk_without_room(tiny):
+    before = limits.getrlimit(limits.RLIMIT_FSIZE)
+    limits.setrlimit(limits.RLIMIT_FSIZE, (8192, before[1]))
+    try:
+        with pytest.raises(OutputError, match="Cannot write .*tiny"):
+            install("tiny")
+    finally:
+        limits.setrlimit(limits.RLIMIT_FSIZE, before)
+    assert names_in(own_folder()) == []
+
+
+def test_an_interruption_leaves_nothing(tiny):
+    def interrupt(stage, amount, fraction):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        install("tiny", progress=interrupt)
+    assert names_in(own_folder()) == []
+    assert locate("tiny") is None
+
+
+def install_with_others(barrier, answers):
+    waited = []
+
+    def meet(stage, amount, fraction):
+        if stage.startswith("checking") and not waited:
+            waited.append(True)
+            barrier.wait()
+
+    answers.put(install("tiny", progress=meet).source)
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the catalogue is changed in memory")
+def test_two_at_a_time(tiny):
+    context = multiprocessing.get_context("fork")
+    barrier, answers = context.Barrier(2, timeout=20), context.Queue()
+    processes = [context.Process(target=install_with_others, args=(barrier, answers)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(timeout=30)
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert {answers.get(timeout=5) for _ in processes} == {str(tiny.sources[0])}
+    assert len(verify("tiny")) == 3
+    assert names_in(own_folder()) == ["tiny"]

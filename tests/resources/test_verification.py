@@ -1,0 +1,69 @@
+import json
+
+import pytest
+
+from tests.resources.conftest import COMPANION, CONTENT, write_files
+from textveil.errors import ResourceError
+from textveil.resources import install, own_folder, verify
+from textveil.resources.records import RECORD
+from textveil.resources.resource import LocalFolder
+from textveil.resources.verification import CheckedFile
+
+
+def test_pinned_and_recorded_hashes_are_told_apart(tiny):
+    install("tiny")
+    assert set(verify("tiny")) == {
+        CheckedFile("data.noun", "pinned"),
+        CheckedFile("tables/ic.dat", "pinned"),
+        CheckedFile("LICENSE", "recorded"),
+    }
+
+
+@pytest.mark.parametrize("path", [*CONTENT, *COMPANION])
+def test_a_changed_file_is_found(tiny, path):
+    folder = install("tiny").location.folder
+    write_files(folder, {path: b"changed"})
+    with pytest.raises(
+        ResourceError, match=f"'{path}' of the resource 'tiny'.*textveil resources install tiny --force"
+    ):
+        verify("tiny")
+
+
+def test_a_companion_that_went_is_missed(tiny):
+    folder = install("tiny").location.folder
+    (folder / "LICENSE").unlink()
+    with pytest.raises(ResourceError, match="LICENSE'.*install tiny --force"):
+        verify("tiny")
+
+
+def test_without_pinned_hashes_those_of_the_installation_count(add_resource, tmp_path):
+    folder = write_files(tmp_path / "source", CONTENT)
+    add_resource(LocalFolder(folder), files=dict.fromkeys(CONTENT), companions={})
+    installed = install("tiny").location.folder
+    assert {file.basis for file in verify("tiny")} == {"recorded"}
+    write_files(installed, {"data.noun": b"changed"})
+    with pytest.raises(ResourceError, match=r"not what it was when its hash was recorded"):
+        verify("tiny")
+
+
+def test_what_somebody_else_put_there_has_no_hash_to_check(add_resource, tmp_path, monkeypatch):
+    add_resource(files=dict.fromkeys(CONTENT), companions={})
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_TINY", str(write_files(tmp_path / "mine", CONTENT)))
+    assert verify("tiny") == []
+
+
+def test_a_record_cannot_name_files_elsewhere(tiny, tmp_path):
+    folder = install("tiny").location.folder
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    record["files"]["../../secret"] = "0" * 64
+    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    assert len(verify("tiny")) == 3
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"files": 3}', "\udc80"])
+def test_a_damaged_record(tiny, text):
+    folder = install("tiny").location.folder
+    (folder / RECORD).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ResourceError, match=r"resource.json.*install tiny --force"):
+        verify("tiny")
+    assert own_folder() in folder.parents
