@@ -5,6 +5,9 @@ words/vocabulary.txt      one entry per line
 words/matrix.npy          one vector per entry: float32, float16, or int8
 words/scales.npy          for int8: what to multiply each row by
 words/excluded.txt        entries that are never written, one per line
+pmi/lexicon_words.txt     the words of a lexicon, one per line
+pmi/lexicon.npy           its n-grams: the numbers of their words, from 1 on, then zeros
+pmi/lexicon_scores.npy    their association scores, if they have any
 """
 
 from __future__ import annotations
@@ -22,10 +25,11 @@ import numpy.typing as npt
 
 from textveil.errors import BundleError, ParameterError
 from textveil.hashing import hash_file
+from textveil.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
 from textveil.vectors import Matrix, Vectors
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST = "bundle.json"
 DEFAULT_BUNDLE = "en"
 SHIPPED = Path(__file__).parent / "bundles"
@@ -48,6 +52,7 @@ class Manifest:
     tokens: int | None
     parameters: Mapping[str, Any]
     vectors: Mapping[str, Mapping[str, Any]]
+    lexicons: Mapping[str, Mapping[str, Any]]
     files: Mapping[str, str]
 
     @classmethod
@@ -66,12 +71,15 @@ class Manifest:
                 f"up to {FORMAT_VERSION}. Update textveil."
             )
         kinds: dict[str, Any] = {"name": str, "version": str, "language": str, "corpus": str, "licence": str}
-        kinds |= {"tokens": (int, type(None)), "parameters": dict, "vectors": dict, "files": dict}
+        kinds |= {"tokens": (int, type(None)), "parameters": dict, "vectors": dict, "lexicons": dict, "files": dict}
+        if version == 1:
+            values["lexicons"] = {}  # there were none yet
         for field, kind in kinds.items():
             if field not in values or not isinstance(values[field], kind):
                 raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
-        if not all(isinstance(table, dict) for table in values["vectors"].values()):
-            raise BundleError(f"{str(source)!r} has no valid 'vectors'. Get the bundle again.")
+        for field in ("vectors", "lexicons"):
+            if not all(isinstance(table, dict) for table in values[field].values()):
+                raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
         for name in values["files"]:
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
                 raise BundleError(f"{str(source)!r} names a file outside its folder. Do not use this bundle.")
@@ -99,6 +107,7 @@ class Bundle:
         self.manifest = Manifest.parse(content, source=path)
         self.hash = hashlib.sha256(content).hexdigest()
         self._loaded: dict[str, Vectors] = {}
+        self._lexicons: dict[str, NgramIndex] = {}
 
     @classmethod
     def load(cls, name_or_path: str | Path = DEFAULT_BUNDLE) -> Bundle:
@@ -132,12 +141,30 @@ class Bundle:
             self._loaded[decomposition] = self._load_vectors(decomposition)
         return self._loaded[decomposition]
 
+    def lexicon(self, decomposition: str) -> NgramIndex:
+        """The multi-word expressions that a decomposition takes for chunks."""
+        if decomposition not in self.manifest.lexicons:
+            known = ", ".join(self.manifest.lexicons) or "none"
+            raise BundleError(
+                f"The bundle {self.manifest.name!r} has no lexicon for {decomposition!r}. It has: {known}."
+            )
+        if decomposition not in self._lexicons:
+            self._lexicons[decomposition] = self._load_lexicon(decomposition)
+        return self._lexicons[decomposition]
+
+    def lexicon_scores(self, decomposition: str) -> npt.NDArray[Any] | None:
+        """The association scores of a lexicon, in its order; ``None`` where it has none."""
+        name = f"{decomposition}/lexicon_scores.npy"
+        return self._load_array(name) if name in self.manifest.files else None
+
     def verify(self) -> list[str]:
         """Check every file against its hash, and every vocabulary against its matrix; the files that were checked."""
         for name in self.manifest.files:
             self._check(name)
         for decomposition in self.decompositions:
             self._load_vectors(decomposition)
+        for decomposition in self.manifest.lexicons:
+            self._load_lexicon(decomposition)
         return sorted(self.manifest.files)
 
     def _check(self, name: str) -> Path:
@@ -172,6 +199,12 @@ class Bundle:
         )
         if len(vectors.writable) == 0:
             raise BundleError(f"No entry of {str(self.folder / decomposition)!r} may be written.")
+        trained_with = self.manifest.vectors[decomposition].get("lexicon")
+        if trained_with != self.manifest.files.get(f"{decomposition}/lexicon.npy"):
+            raise BundleError(
+                f"The vectors for {decomposition!r} in {str(self.folder)!r} belong to another lexicon than the one that "
+                "is there: it is of another version of the bundle. Get the bundle again."
+            )
         for field, value in describe(vectors).items():
             if self.manifest.vectors[decomposition].get(field) != value:
                 raise BundleError(
@@ -179,6 +212,21 @@ class Bundle:
                     f"be {value}. Do not use this bundle."
                 )
         return vectors
+
+    def _load_lexicon(self, decomposition: str) -> NgramIndex:
+        words = _read_entries(self._check(f"{decomposition}/lexicon_words.txt"))
+        ngrams = self._load_array(f"{decomposition}/lexicon.npy")
+        whole = ngrams.ndim == 2 and ngrams.shape[1] == LONGEST and ngrams.dtype.kind == "u" and len(ngrams) > 0
+        if not whole or int(ngrams.max()) > len(words) or int(ngrams[:, :2].min()) == 0 or len(set(words)) < len(words):
+            raise BundleError(f"The lexicon of {str(self.folder / decomposition)!r} does not fit its words.")
+        scores = self.lexicon_scores(decomposition)
+        described = self.manifest.lexicons[decomposition].get("ngrams")
+        if described != len(ngrams) or (scores is not None and scores.shape != ngrams.shape[:1]):
+            raise BundleError(
+                f"The manifest of {str(self.folder)!r} does not fit its files: the lexicon of {decomposition!r} has "
+                f"{len(ngrams):,} n-grams. Do not use this bundle."
+            )
+        return NgramIndex(words, ngrams)
 
     def _load_matrix(self, decomposition: str) -> Matrix:
         stored = self._load_array(f"{decomposition}/matrix.npy")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ from textveil.atomic import writing_folder
 from textveil.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.hashing import hash_file
+from textveil.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
 from textveil.vectors import Matrix, Vectors
 
@@ -31,10 +32,26 @@ class VectorTable:
     excluded: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LexiconTable:
+    """What a decomposition takes for expressions: n-grams with spaces between words, with or without scores.
+
+    Attributes:
+        ngrams: Expressions of two to four words.
+        scores: Their association scores.
+        origin: Whatever makes the lexicon repeatable.
+    """
+
+    ngrams: Sequence[str]
+    scores: npt.NDArray[Any] | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+
 def build_bundle(
     folder: Path,
     tables: Mapping[str, VectorTable],
     *,
+    lexicons: Mapping[str, LexiconTable] | None = None,
     name: str,
     version: str,
     language: str = "en",
@@ -49,6 +66,7 @@ def build_bundle(
     Args:
         folder: Where to; must not exist.
         tables: The vectors of every decomposition.
+        lexicons: The expressions of every decomposition that has a lexicon.
         name: How the bundle calls itself.
         version: Its version.
         language: The language of its entries.
@@ -63,6 +81,10 @@ def build_bundle(
     if storage not in STORAGES:
         raise unknown_name("storage", storage, STORAGES)
     with writing_folder(folder) as unfinished:
+        known = {
+            decomposition: _write_lexicon(unfinished / decomposition, lexicon)
+            for decomposition, lexicon in (lexicons or {}).items()
+        }
         described: dict[str, dict[str, Any]] = {}
         for decomposition, table in tables.items():
             _check_table(decomposition, table)
@@ -73,9 +95,10 @@ def build_bundle(
                 "storage": storage,
                 "distance": measure_distances(vectors),
             }
-        manifest = Manifest(
-            name, version, language, corpus, licence, tokens, parameters or {}, described, _hash_files(unfinished)
-        )
+        files = _hash_files(unfinished)
+        for decomposition in known.keys() & described.keys():
+            described[decomposition]["lexicon"] = files[f"{decomposition}/lexicon.npy"]
+        manifest = Manifest(name, version, language, corpus, licence, tokens, parameters or {}, described, known, files)
         (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         Bundle(unfinished).verify()
     return Bundle(folder)
@@ -92,9 +115,25 @@ def _check_table(decomposition: str, table: VectorTable) -> None:
         raise ParameterError("An entry of a bundle is neither empty nor longer than a line.")
 
 
+def _write_lexicon(folder: Path, lexicon: LexiconTable) -> dict[str, Any]:
+    """Write the files of one lexicon; what the manifest says of it."""
+    if any(not 2 <= len(ngram.split(" ")) <= LONGEST for ngram in lexicon.ngrams) or not lexicon.ngrams:
+        raise ParameterError(f"A lexicon needs n-grams of two to {LONGEST} words, and at least one.")
+    folder.mkdir(exist_ok=True)
+    order = sorted(range(len(lexicon.ngrams)), key=lambda place: lexicon.ngrams[place].split(" "))
+    index = NgramIndex.of(lexicon.ngrams)
+    if len(index) != len(order):
+        raise ParameterError("A lexicon needs n-grams that differ from each other.")
+    _write_entries(folder / "lexicon_words.txt", index.words)
+    np.save(folder / "lexicon.npy", index.ngrams, allow_pickle=False)
+    if lexicon.scores is not None:
+        np.save(folder / "lexicon_scores.npy", lexicon.scores[order].astype(np.float32), allow_pickle=False)
+    return {"ngrams": len(index), **lexicon.origin}
+
+
 def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
     """Write the files of one decomposition; the matrix as it will be loaded."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     _write_entries(folder / "vocabulary.txt", table.entries)
     if table.excluded:
         _write_entries(folder / "excluded.txt", table.excluded)

@@ -19,6 +19,5 @@ _ENDINGS = {
 }
 
 CONTRACTIONS = frozenset(
-    {(word, "t") for word in _NOT}
-    | {(word, ending) for ending, words in _ENDINGS.items() for word in words.split()}
+    {(word, "t") for word in _NOT} | {(word, ending) for ending, words in _ENDINGS.items() for word in words.split()}
 )

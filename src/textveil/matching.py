@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, pairwise, product, repeat
+from itertools import chain, product, repeat
 
 import numpy as np
 
@@ -17,6 +17,7 @@ LONGEST = 4
 
 _LARGEST = np.array([max(1, flags.bit_length() - 1) for flags in range(2 << LONGEST)], dtype=np.uint8)
 """The largest size among flags, or one where there is none."""
+
 
 class NgramIndex:
     """N-grams of two to four words, ready to be found in many documents at a time.

@@ -80,6 +80,7 @@ class Obfuscator:
         mechanism: How chunks are perturbed.
         profile: What happens to what cannot be perturbed, and what may be claimed.
         stopwords: ``keep`` or ``perturb``; the profile's own choice by default.
+        tagger: What tells parts of speech for the decomposition ``pos``: ``textveil`` or ``nltk``.
         seed: Makes the noise repeatable, and so predictable. Leave it out to protect real texts.
 
     >>> result = Obfuscator(seed=7).obfuscate("The tea was lovely.", epsilon=1000)
@@ -98,6 +99,7 @@ class Obfuscator:
         mechanism: str = MECHANISM,
         profile: str = STRICT.name,
         stopwords: Stopwords | None = None,
+        tagger: str | None = None,
         seed: int | None = None,
     ) -> None:
         self.profile = load_profile(profile)
@@ -114,7 +116,7 @@ class Obfuscator:
         self.randomness = build_randomness(seed)
         self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
         self._vectors = self.bundle.vectors(decomposer_type.name)
-        self._decomposer = decomposer_type(self.bundle)
+        self._decomposer = decomposer_type(self.bundle, **({} if tagger is None else {"tagger": tagger}))
         self._distributor = distributor_type()
         self._mechanism = mechanism_type(self._vectors)
         self._kept = ENGLISH if self.stopwords == "keep" else frozenset()
@@ -159,12 +161,15 @@ class Obfuscator:
         for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
             documents = [Document.parse(text or "") for text in batch]
             scores = self._distributor.score(documents)
-            plans = [self._plan(*pair, budget) for pair in zip(documents, scores, strict=True)]
+            chunks = self._decomposer.decompose(documents)
+            plans = [self._plan(*parts, budget) for parts in zip(documents, chunks, scores, strict=True)]
             chosen = self._mechanism.perturb([self._request(plan, next(numbers)) for plan in plans])
             for text, document, plan, rows in zip(batch, documents, plans, chosen, strict=True):
                 yield self._finish(document, plan, rows, budget, missing=text is None)
 
-    def _plan(self, document: Document, scores: Sequence[Score], budget: float) -> list[_Planned]:
+    def _plan(
+        self, document: Document, chunks: Sequence[Chunk], scores: Sequence[Score], budget: float
+    ) -> list[_Planned]:
         """Decide, before any noise is drawn, what is to become of every chunk."""
         shares = allocate(
             scores,
@@ -174,7 +179,7 @@ class Obfuscator:
             missing=self.profile.missing,
         )
         plan: list[_Planned] = []
-        for chunk in self._decomposer.decompose(document):
+        for chunk in chunks:
             plan += self._plan_chunk(document, chunk, shares)
         return plan
 
@@ -235,7 +240,7 @@ class Obfuscator:
         public = "public given the kept stopwords" if self._kept else "public"
         return Terms(
             profile=self.profile,
-            decomposition=self._decomposer.name,
+            decomposition=self._decomposer.label,
             distribution=self._distributor.name,
             allocation=public if data_independent else "data-dependent",
             stopwords=self.stopwords,

@@ -12,7 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.corpus.ngrams import LONGEST, NgramCounts
+from textveil.corpus.ngrams import NgramCounts
+from textveil.matching import LONGEST
 
 Floats: TypeAlias = NDArray[np.float64]
 

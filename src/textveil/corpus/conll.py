@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from textveil.errors import InputError
+from textveil.tagging import PhraseTagger
 from textveil.text import Document
 
 _CLITIC = re.compile(r"(?:n['’]t|['’]\w+)", re.IGNORECASE)
@@ -32,7 +34,9 @@ def read_conll(path: Path) -> list[TaggedSentence]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"Cannot read {str(path)!r}. Give the folder of CoNLL-2000 with train.txt, test.txt.") from error
+        raise InputError(
+            f"Cannot read {str(path)!r}. Give the folder of CoNLL-2000 with train.txt, test.txt."
+        ) from error
     return [sentence for rows in _split_rows(lines, path) if (sentence := _as_in_texts(rows)).words]
 
 
@@ -58,9 +62,7 @@ def _as_in_texts(rows: Sequence[Sequence[str]]) -> TaggedSentence:
         owner += [number] * (len(gap) + len(token))
     document = Document.parse(text)
     tokens = [owner[start] for start, _ in document.spans]
-    return TaggedSentence(
-        document.words, tuple(rows[token][1] for token in tokens), tuple(_chunk_tags(rows, tokens))
-    )
+    return TaggedSentence(document.words, tuple(rows[token][1] for token in tokens), tuple(_chunk_tags(rows, tokens)))
 
 
 def _chunk_tags(rows: Sequence[Sequence[str]], tokens: Sequence[int]) -> Iterator[str]:
@@ -116,3 +118,15 @@ class Agreement:
             wanted, given = set(find_chunks(theirs.chunks)), set(find_chunks(ours.chunks))
             chunks, found, common = chunks + len(wanted), found + len(given), common + len(wanted & given)
         return cls(words, right / words, 2 * common / (chunks + found))
+
+
+def tag_sentences(phrases: PhraseTagger, sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
+    """The same sentences with predicted tags."""
+    lengths = [len(sentence.words) for sentence in sentences]
+    numbers, chunk_numbers = phrases.tag([word for sentence in sentences for word in sentence.words], lengths)
+    tags = iter([phrases.tagger.tags[number] for number in numbers])
+    chunk_tags = iter([phrases.chunk_tags[number] for number in chunk_numbers])
+    return [
+        TaggedSentence(sentence.words, tuple(islice(tags, length)), tuple(islice(chunk_tags, length)))
+        for sentence, length in zip(sentences, lengths, strict=True)
+    ]

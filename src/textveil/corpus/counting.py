@@ -18,7 +18,6 @@ from textveil.corpus.blocks import DatasetShard
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.ngrams import (
     FORMAT,
-    LONGEST,
     MANIFEST,
     TABLE_COLUMNS,
     NgramCounts,
@@ -33,6 +32,7 @@ from textveil.corpus.runs import make_ranges, plan_cuts
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
 from textveil.hashing import hash_file
+from textveil.matching import LONGEST
 from textveil.progress import Progress, ignore_progress
 from textveil.unfinished import Unfinished
 from textveil.version import __version__

@@ -27,10 +27,9 @@ from textveil.corpus.words import Numbers
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
 from textveil.hashing import hash_file
+from textveil.matching import LONGEST
 
 FORMAT = 1
-LONGEST = 4
-"""The longest n-grams have so many words."""
 MANIFEST = "counts.json"
 TABLE_COLUMNS = ("ngram", "count", "prefix", "suffix")
 """The columns of a table; that of words has the first two."""

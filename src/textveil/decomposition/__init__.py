@@ -1,9 +1,14 @@
-"""How a document is split into chunks: one file per decomposer, and the registry that names them."""
+"""How a document is split into chunks: one file per kind of decomposer, and the registry that names them."""
 
 from textveil.decomposition.base import Decomposer
 from textveil.registry import Registry
 
 DECOMPOSERS: Registry[type[Decomposer]] = Registry("decomposition")
 DECOMPOSERS.register("words", "textveil.decomposition.words:Words")
+DECOMPOSERS.register("pmi", "textveil.decomposition.collocations:PMI")
+DECOMPOSERS.register("llr", "textveil.decomposition.collocations:LLR")
+DECOMPOSERS.register("tscore", "textveil.decomposition.collocations:TScore", aliases=["t_score"])
+DECOMPOSERS.register("pos", "textveil.decomposition.phrases:Phrases")
+DECOMPOSERS.register("wordnet", "textveil.decomposition.wordnet:WordNet")
 
 __all__ = ["DECOMPOSERS", "Decomposer"]

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from textveil.bundle import Bundle
 from textveil.contractions import CONTRACTIONS
+from textveil.errors import ParameterError
 from textveil.rows import Expression
 from textveil.sentences import begin_sentences
 from textveil.text import Chunk, Document
@@ -24,12 +25,35 @@ class Decomposer(ABC):
     data_independent: ClassVar[bool] = False
     """Whether the chunks depend on nothing but the number of words."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, **options: str) -> None:
+        if options:
+            raise ParameterError(f"The decomposition {self.name!r} has no {', '.join(options)} to choose.")
         self.bundle = bundle
+
+    @property
+    def label(self) -> str:
+        """What a certificate calls it: the name, and whatever was chosen besides."""
+        return self.name
 
     @abstractmethod
     def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
         """The chunks of every document."""
+
+
+class LexiconDecomposer(Decomposer):
+    """Takes the longest expressions of the bundle's lexicon, from left to right."""
+
+    def __init__(self, bundle: Bundle, **options: str) -> None:
+        super().__init__(bundle, **options)
+        self.index = bundle.lexicon(self.name)
+
+    def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
+        """One chunk per expression, without the stopwords at its edges."""
+        return [build_chunks(*found) for found in zip(documents, self.find(documents), strict=True)]
+
+    def find(self, documents: Sequence[Document]) -> list[list[Expression]]:
+        """The expressions of every document."""
+        return self.index.find(documents)
 
 
 def build_chunks(document: Document, expressions: Sequence[Expression]) -> list[Chunk]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from textveil.decomposition.base import Decomposer
+from collections.abc import Sequence
+
+from textveil.decomposition.base import Decomposer, single_words
 from textveil.text import Chunk, Document
 
 
@@ -12,6 +14,6 @@ class Words(Decomposer):
     name = "words"
     data_independent = True
 
-    def decompose(self, document: Document) -> list[Chunk]:
+    def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
         """One chunk per word."""
-        return [Chunk(position, position + 1) for position in range(len(document.words))]
+        return [single_words(0, len(document.words)) for document in documents]

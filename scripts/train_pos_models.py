@@ -1,0 +1,72 @@
+"""Train the tagger and the chunker of the decomposition ``pos`` on CoNLL-2000, and say how good they are.
+
+    python scripts/train_pos_models.py CONLL2000_FOLDER --output src/textveil/decomposition/pos.npz
+
+Sentences are read as texts are obfuscated: lower case, no punctuation. NLTK trains a perceptron tagger and a bigram tagger
+over tags; what they learned is written as tables. With --nltk-tagger, NLTK's own tagger is measured on the same sentences.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
+from nltk.tag.perceptron import PerceptronTagger as NltkTagger
+
+from textveil.atomic import writing
+from textveil.corpus.conll import OUTSIDE, Agreement, TaggedSentence, read_conll, tag_sentences
+from textveil.tagging import PerceptronTagger, PhraseTagger
+
+ITERATIONS = 5  # NLTK's default
+SEED = 1  # NLTK shuffles the sentences between iterations
+
+
+def train_tagger(sentences: Sequence[TaggedSentence]) -> PerceptronTagger:
+    """Train NLTK's perceptron."""
+    random.seed(SEED)
+    tagger = NltkTagger(load=False)
+    tagger.train([list(zip(sentence.words, sentence.tags, strict=True)) for sentence in sentences], nr_iter=ITERATIONS)
+    return PerceptronTagger.of(*tagger.encode_json_obj())
+
+
+def train_chunker(sentences: Sequence[TaggedSentence], tagger: PerceptronTagger) -> PhraseTagger:
+    """Train NLTK's bigram tagger on tags, with its unigram tagger for pairs that are not in the corpus."""
+    pairs = [list(zip(sentence.tags, sentence.chunks, strict=True)) for sentence in sentences]
+    chunker = BigramTagger(pairs, backoff=UnigramTagger(pairs, backoff=DefaultTagger(OUTSIDE)))
+    chunk_tags = sorted({chunk for sentence in sentences for chunk in sentence.chunks} | {OUTSIDE})
+    table = [[chunker.tag_one(["", tag], 1, [before]) for tag in tagger.tags] for before in chunk_tags]
+    table.append([chunker.tag_one([tag], 0, []) for tag in tagger.tags])
+    return PhraseTagger(tagger, tuple(chunk_tags), np.array([[chunk_tags.index(tag) for tag in row] for row in table]))
+
+
+def report(name: str, phrases: PhraseTagger, sentences: Sequence[TaggedSentence]) -> None:
+    """Print how well predicted tags agree with the corpus."""
+    agreement = Agreement.of(sentences, tag_sentences(phrases, sentences))
+    print(
+        f"{name}: tag accuracy {agreement.tag_accuracy:.4f}, chunk F1 {agreement.chunk_f1:.4f}, {agreement.words:,} words"
+    )
+
+
+def main() -> None:
+    """Train, measure, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("conll", type=Path, help="the folder with train.txt and test.txt")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--nltk-tagger", type=Path, help="the folder of NLTK's own tagger, to compare with")
+    options = parser.parse_args()
+    train, test = read_conll(options.conll / "train.txt"), read_conll(options.conll / "test.txt")
+    phrases = train_chunker(train, train_tagger(train))
+    report("textveil", phrases, test)
+    if options.nltk_tagger is not None:
+        report("NLTK", phrases.with_tagger(PerceptronTagger.load_nltk(options.nltk_tagger)), test)
+    with writing(options.output) as stream:
+        phrases.save(stream)
+    print(f"{options.output}: {options.output.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

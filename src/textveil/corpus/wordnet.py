@@ -1,0 +1,59 @@
+"""The multi-word expressions of WordNet, in all forms that its morphology leads back to an entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from textveil.errors import ResourceError
+from textveil.matching import LONGEST
+
+# What an inflected form ends in, and what its entry ends in instead, as WordNet's own rules have it.
+_ENDINGS = {
+    "noun": [
+        ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
+        ("men", "man"), ("ies", "y"),
+    ],
+    "verb": [
+        ("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
+    ],
+    "adj": [("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
+    "adv": [],
+}  # fmt: skip
+_SEVERAL_WORDS = re.compile(rf"[^\W_]+(?:_[^\W_]+){{1,{LONGEST - 1}}}")
+
+
+def list_expressions(folder: Path) -> list[str]:
+    """All n-grams of two to four words for which NLTK's ``wordnet.synsets`` finds something, in order.
+
+    Args:
+        folder: WordNet's folder, as ``resources.find("wordnet")`` gives it.
+    """
+    forms = {form for part in _ENDINGS for form in _list_forms(folder, part)}
+    return sorted(form.replace("_", " ") for form in forms if _SEVERAL_WORDS.fullmatch(form))
+
+
+def _list_forms(folder: Path, part: str) -> Iterator[str]:
+    """The forms of all entries of one part of speech."""
+    entries = {line.split(" ", 1)[0] for line in _read(folder / f"index.{part}") if not line.startswith(" ")}
+    exceptions = {form: bases for form, *bases in map(str.split, _read(folder / f"{part}.exc"))}
+    yield from entries
+    yield from (form for form, bases in exceptions.items() if not entries.isdisjoint(bases))
+    for entry in entries:
+        for inflected, base in _ENDINGS[part]:
+            form = entry.removesuffix(base) + inflected
+            if entry.endswith(base) and form not in exceptions:  # rules are not for exceptions
+                yield form
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    if not lines:
+        raise ResourceError(
+            f"{str(path)!r} is not a file of WordNet, or empty. Install it with: textveil resources install wordnet --force"
+        )
+    return lines

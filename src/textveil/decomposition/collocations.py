@@ -1,0 +1,23 @@
+"""Chunks of words that stand together more often than by chance, in the lexicons of three association measures."""
+
+from __future__ import annotations
+
+from textveil.decomposition.base import LexiconDecomposer
+
+
+class PMI(LexiconDecomposer):
+    """Collocations by pointwise mutual information."""
+
+    name = "pmi"
+
+
+class LLR(LexiconDecomposer):
+    """Collocations by log-likelihood ratio."""
+
+    name = "llr"
+
+
+class TScore(LexiconDecomposer):
+    """Collocations by t-score."""
+
+    name = "tscore"

@@ -1,0 +1,67 @@
+"""Chunks that are phrases, by the parts of speech of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from textveil import resources
+from textveil.bundle import Bundle
+from textveil.decomposition.base import Decomposer, build_chunks
+from textveil.registry import unknown_name
+from textveil.rows import Expression, WordRow
+from textveil.sentences import find_sentences
+from textveil.tagging import PerceptronTagger, PhraseTagger
+from textveil.text import Chunk, Document
+
+TABLES = Path(__file__).parent / "pos.npz"
+TAGGERS = ("textveil", "nltk")
+
+
+class Phrases(Decomposer):
+    """Noun phrases, verb phrases and the like: algorithm 2 of the paper.
+
+    Args:
+        bundle: Not used: the tables come with textveil.
+        tagger: ``textveil``, which was trained on words in lower case without punctuation, or ``nltk``, NLTK's own.
+    """
+
+    name = "pos"
+
+    def __init__(self, bundle: Bundle, *, tagger: str = TAGGERS[0], **options: str) -> None:
+        super().__init__(bundle, **options)
+        if tagger not in TAGGERS:
+            raise unknown_name("tagger", tagger, TAGGERS)
+        self._tagger = tagger
+        self._phrases = load_phrase_tagger(tagger)
+
+    @property
+    def label(self) -> str:
+        """The name, and the tagger unless it is ours."""
+        return self.name if self._tagger == TAGGERS[0] else f"{self.name} (tagger {self._tagger})"
+
+    def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
+        """One chunk per phrase, without the stopwords at its edges."""
+        return [build_chunks(*found) for found in zip(documents, self._find(documents), strict=True)]
+
+    def _find(self, documents: Sequence[Document]) -> list[list[Expression]]:
+        row = WordRow(documents)
+        lengths = [stop - start for document in documents for start, stop in find_sentences(document)]
+        begins = np.ones(len(row), dtype=bool)
+        words = np.flatnonzero(list(map(bool, row.words)))
+        begins[words] = self._phrases.begin_phrases([word for word in row.words if word], lengths)
+        starts = np.flatnonzero(begins)
+        stops = np.append(starts[1:], len(row))
+        return row.split(starts, stops, row.mark_stopwords())
+
+
+@cache
+def load_phrase_tagger(tagger: str = TAGGERS[0]) -> PhraseTagger:
+    """The tables that come with textveil, or the same with NLTK's own tagger, which is a resource."""
+    phrases = PhraseTagger.load(TABLES)
+    if tagger == TAGGERS[0]:
+        return phrases
+    return phrases.with_tagger(PerceptronTagger.load_nltk(resources.find("nltk-tagger")))

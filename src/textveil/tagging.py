@@ -1,0 +1,258 @@
+"""Part-of-speech tags and phrases: the tables of NLTK's perceptron and bigram taggers, for many sentences at a time."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from textveil.errors import InputError
+
+Numbers: TypeAlias = npt.NDArray[Any]
+
+_START, _END = ("-START-", "-START2-"), ("-END-", "-END2-")
+_SCALE = 1000  # NLTK rounds weights to three digits: as whole numbers, they have sums without rounding
+_GROUP = 50_000
+"""About how many words are tagged at a time."""
+
+
+@dataclass(frozen=True)
+class PerceptronTagger:
+    """NLTK's averaged perceptron: it goes from left to right and adds up the weights of a word's features.
+
+    Attributes:
+        tags: The tags, in order.
+        features: The names of features, as NLTK writes them.
+        weights: A row per feature and a last row of zeros, with a weight per tag, in thousandths.
+        fixed: Words that always have the same tag, with its number.
+    """
+
+    tags: tuple[str, ...]
+    features: tuple[str, ...]
+    weights: Numbers
+    fixed: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls, weights: Mapping[str, Mapping[str, float]], fixed: Mapping[str, str], tags: Sequence[str]
+    ) -> PerceptronTagger:
+        """Take over what NLTK has trained: its weights, its tag dictionary, its classes."""
+        tags = tuple(sorted(tags))
+        numbers = {tag: number for number, tag in enumerate(tags)}
+        features = tuple(sorted(feature for feature, row in weights.items() if row))
+        table = np.zeros((len(features) + 1, len(tags)), dtype=np.int32)
+        for row, feature in zip(table, features, strict=False):
+            for tag, weight in weights[feature].items():
+                row[numbers[tag]] = round(weight * _SCALE)
+        return cls(tags, features, table, {word: numbers[tag] for word, tag in fixed.items()})
+
+    @classmethod
+    def load_nltk(cls, folder: Path) -> PerceptronTagger:
+        """Read the files of NLTK's own English tagger."""
+        names = (f"averaged_perceptron_tagger_eng.{part}.json" for part in ("weights", "tagdict", "classes"))
+        try:
+            return cls.of(*(json.loads((folder / name).read_bytes()) for name in names))
+        except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+            raise InputError(
+                f"{str(folder)!r} is not NLTK's tagger, or damaged. Install it with: "
+                "textveil resources install nltk-tagger --force"
+            ) from error
+
+    def tag(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
+        """The number of every word's tag, where ``words`` are those of sentences that have these ``lengths``."""
+        groups = [
+            self._tag_group(words[start:stop], lengths[first:last]) for first, last, start, stop in _group(lengths)
+        ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *groups])
+
+    def _tag_group(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
+        scores = self._score_words(words, lengths)
+        fixed = np.fromiter((self.fixed.get(word, -1) for word in words), np.int64, len(words))
+        pairs = np.fromiter((self._pair_numbers.get(_normalise(word), -1) for word in words), np.int64, len(words))
+        tags = np.empty(len(words), dtype=np.int64)
+        # Tags are followed by the two that stand before a sentence.
+        last = np.full(len(lengths), len(self.tags))
+        second = np.full(len(lengths), len(self.tags) + 1)
+        for sentences, places in _step_through(lengths):
+            before, before2 = last[sentences], second[sentences]
+            found = scores[places] + self._tag_weights[before, before2]
+            found += self.weights[self._pairs[pairs[places], before]]
+            best = len(self.tags) - 1 - np.argmax(found[:, ::-1], axis=1)  # of equal ones, the last in the alphabet
+            tags[places] = np.where(fixed[places] >= 0, fixed[places], best)
+            second[sentences], last[sentences] = before, tags[places]
+        return tags
+
+    def _score_words(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
+        """The weights of all features that do not depend on tags, added up."""
+        edges = list(accumulate(lengths, initial=0))
+        padded = chain.from_iterable(
+            (*_START, *words[start:stop], *_END) for start, stop in zip(edges[:-1], edges[1:], strict=True)
+        )
+        numbers: dict[str, int] = {}
+        row = np.array([numbers.setdefault(word, len(numbers)) for word in padded], dtype=np.int64)
+        real = np.arange(len(words)) + np.repeat(2 + 4 * np.arange(len(lengths)), lengths)
+        seen = list(map(_normalise, numbers))
+        scores = self._sum("i word", seen)[row[real]]
+        scores += self._sum("i suffix", [word[-3:] for word in numbers])[row[real]]
+        scores += self._sum("i pref1", [word[:1] for word in numbers])[row[real]]
+        scores += self.weights[self._rows.get("bias", -1)]
+        for place, name in ((-2, "i-2 word"), (-1, "i-1 word"), (1, "i+1 word"), (2, "i+2 word")):
+            scores += self._sum(name, seen)[row[real + place]]
+        for place, name in ((-1, "i-1 suffix"), (1, "i+1 suffix")):
+            scores += self._sum(name, [word[-3:] for word in seen])[row[real + place]]
+        return scores
+
+    def _sum(self, name: str, values: Sequence[str]) -> Numbers:
+        return self.weights[[self._rows.get(f"{name} {value}", -1) for value in values]]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        """The row of every feature."""
+        return dict(zip(self.features, range(len(self.features)), strict=True))
+
+    @cached_property
+    def _tag_weights(self) -> Numbers:
+        """What the two tags before a word add, by the tag before and the one before that."""
+        before = [*self.tags, *_START]
+        pairs = self._sum("i tag+i-2 tag", [f"{tag} {tag2}" for tag in before for tag2 in before])
+        pairs = pairs.reshape(len(before), len(before), len(self.tags))
+        return pairs + self._sum("i-1 tag", before)[:, None] + self._sum("i-2 tag", before)[None, :]
+
+    @cached_property
+    def _pair_numbers(self) -> dict[str, int]:
+        """The words that have features together with the tag before them."""
+        words = dict.fromkeys(word for _, _, word in self._pair_features())
+        return dict(zip(words, range(len(words)), strict=True))
+
+    @cached_property
+    def _pairs(self) -> Numbers:
+        """The row of the feature of such a word and the tag before it; the last word stands for all others."""
+        before = {tag: number for number, tag in enumerate((*self.tags, *_START))}
+        rows = np.full((len(self._pair_numbers) + 1, len(before)), -1, dtype=np.int64)
+        for row, tag, word in self._pair_features():
+            rows[self._pair_numbers[word], before[tag]] = row
+        return rows
+
+    def _pair_features(self) -> Iterator[tuple[int, str, str]]:
+        prefix = "i-1 tag+i word "
+        for row, feature in enumerate(self.features):
+            if feature.startswith(prefix):
+                tag, _, word = feature.removeprefix(prefix).partition(" ")
+                yield row, tag, word
+
+
+@dataclass(frozen=True)
+class PhraseTagger:
+    """A tagger, and NLTK's bigram tagger over its tags, which says whether a word begins or continues a phrase.
+
+    Attributes:
+        tagger: Gives every word its part of speech.
+        chunk_tags: IOB tags, such as ``B-NP``, ``I-NP``, ``O``.
+        table: The number of a word's chunk tag, by that of the word before (the last row: none) and by its own tag.
+    """
+
+    tagger: PerceptronTagger
+    chunk_tags: tuple[str, ...]
+    table: Numbers
+
+    def tag(self, words: Sequence[str], lengths: Sequence[int]) -> tuple[Numbers, Numbers]:
+        """The numbers of every word's tag and chunk tag, where ``words`` are those of sentences of these ``lengths``."""
+        tags = self.tagger.tag(words, lengths)
+        chunk_tags = np.empty(len(words), dtype=np.int64)
+        last = np.full(len(lengths), -1)
+        for sentences, places in _step_through(lengths):
+            chunk_tags[places] = last[sentences] = self.table[last[sentences], tags[places]]
+        return tags, chunk_tags
+
+    def begin_phrases(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
+        """Which words begin a phrase, or stand outside of all; the others continue one."""
+        _, chunk_tags = self.tag(words, lengths)
+        kinds = np.array([tag.partition("-")[2] for tag in self.chunk_tags])
+        inside = np.array([tag.startswith("I-") for tag in self.chunk_tags])
+        begins = ~inside[chunk_tags]
+        begins[1:] |= kinds[chunk_tags[1:]] != kinds[chunk_tags[:-1]]
+        begins[list(accumulate(lengths, initial=0))[:-1]] = True
+        return begins
+
+    def with_tagger(self, tagger: PerceptronTagger) -> PhraseTagger:
+        """The same table for the tags of another tagger; a tag that it lacks stands outside of all phrases."""
+        outside = np.full((len(self.table), 1), self.chunk_tags.index("O"), dtype=self.table.dtype)
+        columns = [self.tagger.tags.index(tag) if tag in self.tagger.tags else -1 for tag in tagger.tags]
+        return PhraseTagger(tagger, self.chunk_tags, np.hstack([self.table, outside])[:, columns])
+
+    def save(self, stream: Any) -> None:
+        """Write all tables into one file."""
+        rows, tags = np.nonzero(self.tagger.weights[:-1])
+        np.savez_compressed(
+            stream,
+            tags=_pack(self.tagger.tags),
+            features=_pack(self.tagger.features),
+            rows=np.bincount(rows, minlength=len(self.tagger.features)).astype(np.uint8),
+            columns=tags.astype(np.uint8),
+            weights=self.tagger.weights[rows, tags].astype(np.int16),
+            fixed_words=_pack(list(self.tagger.fixed)),
+            fixed_tags=np.array(list(self.tagger.fixed.values()), dtype=np.uint8),
+            chunk_tags=_pack(self.chunk_tags),
+            table=self.table.astype(np.uint8),
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> PhraseTagger:
+        """Read what ``save`` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                tags, features = _unpack(arrays["tags"]), _unpack(arrays["features"])
+                weights = np.zeros((len(features) + 1, len(tags)), dtype=np.int32)
+                weights[np.repeat(np.arange(len(features)), arrays["rows"]), arrays["columns"]] = arrays["weights"]
+                fixed = zip(_unpack(arrays["fixed_words"]), arrays["fixed_tags"].tolist(), strict=True)
+                tagger = PerceptronTagger(tags, features, weights, dict(fixed))
+                return cls(tagger, _unpack(arrays["chunk_tags"]), arrays["table"].astype(np.int64))
+        except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"{str(path)!r} has no tables of a tagger. Install textveil again.") from error
+
+
+def _normalise(word: str) -> str:
+    """A word as features have it: NLTK's own rule, of which hyphens never apply."""
+    if word in _START or word in _END:
+        return word
+    if word.isdigit() and len(word) == 4:
+        return "!YEAR"
+    return "!DIGITS" if word[:1].isdigit() else word.lower()
+
+
+def _group(lengths: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Sentences that are tagged together: from which to which sentence, and from which to which word."""
+    first = start = stop = 0
+    for number, length in enumerate(lengths):
+        if stop > start and stop + length - start > _GROUP:
+            yield first, number, start, stop
+            first, start = number, stop
+        stop += length
+    if stop > start:
+        yield first, len(lengths), start, stop
+
+
+def _step_through(lengths: Sequence[int]) -> Iterator[tuple[Numbers, Numbers]]:
+    """Go through all sentences at the same time, a word per step: which sentences have one, and where those words are."""
+    sizes = np.array(lengths, dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
+    longest_first = np.argsort(-sizes, kind="stable")
+    for step in range(int(sizes.max(initial=0))):
+        sentences = longest_first[: np.searchsorted(-sizes[longest_first], -step, side="left")]
+        yield sentences, starts[sentences] + step
+
+
+def _pack(names: Sequence[str]) -> Numbers:
+    return np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
+
+
+def _unpack(packed: Numbers) -> tuple[str, ...]:
+    return tuple(packed.tobytes().decode().split("\n"))
