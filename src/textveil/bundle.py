@@ -62,18 +62,10 @@ class Manifest:
             values = json.loads(content)
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{str(source)!r} is not JSON. Get the bundle again.") from error
-        version = values.get("format") if isinstance(values, dict) else None
-        if type(version) is not int or version < 1:
-            raise BundleError(f"{str(source)!r} is not the manifest of a bundle.")
-        if version > FORMAT_VERSION:
-            raise BundleError(
-                f"The bundle {str(source.parent)!r} has format {version}, and this version of textveil reads "
-                f"up to {FORMAT_VERSION}. Update textveil."
-            )
+        _check_format(values, source)
         kinds: dict[str, Any] = {"name": str, "version": str, "language": str, "corpus": str, "licence": str}
         kinds |= {"tokens": (int, type(None)), "parameters": dict, "vectors": dict, "lexicons": dict, "files": dict}
-        if version == 1:
-            values["lexicons"] = {}  # there were none yet
+        values = {"lexicons": {}, **values}  # format 1 has none
         for field, kind in kinds.items():
             if field not in values or not isinstance(values[field], kind):
                 raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
@@ -89,6 +81,17 @@ class Manifest:
         """The manifest as indented JSON."""
         values = {field: getattr(self, field) for field in self.__slots__}
         return json.dumps({"format": FORMAT_VERSION, **values}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _check_format(values: Any, source: Path) -> None:
+    version = values.get("format") if isinstance(values, dict) else None
+    if type(version) is not int or version < 1:
+        raise BundleError(f"{str(source)!r} is not the manifest of a bundle.")
+    if version > FORMAT_VERSION:
+        raise BundleError(
+            f"The bundle {str(source.parent)!r} has format {version}, and this version of textveil reads "
+            f"up to {FORMAT_VERSION}. Update textveil."
+        )
 
 
 class Bundle:
@@ -202,8 +205,8 @@ class Bundle:
         trained_with = self.manifest.vectors[decomposition].get("lexicon")
         if trained_with != self.manifest.files.get(f"{decomposition}/lexicon.npy"):
             raise BundleError(
-                f"The vectors for {decomposition!r} in {str(self.folder)!r} belong to another lexicon than the one that "
-                "is there: it is of another version of the bundle. Get the bundle again."
+                f"The vectors for {decomposition!r} in {str(self.folder)!r} belong to another lexicon than the one "
+                "that is there: it is of another version of the bundle. Get the bundle again."
             )
         for field, value in describe(vectors).items():
             if self.manifest.vectors[decomposition].get(field) != value:

@@ -54,6 +54,7 @@ def _read(path: Path) -> list[str]:
         lines = []
     if not lines:
         raise ResourceError(
-            f"{str(path)!r} is not a file of WordNet, or empty. Install it with: textveil resources install wordnet --force"
+            f"{str(path)!r} is not a file of WordNet, or empty. Install WordNet again: "
+            "textveil resources install wordnet --force"
         )
     return lines
