@@ -14,10 +14,12 @@ import textveil
 SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
-    {"version", "errors", "stopwords"},
-    {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress"},
+    {"version", "errors", "stopwords", "contractions"},
+    {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress", "tagging"},
     {"text", "unfinished", "resources"},
-    {"vectors"},
+    {"vectors", "sentences"},
+    {"rows"},
+    {"matching"},
     {"bundle", "vector_files"},
     {"bundle_building"},
     {"decomposition", "distribution", "mechanisms"},

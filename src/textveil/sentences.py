@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from textveil.text import WORD, Document
@@ -24,7 +25,7 @@ def find_sentences(document: Document) -> list[tuple[int, int]]:
     """
     begun = {_first_word_behind(document, start) for start, _ in _splitter().spans(document.text)}
     edges = sorted(begun | {0, len(document.words)})
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _first_word_behind(document: Document, offset: int) -> int:

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -93,9 +93,7 @@ class PerceptronTagger:
     def _score_words(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
         """The weights of all features that do not depend on tags, added up."""
         edges = list(accumulate(lengths, initial=0))
-        padded = chain.from_iterable(
-            (*_START, *words[start:stop], *_END) for start, stop in zip(edges[:-1], edges[1:], strict=True)
-        )
+        padded = chain.from_iterable((*_START, *words[start:stop], *_END) for start, stop in pairwise(edges))
         numbers: dict[str, int] = {}
         row = np.array([numbers.setdefault(word, len(numbers)) for word in padded], dtype=np.int64)
         real = np.arange(len(words)) + np.repeat(2 + 4 * np.arange(len(lengths)), lengths)
@@ -164,7 +162,7 @@ class PhraseTagger:
     table: Numbers
 
     def tag(self, words: Sequence[str], lengths: Sequence[int]) -> tuple[Numbers, Numbers]:
-        """The numbers of every word's tag and chunk tag, where ``words`` are those of sentences of these ``lengths``."""
+        """The numbers of every word's tag and chunk tag; ``words`` are those of sentences of these ``lengths``."""
         tags = self.tagger.tag(words, lengths)
         chunk_tags = np.empty(len(words), dtype=np.int64)
         last = np.full(len(lengths), -1)
@@ -241,7 +239,7 @@ def _group(lengths: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _step_through(lengths: Sequence[int]) -> Iterator[tuple[Numbers, Numbers]]:
-    """Go through all sentences at the same time, a word per step: which sentences have one, and where those words are."""
+    """Go through all sentences at the same time, a word per step: which still have one, and where those words are."""
     sizes = np.array(lengths, dtype=np.int64)
     starts = np.cumsum(sizes) - sizes
     longest_first = np.argsort(-sizes, kind="stable")

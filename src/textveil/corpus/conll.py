@@ -12,7 +12,7 @@ from textveil.errors import InputError
 from textveil.tagging import PhraseTagger
 from textveil.text import Document
 
-_CLITIC = re.compile(r"(?:n['’]t|['’]\w+)", re.IGNORECASE)
+_CLITIC = re.compile(r"n't|'\w+", re.IGNORECASE)
 OUTSIDE = "O"
 
 
