@@ -1,10 +1,14 @@
-"""Build the small words-only bundle that ships inside the package.
+"""Build the small bundle that ships inside the package.
 
+    textveil prepare count CORPUS.txt.xz --output build/small/counts --min-count 20
+    textveil prepare score build/small/counts --output build/small/lexicons --min-count 40 --only-attracted
+    textveil resources install wordnet
     python scripts/build_small_bundle.py CORPUS.txt.xz --work build/small --output src/textveil/bundles/en
 
-Five steps, each kept under ``--work`` once it is finished, so that a killed build goes on with the next:
-``words.txt`` (the corpus as lower-case words), ``vectors.bin`` (word2vec), ``names.json`` and ``capitals.json`` (what
-tells the names of people) and the bundle itself. Needs the extras ``prepare`` and a spaCy English model.
+Each step is kept under ``--work`` once it is finished, so that a killed build goes on with the next: ``words.txt`` (the
+corpus as lower-case words) and ``vectors.bin`` (word2vec), ``names.json`` and ``capitals.json`` (what tells the names
+of people), the same for a quarter of the corpus split by each of the other decompositions, and the bundle itself. Needs
+the extra ``prepare`` and a spaCy English model.
 """
 
 from __future__ import annotations
@@ -16,7 +20,9 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -24,9 +30,13 @@ from pathlib import Path
 import numpy as np
 
 from textveil.bundle import Bundle
-from textveil.bundle_building import VectorTable, build_bundle
+from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
+from textveil.corpus.lexicons import Lexicon
+from textveil.corpus.wordnet import list_expressions
+from textveil.decomposition import DECOMPOSERS, Decomposer
+from textveil.resources import find
 from textveil.stopwords import ENGLISH
-from textveil.text import WORD
+from textveil.text import WORD, Document, batch_texts
 from textveil.vector_files import reading_vectors
 from textveil.vectors import Matrix, RowNumbers
 
@@ -41,6 +51,15 @@ TRAINING = {
     "max_final_vocab": 20_000,
     "seed": 1,
 }
+# The other decompositions get by with less until a full bundle replaces this one.
+SMALL_TRAINING = {**TRAINING, "epochs": 3, "max_final_vocab": 12_000}
+SMALL_STEP = 4  # they are trained on every fourth paragraph
+LICENCE = (
+    "MIT for the vectors and the lexicons of collocations; the texts they were computed from are not part of them. "
+    "WordNet's own for its lexicon: wordnet/lexicon_licence.txt"
+)
+MEASURED = ("pmi", "llr", "tscore")
+OTHERS = (*MEASURED, "pos", "wordnet")
 NAME_SAMPLE = 20_000  # paragraphs read by spaCy, spread evenly over the corpus
 CAPITAL_STEP = 4  # capitals are counted in every fourth paragraph
 # An entry is a name when spaCy says so for this share of its occurrences and, inside sentences, it is capitalised in
@@ -76,14 +95,26 @@ def write_words(corpus: Path, target: Path) -> None:
                 out.write(" ".join(words[start : start + LONGEST_LINE]) + "\n")
 
 
-def train(words: Path, target: Path) -> None:
+def write_chunks(corpus: Path, decomposer: Decomposer, target: Path) -> None:
+    """Write every fourth paragraph as its chunks, with underscores between the words of a chunk."""
+    paragraphs = islice(read_paragraphs(corpus), 0, None, SMALL_STEP)
+    with target.open("w", encoding="utf-8") as out:
+        for batch in batch_texts(paragraphs, 1000, text_of=str):
+            documents = list(map(Document.parse, batch))
+            for document, chunks in zip(documents, decomposer.decompose(documents), strict=True):
+                keys = list(map(document.key, chunks))
+                for start in range(0, len(keys), LONGEST_LINE):
+                    out.write(" ".join(keys[start : start + LONGEST_LINE]) + "\n")
+
+
+def train(words: Path, target: Path, training: dict[str, int] = TRAINING) -> None:
     """Train skip-gram word2vec with the paper's parameters."""
     import logging
 
     from gensim.models import Word2Vec
 
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
-    model = Word2Vec(corpus_file=str(words), workers=os.cpu_count() or 1, **TRAINING)
+    model = Word2Vec(corpus_file=str(words), workers=os.cpu_count() or 1, **training)
     model.wv.save_word2vec_format(str(target), binary=True)
 
 
@@ -130,38 +161,62 @@ def find_excluded(work: Path, entries: list[str]) -> list[str]:
         part, whole = counts.get(word, (0, 1))
         return part / whole
 
-    return [
-        entry
-        for entry in entries
-        if entry not in ENGLISH
-        and any(share(named, entry) >= name and share(capital, entry) >= title for name, title in NAME_RULES)
-    ]
+    def is_name(word: str) -> bool:
+        rules = (share(named, word) >= name and share(capital, word) >= title for name, title in NAME_RULES)
+        return word not in ENGLISH and any(rules)
+
+    return [entry for entry in entries if any(map(is_name, entry.split("_")))]
 
 
-def write_bundle(work: Path, target: Path) -> None:
-    """Write the bundle, and say what storage costs."""
-    with (work / "words.txt").open(encoding="utf-8") as lines:
-        tokens = sum(line.count(" ") + 1 for line in lines)
-    with reading_vectors(work / "vectors.bin", vector_format="binary") as imported:
-        excluded = find_excluded(work, imported.entries)
-        build_bundle(
+def read_lexicons(folder: Path) -> dict[str, LexiconTable]:
+    """The lexicons of the association measures, and that of WordNet."""
+    manifest = json.loads((folder / "lexicons.json").read_text(encoding="utf-8"))
+    shared = {name: manifest[name] for name in ("counts_sha256", "min_count", "min_pmi", "top_share", "only_attracted")}
+    tables = {}
+    for measure in MEASURED:
+        lexicon = Lexicon.load(folder, measure)
+        origin = {**shared, "threshold": manifest["lexicons"][measure]["threshold"]}
+        tables[measure] = LexiconTable(lexicon.ngrams, lexicon.scores, origin)
+    wordnet = find("wordnet")
+    licence = (wordnet / "LICENSE").read_text(encoding="utf-8")
+    tables["wordnet"] = LexiconTable(list_expressions(wordnet), origin={"source": "WordNet 3.0"}, licence=licence)
+    return tables
+
+
+def write_bundle(work: Path, target: Path, decompositions: Sequence[str], tokens: int) -> None:
+    """Write the bundle with vectors for these decompositions, and say what storage costs."""
+    with ExitStack() as stack:
+        tables = {}
+        for decomposition in decompositions:
+            path = work / vectors_name(decomposition)
+            imported = stack.enter_context(reading_vectors(path, vector_format="binary"))
+            excluded = find_excluded(work, imported.entries)
+            tables[decomposition] = VectorTable(imported.entries, imported.matrix, excluded)
+            print(f"{decomposition:<9} {len(imported.entries)} entries, {len(excluded)} names")
+        bundle = build_bundle(
             target,
-            {"words": VectorTable(imported.entries, imported.matrix, excluded)},
+            tables,
+            lexicons=read_lexicons(work / "lexicons"),
             name="en",
-            version="0.1",
+            version="0.2",
             corpus="film reviews (IMDB) and English prose (Project Gutenberg)",
-            licence="MIT for the vectors; the texts they were computed from are not part of them",
+            licence=LICENCE,
             tokens=tokens,
             parameters={
-                "training": TRAINING,
+                "training": {"words": TRAINING, "others": {**SMALL_TRAINING, "every": SMALL_STEP}},
                 "names": {"rules": NAME_RULES, "paragraphs": NAME_SAMPLE},
                 "software": {name: version(name) for name in ("gensim", "numpy", "spacy")},
             },
             storage="int8",
         )
-        stored = Bundle(target).vectors("words").matrix
-        print(f"bundle    {len(imported.entries)} entries, {len(excluded)} names, {tokens} tokens")
-        print(f"int8      {changed_neighbours(np.asarray(imported.matrix), stored):.2%} of nearest neighbours change")
+        for decomposition, table in tables.items():
+            changed = changed_neighbours(np.asarray(table.matrix), bundle.vectors(decomposition).matrix)
+            print(f"{decomposition:<9} {changed:.2%} of nearest neighbours change with int8")
+
+
+def vectors_name(decomposition: str) -> str:
+    """Where the vectors of a decomposition are kept."""
+    return "vectors.bin" if decomposition == "words" else f"{decomposition}.bin"
 
 
 def changed_neighbours(exact: Matrix, stored: Matrix) -> float:
@@ -194,7 +249,16 @@ def main() -> None:
     step(options.work / "vectors.bin", lambda path: train(words, path))
     step(options.work / "names.json", lambda path: find_names(options.corpus, options.spacy_model, path))
     step(options.work / "capitals.json", lambda path: count_capitals(options.corpus, path))
-    write_bundle(options.work, options.output)
+    with words.open(encoding="utf-8") as lines:
+        tokens = sum(line.count(" ") + 1 for line in lines)
+    # The lexicons are needed to split the corpus, so they are written into a bundle without the other vectors first.
+    first = step(options.work / "first", lambda path: write_bundle(options.work, path, ["words"], tokens))
+    for decomposition in OTHERS:
+        decomposer = DECOMPOSERS.load(decomposition)(Bundle(first))
+        split = partial(write_chunks, options.corpus, decomposer)
+        chunks = step(options.work / f"{decomposition}.txt", split)
+        step(options.work / vectors_name(decomposition), partial(train, chunks, training=SMALL_TRAINING))
+    write_bundle(options.work, options.output, ["words", *OTHERS], tokens)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import lzma
+import os
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +21,9 @@ ENTRIES = (
     "psi omega good bad film story plot actor scene music the and was of green_tea new_york"
 ).split()
 EXCLUDED = ("sigma", "tau")
+
+SHARED = Path(os.environ.get("TEXTVEIL_DATASETS", Path(__file__).parents[2] / "shared/datasets"))
+"""Real reviews, where they are at hand."""
 
 BundleMaker = Callable[..., Bundle]
 
@@ -51,3 +58,15 @@ def copied_bundle(tiny: Bundle, tmp_path: Path) -> Path:
     import shutil
 
     return Path(shutil.copytree(tiny.folder, tmp_path / "copy"))
+
+
+@pytest.fixture(scope="session")
+def real_texts() -> list[str]:
+    """A thousand reviews of two data sets."""
+    if not SHARED.exists():
+        pytest.skip("the shared data sets are not at hand")
+    texts = []
+    for name in ("imdb_test_4000", "scale_reviews"):
+        with lzma.open(SHARED / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
+            texts += [json.loads(line)["text"] for line in islice(lines, 500)]
+    return texts

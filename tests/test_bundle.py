@@ -1,11 +1,13 @@
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from textveil.bundle import MANIFEST, Bundle
-from textveil.errors import BundleError, UnknownNameError
+from textveil.bundle_building import LexiconTable
+from textveil.errors import BundleError, ParameterError, UnknownNameError
 from textveil.text import WORD, spoken
 
 from .conftest import ENTRIES, EXCLUDED, random_matrix
@@ -119,6 +121,84 @@ def test_a_file_that_the_manifest_does_not_list_is_not_used(copied_bundle):
     rewrite(copied_bundle, files={"words/vocabulary.txt": ""})
     with pytest.raises(BundleError, match=r"does not list 'words/matrix\.npy'"):
         Bundle.load(copied_bundle).vectors("words")
+
+
+@pytest.fixture
+def with_lexicon(make_bundle):
+    table = LexiconTable(["green tea", "cup of tea", "new york"], np.array([1.5, 2.5, 3.5]), {"min_count": 7})
+    return make_bundle(
+        lexicons={"pmi": table, "wordnet": LexiconTable(["ice cream"], licence="Do.")}, decomposition="pmi"
+    )
+
+
+def test_a_lexicon_is_kept_with_its_scores_origin_and_licence(with_lexicon):
+    bundle = Bundle.load(with_lexicon.folder)
+    index = bundle.lexicon("pmi")
+    assert index.spelt == {"green tea", "cup of tea", "new york"}
+    scores = dict(zip(["cup of tea", "green tea", "new york"], bundle.lexicon_scores("pmi").tolist(), strict=True))
+    assert scores == {"cup of tea": 2.5, "green tea": 1.5, "new york": 3.5}
+    assert bundle.manifest.lexicons["pmi"] == {"ngrams": 3, "min_count": 7}
+    assert bundle.lexicon_scores("wordnet") is None
+    assert (bundle.folder / "wordnet/lexicon_licence.txt").read_text() == "Do."
+    assert "pmi/lexicon.npy" in bundle.verify()
+
+
+@pytest.mark.parametrize("name", ["lexicon.npy", "lexicon_words.txt", "lexicon_scores.npy"])
+def test_a_lexicon_of_another_bundle_is_noticed(with_lexicon, make_bundle, tmp_path, name):
+    other = make_bundle(lexicons={"pmi": LexiconTable(["red tea", "cup of tea"], np.array([1.0, 2.0]))})
+    folder = shutil.copytree(with_lexicon.folder, tmp_path / "copy")
+    shutil.copy(other.folder / "pmi" / name, folder / "pmi" / name)
+    with pytest.raises(BundleError, match=f"'pmi/{name}'.*is not what its manifest says"):
+        Bundle.load(folder).lexicon("pmi")
+
+
+def test_vectors_that_were_trained_with_another_lexicon_are_refused(with_lexicon, make_bundle, tmp_path):
+    other = make_bundle(lexicons={"pmi": LexiconTable(["red tea", "cup of tea"])})
+    folder = shutil.copytree(with_lexicon.folder, tmp_path / "copy")
+    for name in ("lexicon.npy", "lexicon_words.txt"):
+        shutil.copy(other.folder / "pmi" / name, folder / "pmi" / name)
+    (folder / "pmi/lexicon_scores.npy").unlink()
+    files = {name: "" for name in with_lexicon.manifest.files if (folder / name).exists()}
+    rewrite(folder, files=files, lexicons={**with_lexicon.manifest.lexicons, "pmi": {"ngrams": 2}})
+    assert Bundle.load(folder).lexicon("pmi").spelt == {"red tea", "cup of tea"}
+    with pytest.raises(BundleError, match="belong to another lexicon.*another version of the bundle"):
+        Bundle.load(folder).vectors("pmi")
+
+
+@pytest.mark.parametrize(
+    ("ngrams", "words"),
+    [
+        ([[1, 5, 0, 0]], "a\nb\n"),  # no such word
+        ([[1, 0, 0, 0]], "a\nb\n"),  # one word
+        ([[1, 2, 0]], "a\nb\n"),
+        ([[1, 2, 0, 0]], "a\na\n"),
+        ([[1.0, 2.0, 0.0, 0.0]], "a\nb\n"),
+    ],
+)
+def test_a_lexicon_that_does_not_fit_its_words(with_lexicon, tmp_path, ngrams, words):
+    folder = shutil.copytree(with_lexicon.folder, tmp_path / "copy")
+    kind = np.uint8 if isinstance(ngrams[0][0], int) else np.float64
+    np.save(folder / "pmi/lexicon.npy", np.array(ngrams, dtype=kind))
+    (folder / "pmi/lexicon_words.txt").write_text(words)
+    rewrite(folder)
+    with pytest.raises(BundleError, match="does not fit its words"):
+        Bundle.load(folder).lexicon("pmi")
+
+
+@pytest.mark.parametrize("ngrams", [[], ["tea"], ["a b c d e"], ["a b", "a b"]])
+def test_a_lexicon_has_ngrams_of_two_to_four_words(make_bundle, ngrams):
+    with pytest.raises(ParameterError, match="A lexicon needs n-grams"):
+        make_bundle(lexicons={"pmi": LexiconTable(ngrams)})
+
+
+def test_a_bundle_of_the_first_format_has_no_lexicons(copied_bundle):
+    manifest = json.loads((copied_bundle / "bundle.json").read_text())
+    del manifest["lexicons"]
+    (copied_bundle / "bundle.json").write_text(json.dumps({**manifest, "format": 1}))
+    bundle = Bundle.load(copied_bundle)
+    assert len(bundle.vectors("words")) > 0
+    with pytest.raises(BundleError, match="no lexicon for 'llr'. It has: none"):
+        bundle.lexicon("llr")
 
 
 class Explosive:

@@ -242,9 +242,9 @@ class Pairs(Decomposer):
 
     name = "words"
 
-    def decompose(self, document: Document) -> list[Chunk]:
-        length = len(document.words)
-        return [Chunk(start, min(start + 2, length)) for start in range(0, length, 2)]
+    def decompose(self, documents):
+        lengths = [len(document.words) for document in documents]
+        return [[Chunk(start, min(start + 2, length)) for start in range(0, length, 2)] for length in lengths]
 
 
 class ByLength(Distributor):

@@ -9,6 +9,20 @@ from textveil.text import Chunk, Document, spoken
 any_text = st.text(st.characters(exclude_categories=()), max_size=200)  # lone surrogates and controls included
 
 
+@given(any_text)
+def test_words_are_those_of_a_plain_search_whatever_the_letters(text):
+    document = Document.parse(text)
+    assert list(document.words) == [word.lower() for word in re.findall(r"\b\w+\b", text)]
+
+
+@given(st.text(st.sampled_from("ab Éİς.!?\n…’_9²")))
+def test_pauses_are_counted_in_words_and_in_characters(text):
+    document = Document.parse(text)
+    places = [offset for offset, character in enumerate(text) if character in ".!?\n…"]
+    assert list(document.pause_offsets) == places
+    assert list(document.pauses) == [len(re.findall(r"\w+", text[:place])) for place in places]
+
+
 def partitions(words: int) -> st.SearchStrategy[list[Chunk]]:
     """Every way of cutting so many words into consecutive chunks."""
     cuts = st.sets(st.integers(1, max(1, words - 1))).map(

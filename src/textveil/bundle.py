@@ -8,6 +8,7 @@ words/excluded.txt        entries that are never written, one per line
 pmi/lexicon_words.txt     the words of a lexicon, one per line
 pmi/lexicon.npy           its n-grams: the numbers of their words, from 1 on, then zeros
 pmi/lexicon_scores.npy    their association scores, if they have any
+pmi/lexicon_licence.txt   what has to be passed on with the lexicon, if anything
 """
 
 from __future__ import annotations

@@ -40,11 +40,13 @@ class LexiconTable:
         ngrams: Expressions of two to four words.
         scores: Their association scores.
         origin: Whatever makes the lexicon repeatable.
+        licence: A text that has to be passed on with it.
     """
 
     ngrams: Sequence[str]
     scores: npt.NDArray[Any] | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
+    licence: str | None = None
 
 
 def build_bundle(
@@ -128,6 +130,8 @@ def _write_lexicon(folder: Path, lexicon: LexiconTable) -> dict[str, Any]:
     np.save(folder / "lexicon.npy", index.ngrams, allow_pickle=False)
     if lexicon.scores is not None:
         np.save(folder / "lexicon_scores.npy", lexicon.scores[order].astype(np.float32), allow_pickle=False)
+    if lexicon.licence is not None:
+        (folder / "lexicon_licence.txt").write_text(lexicon.licence, encoding="utf-8")
     return {"ngrams": len(index), **lexicon.origin}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
 from textveil.text import WORD, Document
@@ -18,12 +18,13 @@ _BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
 
 
 def find_sentences(document: Document) -> list[tuple[int, int]]:
-    """The words of every sentence: from which to which.
+    """The words of every sentence: from which to which. A blank line ends one in any case.
 
     >>> find_sentences(Document.parse("I met Mr. Smith. He was tired!"))
     [(0, 4), (4, 7)]
     """
-    begun = {_first_word_behind(document, start) for start, _ in _splitter().spans(document.text)}
+    starts = chain(_split(document.text), (blank.end() for blank in _BLANK_LINE.finditer(document.text)))
+    begun = {_first_word_behind(document, start) for start in starts}
     edges = sorted(begun | {0, len(document.words)})
     return list(pairwise(edges))
 
@@ -40,6 +41,11 @@ class _Window(NamedTuple):
     text: str
     start: int
     stop: int
+
+    def holds_any(self, starts: Sequence[int], offset: int = 0) -> bool:
+        """Whether one of these offsets, in order, is in the gap; the window itself begins at ``offset``."""
+        following = bisect_right(starts, offset + self.start)
+        return following < len(starts) and starts[following] <= offset + self.stop
 
 
 def begin_sentences(asked: Iterable[tuple[Document, int]]) -> list[bool]:
@@ -72,24 +78,26 @@ def _look_around(document: Document, position: int) -> bool | _Window:
     stop = tokens.end() if tokens else last
     if word is None or stop - start >= _LONGEST_WINDOW:
         return any(position == begin for begin, _ in find_sentences(document))
-    return _Window(text[start:stop], first - start, word.start() - start)
+    window = _Window(text[start:stop], first - start, min(word.start(), stop) - start)
+    # At the end of a text it matters that nothing follows.
+    return window if stop < len(text) else window.holds_any(_split(window.text))
 
 
-def _begin_in_windows(windows: list[_Window]) -> list[bool]:
+def _begin_in_windows(windows: Sequence[_Window]) -> list[bool]:
     """Whether a sentence begins in the gap of each window."""
-    starts = [start for start, _ in _splitter().span_tokenize("\n".join(window.text for window in windows))]
-    answers = []
-    offset = 0
-    for window in windows:
-        following = bisect_right(starts, offset + window.start)
-        answers.append(following < len(starts) and starts[following] <= offset + window.stop)
-        offset += len(window.text) + 1
-    return answers
+    starts = _split("".join(f"{window.text}\n" for window in windows))
+    offsets = accumulate((len(window.text) + 1 for window in windows), initial=0)
+    return [window.holds_any(starts, offset) for window, offset in zip(windows, offsets, strict=False)]
+
+
+def _split(text: str) -> list[int]:
+    """The offset of every sentence, by punctuation."""
+    return [start for start, _ in _splitter().span_tokenize(text)]
 
 
 @cache
 def _splitter() -> Any:
-    """Splits texts into sentences: ``spans`` also at blank lines, ``span_tokenize`` only at punctuation."""
+    """Splits texts into sentences at punctuation."""
     import nupunkt
 
-    return nupunkt.segmenter("sentence")
+    return nupunkt.load("default")

@@ -206,7 +206,7 @@ class PhraseTagger:
     def load(cls, path: Path) -> PhraseTagger:
         """Read what ``save`` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 tags, features = _unpack(arrays["tags"]), _unpack(arrays["features"])
                 weights = np.zeros((len(features) + 1, len(tags)), dtype=np.int32)
                 weights[np.repeat(np.arange(len(features)), arrays["rows"]), arrays["columns"]] = arrays["weights"]

@@ -149,6 +149,8 @@ def spoken(entry: str) -> str:
     >>> spoken("New_York"), spoken("let_s_go")
     ('new york', "let's go")
     """
+    if "_" not in entry:
+        return entry.lower()
     words = entry.lower().split("_")
     gaps = ("'" if pair in CONTRACTIONS else " " for pair in pairwise(words))
     return words[0] + "".join(chain.from_iterable(zip(gaps, words[1:], strict=True)))

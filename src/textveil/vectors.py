@@ -149,7 +149,7 @@ class Vectors:
     @cached_property
     def writable(self) -> RowNumbers:
         """The rows of the entries that may be written: words, and not excluded."""
-        written = spoken("\n".join(self.entries)).split("\n")  # one call is faster than one for every entry
+        written = map(spoken, self.entries)
         pairs = enumerate(zip(self.entries, written, strict=True))
         allowed = (row for row, (entry, text) in pairs if is_plain(entry) and text not in self._excluded)
         return np.fromiter(allowed, dtype=np.int64)

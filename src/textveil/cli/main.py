@@ -12,11 +12,12 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from textveil.cli import bundle, obfuscate, prepare, resources
+from textveil.cli import bundle, decompose, obfuscate, prepare, resources
 from textveil.cli.reporting import USAGE, report
 from textveil.version import __version__
 
-EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil bundle info
+EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the world don't live in New York City."
+  textveil bundle info
   textveil prepare count corpus.txt.xz --output counts --min-count 20
   textveil resources list
 
@@ -46,6 +47,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("obfuscate", epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfuscate.obfuscate)
+app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
 app.add_typer(bundle.app, name="bundle")
 app.add_typer(prepare.app, name="prepare")
 app.add_typer(resources.app, name="resources")

@@ -29,6 +29,7 @@ EXAMPLES = """
 Examples:
   textveil obfuscate "The soup was cold and the waiter rude." --epsilon 60
   textveil obfuscate "The soup was cold." --epsilon 60 --explain
+  textveil obfuscate "It was out of the question." --epsilon 60 --decomposition pmi --explain
   textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon 52
   textveil obfuscate --input reviews.csv --output out.csv --epsilon-per-word 1 --certificate out.json
   textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon 52 --resume
@@ -79,6 +80,9 @@ def obfuscate(
     ] = DISTRIBUTION,
     mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
+    tagger: Annotated[
+        str | None, typer.Option(help="What tells parts of speech for --decomposition pos: textveil or nltk.")
+    ] = None,
     bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder.")] = DEFAULT_BUNDLE,
     seed: Annotated[
         int | None, typer.Option(help="Make the noise repeatable, and so predictable: for experiments only.")
@@ -121,6 +125,7 @@ def obfuscate(
         mechanism=mechanism,
         profile=profile,
         stopwords=stopwords,  # type: ignore[arg-type] # the profile checks it
+        tagger=tagger,
         seed=seed,
     )
     if words is not None:

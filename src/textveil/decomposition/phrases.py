@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from textveil import resources
 from textveil.bundle import Bundle
 from textveil.decomposition.base import Decomposer, build_chunks
 from textveil.registry import unknown_name
+from textveil.resources import find
 from textveil.rows import Expression, WordRow
 from textveil.sentences import find_sentences
 from textveil.tagging import PerceptronTagger, PhraseTagger
@@ -64,4 +64,4 @@ def load_phrase_tagger(tagger: str = TAGGERS[0]) -> PhraseTagger:
     phrases = PhraseTagger.load(TABLES)
     if tagger == TAGGERS[0]:
         return phrases
-    return phrases.with_tagger(PerceptronTagger.load_nltk(resources.find("nltk-tagger")))
+    return phrases.with_tagger(PerceptronTagger.load_nltk(find("nltk-tagger")))

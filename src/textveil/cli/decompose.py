@@ -1,0 +1,129 @@
+"""``textveil decompose``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Container, Iterator, Sequence
+from itertools import cycle
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.cli.reporting import report, reporting_errors
+from textveil.decomposition import DECOMPOSERS
+from textveil.errors import BundleError, ParameterError
+from textveil.sentences import find_sentences
+from textveil.stopwords import ENGLISH
+from textveil.text import Chunk, Document
+
+STANDARD = "-"
+BAR = " | "
+COLOURS = ("bold green", "bold cyan")
+EXAMPLES = """
+\b
+Examples:
+  textveil decompose "People all over the world don't live in New York City."
+  textveil decompose "It was out of the question." --decomposition pmi --decomposition wordnet
+  textveil decompose "It was out of the question." --json
+  textveil decompose - < review.txt
+"""
+
+
+@reporting_errors
+def decompose(
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads it from standard input.")
+    ],
+    *,
+    decompositions: Annotated[
+        list[str] | None,
+        typer.Option("--decomposition", "-d", help=f"Only this one, or these: {', '.join(DECOMPOSERS)}."),
+    ] = None,
+    tagger: Annotated[str | None, typer.Option(help="What tells parts of speech for pos: textveil or nltk.")] = None,
+    bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder: it has the lexicons.")] = DEFAULT_BUNDLE,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the chunks as JSON: words from start to stop, and the text.")
+    ] = False,
+) -> None:
+    """Show how a text is split into chunks, under every decomposition side by side.
+
+    The words of a chunk have underscores between them, a bar stands between sentences. Stopwords are never at the edge
+    of a chunk of several words.
+    """
+    document = Document.parse(_read_text(text))
+    opened = Bundle.load(bundle)
+    chosen = [DECOMPOSERS.load(name) for name in decompositions or DECOMPOSERS]
+    found: dict[str, list[Chunk]] = {}
+    for decomposer in chosen:
+        options = {"tagger": tagger} if tagger is not None and decomposer.name == "pos" else {}
+        try:
+            found[decomposer.name] = decomposer(opened, **options).decompose([document])[0]
+        except BundleError as error:  # other bundles may have fewer lexicons
+            if decompositions:
+                raise
+            report(f"{decomposer.name}: {error}")
+    if as_json:
+        typer.echo(json.dumps(_as_dict(document, found), indent=2))
+    else:
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
+        _show(document, found)
+
+
+def _read_text(arguments: list[str]) -> str:
+    if len(arguments) != 1:
+        raise ParameterError("Put the text in quotes: it must be one argument.")
+    if arguments[0] != STANDARD:
+        return arguments[0]
+    if sys.stdin is None:
+        raise ParameterError("Standard input is closed. Give the text in quotes.")
+    return sys.stdin.buffer.read().decode(errors="replace")
+
+
+def _as_dict(document: Document, found: dict[str, list[Chunk]]) -> dict[str, list[dict[str, object]]]:
+    return {
+        name: [{"start": chunk.start, "stop": chunk.stop, "text": document.written(chunk)} for chunk in chunks]
+        for name, chunks in found.items()
+    }
+
+
+def _show(document: Document, found: dict[str, list[Chunk]]) -> None:
+    """Print a line per decomposition; the same words stand below each other."""
+    console = Console(highlight=False, soft_wrap=True)
+    label = 2 + max(map(len, found), default=0)
+    sentences = {start for start, _ in find_sentences(document)}
+    for start, stop in _break_lines(document, console.width - label, sentences):
+        for name, chunks in found.items():
+            console.print(Text(f"{name:<{label}}", style="bold") + _show_line(document, chunks, start, stop, sentences))
+        if stop < len(document.words):
+            console.print()
+
+
+def _break_lines(document: Document, width: int, sentences: Container[int]) -> Iterator[tuple[int, int]]:
+    """From which word to which a line reaches."""
+    start = used = 0
+    for position, (first, last) in enumerate(document.spans):
+        size = last - first + len(BAR if position in sentences else " ")
+        if used + size > width and position > start:
+            yield start, position
+            start, used = position, 0
+        used += size
+    yield start, len(document.words)
+
+
+def _show_line(document: Document, chunks: Sequence[Chunk], start: int, stop: int, sentences: Container[int]) -> Text:
+    line = Text()
+    colours = cycle(COLOURS)
+    for chunk in chunks:
+        words = document.words[chunk.start : chunk.stop]
+        style = "dim" if ENGLISH.issuperset(words) else next(colours) if chunk.size > 1 else ""
+        for position in range(max(chunk.start, start), min(chunk.stop, stop)):
+            if position > chunk.start:
+                line.append("_", style)
+            elif position > start:
+                line.append(BAR if position in sentences else " ", "dim")
+            line.append(document.written(Chunk(position, position + 1)), style)
+    return line

@@ -1,0 +1,81 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from textveil.cli.main import app
+from textveil.decomposition import DECOMPOSERS
+
+TEXT = "We don't live in New York City. It was out of the question."
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(app, ["decompose", *map(str, arguments)], **options)
+
+
+def test_every_decomposition_has_a_line_and_all_lines_are_aligned():
+    result = run(TEXT)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(DECOMPOSERS)
+    assert lines[0] == "words    We don t live in New York City | It was out of the question"
+    assert lines[1] == "pmi      We don_t live in New_York_City | It was out of the question"
+    assert len({line.partition(" ")[2].strip().replace("_", " ") for line in lines}) == 1
+    assert "\x1b" not in result.stdout
+
+
+def test_long_texts_are_broken_at_the_same_words():
+    result = run("The film was shot in the United States of America by a very good crew of old friends. " * 3)
+    blocks = result.stdout.split("\n\n")
+    assert len(blocks) > 2
+    for block in blocks:
+        lines = block.strip("\n").splitlines()
+        assert len(lines) == len(DECOMPOSERS)
+        assert len(set(map(len, lines))) == 1
+        assert max(map(len, lines)) <= 80
+        assert not any(line.endswith("_") for line in lines)
+
+
+def test_only_some():
+    result = run(TEXT, "-d", "pos", "-d", "t_score")
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["pos", "tscore"]
+
+
+def test_as_json():
+    chunks = json.loads(run(TEXT, "--json").stdout)["wordnet"]
+    assert {"start": 5, "stop": 8, "text": "New York City"} in chunks
+
+
+def test_standard_input():
+    assert run("-", input=TEXT).stdout == run(TEXT).stdout
+
+
+@pytest.mark.parametrize("text", ["", "?!", "\U0001f600", "\ud800"])
+def test_a_text_without_words(text):
+    result = run(text)
+    assert result.exit_code == 0
+    assert [line.strip() for line in result.stdout.splitlines()] == list(DECOMPOSERS)
+
+
+def test_a_bundle_with_fewer_lexicons(copied_bundle):
+    result = run(TEXT, "--bundle", copied_bundle)
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["words", "pos"]
+    assert "pmi: The bundle 'tiny' has no lexicon for 'pmi'" in result.stderr
+    refused = run(TEXT, "--bundle", copied_bundle, "-d", "pmi")
+    assert refused.exit_code == 1
+    assert "no lexicon" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([TEXT, "-d", "pmu"], "Did you mean 'pmi'"),
+        (["two", "arguments"], "in quotes"),
+        ([TEXT, "--tagger", "nltj"], "Did you mean 'nltk'"),
+    ],
+)
+def test_wrong_calls_are_explained(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

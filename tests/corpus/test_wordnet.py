@@ -1,0 +1,45 @@
+import pytest
+
+from textveil.corpus.wordnet import list_expressions
+from textveil.errors import ResourceError
+
+FILES = {
+    "index.noun": "  1 This software and database\nhot_dog n 2 1 @ 3 1 07697537 10104064  \ndog n 1 1 @ 1 1 02084071  \n"
+    "attorney_general n 1 1 @ 1 1 09820263  \ncherry_tree n 1 1 @ 1 1 1  \nbox_wrench n 1 0 1 1 1  \n"
+    "jack-in-the-box n 1 0 1 0 1  \n",
+    "noun.exc": "attorneys_general attorney_general\nfeet foot\ncherry_trees cherry_treeing\n",
+    "index.verb": "take_place v 1 1 @ 1 1 1  \n",
+    "verb.exc": "took take\n",
+    "index.adj": "  1 text\nwell_off a 1 0 1 1 1  \n",
+    "adj.exc": "better good\n",
+    "index.adv": "of_the_best_of_all r 1 0 1 1 1  \nat_all r 1 0 1 1 1  \n",
+    "adv.exc": "best well\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+def test_entries_and_their_forms_by_hand(folder):
+    found = set(list_expressions(folder))
+    assert {"hot dog", "hot dogs", "attorney general", "attorneys general", "attorney generals", "at all"} <= found
+    assert {"take place", "take places", "take placed", "take placing", "take placeing"} <= found
+    assert {"well off", "well offer", "well offest"} <= found
+    assert "cherry trees" not in found  # its exception leads to no entry, and rules are not for exceptions
+    assert "of the best of all" not in found  # five words
+    assert {"box wrench", "box wrenches", "box wrenchs"} <= found
+    assert all(2 <= len(ngram.split(" ")) <= 4 and "-" not in ngram for ngram in found)
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "binary"])
+def test_a_broken_folder_is_named_with_the_command_that_mends_it(folder, damage):
+    path = folder / "index.verb"
+    path.unlink()
+    if damage != "missing":
+        path.write_bytes(b"" if damage == "empty" else b"\xff\xfe\x00")
+    with pytest.raises(ResourceError, match=r"index\.verb.*textveil resources install wordnet"):
+        list_expressions(folder)

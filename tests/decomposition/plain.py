@@ -1,0 +1,96 @@
+"""The paper's algorithms 1 and 3 as they are written there, to compare with: one document, one n-gram at a time."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from textveil.contractions import CONTRACTIONS
+from textveil.stopwords import ENGLISH
+
+BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
+Test = Callable[[list[str]], bool]
+
+
+def decompose_plainly(text: str, is_entry: Test) -> list[str]:
+    """The chunks of a text, words joined by a space. ``is_entry`` says whether some words are in the lexicon."""
+    import nupunkt
+
+    chunks: list[str] = []
+    sentences = (part for sentence in nupunkt.sent_tokenize(text) for part in BLANK_LINE.split(sentence))
+    for sentence in sentences:
+        tokens = [token.lower() for token in re.findall(r"\b\w+\b", sentence)]
+        found: list[str] = []
+        i = 0
+        while i < len(tokens):
+            if i + 3 < len(tokens) and is_entry(tokens[i : i + 4]):
+                found.extend(process_stopwords(tokens[i : i + 4]))
+                i += 4
+                continue
+            if i + 2 < len(tokens) and is_entry(tokens[i : i + 3]):
+                found.extend(process_stopwords(tokens[i : i + 3]))
+                i += 3
+                continue
+            if i + 1 < len(tokens) and is_entry(tokens[i : i + 2]):
+                found.extend(process_stopwords(tokens[i : i + 2]))
+                i += 2
+                continue
+            found.append(tokens[i])
+            i += 1
+        chunks.extend(merge_contractions(found))
+    return chunks
+
+
+def process_stopwords(tokens: list[str]) -> list[str]:
+    """Stopwords at the edges become chunks of their own."""
+    first, last = 0, len(tokens)
+    while first < last and tokens[first] in ENGLISH:
+        first += 1
+    while last > first and tokens[last - 1] in ENGLISH:
+        last -= 1
+    inner = [" ".join(tokens[first:last])] if first < last else []
+    return tokens[:first] + inner + tokens[last:]
+
+
+def merge_contractions(chunks: list[str]) -> list[str]:
+    """Two chunks that make a contraction become one."""
+    merged: list[str] = []
+    i = 0
+    while i < len(chunks):
+        if tuple(chunks[i : i + 2]) in CONTRACTIONS:
+            merged.append(" ".join(chunks[i : i + 2]))
+            i += 2
+        else:
+            merged.append(chunks[i])
+            i += 1
+    return merged
+
+
+def in_lexicon(ngrams: Iterable[str]) -> Test:
+    """Algorithm 1: whether the words are an n-gram of a lexicon."""
+    known = frozenset(ngrams)
+    return lambda tokens: " ".join(tokens) in known
+
+
+def in_wordnet(reader: Any) -> Test:
+    """Algorithm 3: whether NLTK finds synsets for the words."""
+    return lambda tokens: bool(reader.synsets("_".join(tokens)))
+
+
+def read_wordnet(folder: Path) -> Any:
+    """NLTK's reader for a folder of WordNet."""
+    import nltk
+    from nltk.corpus.reader import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):
+        def map_wn(self, version: str = "wordnet") -> None:
+            """Nothing to map: it is WordNet 3.0 itself. NLTK would look for another copy."""
+
+    if str(folder) not in nltk.data.path:
+        nltk.data.path.append(str(folder))  # it reads nothing from elsewhere
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that other languages are not at hand
+        return Reader(str(folder), None)

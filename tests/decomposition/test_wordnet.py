@@ -1,0 +1,68 @@
+import pytest
+
+from tests.decomposition.conftest import draw_texts
+from tests.decomposition.plain import decompose_plainly, in_wordnet, read_wordnet
+from tests.decomposition.test_collocations import split
+from textveil import resources
+from textveil.corpus.wordnet import list_expressions
+from textveil.decomposition import DECOMPOSERS
+from textveil.errors import ResourceError
+
+
+@pytest.fixture(scope="module")
+def folder():
+    try:
+        return resources.find("wordnet")
+    except ResourceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def reader(folder):
+    return read_wordnet(folder)
+
+
+@pytest.fixture(scope="module")
+def decomposer(bundle):
+    return DECOMPOSERS.load("wordnet")(bundle)
+
+
+def test_the_chunks_of_real_texts_are_those_of_a_loop_over_synsets(decomposer, reader, real_texts):
+    found = split(decomposer, real_texts)
+    is_entry = in_wordnet(reader)
+    assert found == [decompose_plainly(text, is_entry) for text in real_texts]
+    assert sum(" " in chunk for chunks in found for chunk in chunks) > 5_000
+
+
+def test_the_chunks_of_drawn_texts_are_those_of_a_loop_over_synsets(decomposer, reader, bundle):
+    texts = draw_texts(bundle, "wordnet")
+    texts += [text.replace(" ", "_", 3) for text in texts[:100]]
+    found = split(decomposer, texts)
+    assert found == [decompose_plainly(text, in_wordnet(reader)) for text in texts]
+
+
+def test_the_shipped_lexicon_is_that_of_the_resource(bundle, folder):
+    assert sorted(bundle.lexicon("wordnet").spelt) == list_expressions(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("New York City", ["new york city"]),
+        ("the United States of America", ["the", "united states of america"]),
+        (
+            "attorneys general, men-of-war",
+            ["attorneys general", "men", "of", "war"],
+        ),  # an exception; no entry has hyphens
+        ("he was taking off his hat", ["he", "was", "taking", "off", "his", "hat"]),  # morphology is for the last word
+        ("two hot dogs", ["two", "hot dogs"]),
+        ("we don't and can't", ["we", "don t", "and", "can t"]),
+        ("all over the world", ["all", "over", "the", "world"]),
+        ("out of the question", ["out", "of", "the", "question"]),
+        ("a hot. Dog", ["a", "hot", "dog"]),
+        ("new_york city", ["new_york city"]),
+        ("ice_cream", ["ice_cream"]),
+    ],
+)
+def test_examples_by_hand(decomposer, text, expected):
+    assert split(decomposer, [text]) == [expected]

@@ -1,0 +1,65 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textveil.sentences import begin_sentences, find_sentences
+from textveil.text import Document
+
+PIECES = [
+    "a", "A", "the", "The", "Mr", "Dr", "U", "S", "etc", "1", "12", "iv", "end", "He", "İ", "ß", "_",
+    ".", "..", "...", "!", "?", "…", "\n", "\n\n", " ", "  ", "\t", '"', "'", ")", "(", "”", "»", "*", "-", "--", ",", ":", ";",
+    ". ", "? ", ".\n", "\r\n", "\u2028", "x" * 30, " " * 40,
+]  # fmt: skip
+texts = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
+
+
+def positions_behind_pauses(document: Document) -> list[int]:
+    return sorted({pause for pause in document.pauses if 0 < pause < len(document.words)})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("?!", []),
+        ("One", [["one"]]),
+        ("It is over. He left!", [["it", "is", "over"], ["he", "left"]]),
+        ("I met Mr. Smith in the U.S. yesterday.", [["i", "met", "mr", "smith", "in", "the", "u", "s", "yesterday"]]),
+        ("He paid $1.5 million. Really?", [["he", "paid", "1", "5", "million"], ["really"]]),
+        ("Pros\n\nIt is small", [["pros"], ["it", "is", "small"]]),
+        ("a line\nand the next", [["a", "line", "and", "the", "next"]]),
+    ],
+)
+def test_sentences_are_found(text, expected):
+    document = Document.parse(text)
+    assert [list(document.words[start:stop]) for start, stop in find_sentences(document)] == expected
+
+
+@given(text=texts)
+def test_sentences_partition_the_words(text):
+    document = Document.parse(text)
+    ranges = find_sentences(document)
+    assert [word for start, stop in ranges for word in document.words[start:stop]] == list(document.words)
+    assert all(start < stop for start, stop in ranges)
+
+
+@settings(max_examples=500)
+@given(text=texts)
+def test_what_is_around_a_pause_decides_as_the_whole_text_does(text):
+    document = Document.parse(text)
+    asked = positions_behind_pauses(document)
+    begun = {start for start, _ in find_sentences(document)}
+    assert begin_sentences([(document, position) for position in asked]) == [position in begun for position in asked]
+
+
+def test_the_same_on_real_texts(real_texts):
+    for document in map(Document.parse, real_texts):
+        asked = positions_behind_pauses(document)
+        begun = {start for start, _ in find_sentences(document)}
+        assert begin_sentences([(document, at) for at in asked]) == [at in begun for at in asked]
+
+
+def test_many_documents_are_asked_at_one_go():
+    documents = [Document.parse("Dr. Who is here. Who?"), Document.parse("No.\n\nyes")]
+    asked = [(documents[0], 1), (documents[1], 1), (documents[0], 4)]
+    assert begin_sentences(asked) == [False, True, True]
