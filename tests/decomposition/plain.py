@@ -20,7 +20,7 @@ def decompose_plainly(text: str, is_entry: Test) -> list[str]:
     import nupunkt
 
     chunks: list[str] = []
-    sentences = (part for sentence in nupunkt.sent_tokenize(text) for part in BLANK_LINE.split(sentence))
+    sentences = (part for sentence in nupunkt.sent_tokenize(text) for part in BLANK_LINE.split(str(sentence)))
     for sentence in sentences:
         tokens = [token.lower() for token in re.findall(r"\b\w+\b", sentence)]
         found: list[str] = []
@@ -85,7 +85,7 @@ def read_wordnet(folder: Path) -> Any:
     import nltk
     from nltk.corpus.reader import WordNetCorpusReader
 
-    class Reader(WordNetCorpusReader):
+    class Reader(WordNetCorpusReader):  # type: ignore[misc]
         def map_wn(self, version: str = "wordnet") -> None:
             """Nothing to map: it is WordNet 3.0 itself. NLTK would look for another copy."""
 

@@ -22,7 +22,7 @@ def test_the_chunks_of_real_texts_are_those_of_the_plain_algorithm(bundle, real_
     is_entry = in_lexicon(bundle.lexicon(measure).spelt)
     found = split(DECOMPOSERS.load(measure)(bundle), real_texts)
     assert found == [decompose_plainly(text, is_entry) for text in real_texts]
-    assert sum(" " in chunk for chunks in found for chunk in chunks) > 10_000
+    assert sum(" " in chunk for chunks in found for chunk in chunks) > 5_000
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -43,7 +43,7 @@ def test_the_chunks_of_drawn_texts_are_those_of_the_plain_algorithm(bundle, meas
         ("We don't and can't.", ["we", "don t", "and", "can t"]),
         ("It was out of the question.", ["it", "was", "out", "of", "the", "question"]),
         ("He is new. York is old.", ["he", "is", "new", "york", "is", "old"]),
-        ("Let's go at ten o’clock", ["let s", "go", "at", "ten", "o clock"]),
+        ("Let's err, won’t we", ["let s", "err", "won t", "we"]),
     ],
 )
 def test_examples_by_hand(bundle, measure, text, expected):

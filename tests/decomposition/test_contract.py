@@ -10,13 +10,8 @@ from textveil.stopwords import ENGLISH
 from textveil.text import Document
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=200)
-english = st.lists(
-    st.sampled_from(
-        "New York City all over the world don ' t can ’ t . ! ? \n … , ( ) Mr it was of in a united states film_star".split(
-            " "
-        )
-    )
-).map(" ".join)
+WORDS = "New York City all over the world don t can Mr it was of in a united states film_star".split()
+english = st.lists(st.sampled_from([*WORDS, *"'’.!?…,()\n"])).map(" ".join)
 texts = any_text | english
 
 

@@ -50,10 +50,7 @@ def test_the_shipped_lexicon_is_that_of_the_resource(bundle, folder):
     [
         ("New York City", ["new york city"]),
         ("the United States of America", ["the", "united states of america"]),
-        (
-            "attorneys general, men-of-war",
-            ["attorneys general", "men", "of", "war"],
-        ),  # an exception; no entry has hyphens
+        ("bases on balls, not men-of-war", ["bases on balls", "not", "men", "of", "war"]),  # an exception; hyphens
         ("he was taking off his hat", ["he", "was", "taking", "off", "his", "hat"]),  # morphology is for the last word
         ("two hot dogs", ["two", "hot dogs"]),
         ("we don't and can't", ["we", "don t", "and", "can t"]),

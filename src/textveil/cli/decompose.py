@@ -121,9 +121,9 @@ def _show_line(document: Document, chunks: Sequence[Chunk], start: int, stop: in
         words = document.words[chunk.start : chunk.stop]
         style = "dim" if ENGLISH.issuperset(words) else next(colours) if chunk.size > 1 else ""
         for position in range(max(chunk.start, start), min(chunk.stop, stop)):
-            if position > chunk.start:
-                line.append("_", style)
-            elif position > start:
+            if position == chunk.start > start:
                 line.append(BAR if position in sentences else " ", "dim")
             line.append(document.written(Chunk(position, position + 1)), style)
+            if position < chunk.stop - 1:
+                line.append("_", style)
     return line

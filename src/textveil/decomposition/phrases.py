@@ -54,7 +54,7 @@ class Phrases(Decomposer):
         words = np.flatnonzero(list(map(bool, row.words)))
         begins[words] = self._phrases.begin_phrases([word for word in row.words if word], lengths)
         starts = np.flatnonzero(begins)
-        stops = np.append(starts[1:], len(row))
+        stops = np.append(starts, len(row))[1:]
         return row.split(starts, stops, row.mark_stopwords())
 
 

@@ -1,0 +1,86 @@
+"""Splitting reviews into chunks: textveil against plain loops over the same lexicons, and over NLTK's WordNet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import lzma
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from tests.decomposition.plain import Test, decompose_plainly, in_lexicon, in_wordnet, read_wordnet
+from textveil.bundle import Bundle
+from textveil.decomposition import DECOMPOSERS, Decomposer
+from textveil.obfuscation import BATCH_SIZE
+from textveil.resources import find, locate
+from textveil.text import Chunk, Document, batch_texts
+
+DOCUMENTS = 1000
+ROUNDS = 5
+
+
+def read_reviews(folder: Path | None) -> list[str]:
+    """A thousand real reviews, half of each data set; without those, the examples over and over."""
+    if folder is None:
+        with Path("examples/reviews.csv").open(encoding="utf-8", newline="") as lines:
+            return [" ".join(row["text"] for row in csv.DictReader(lines)) * 5] * DOCUMENTS
+    reviews: list[str] = []
+    for name in ("imdb_test_4000", "scale_reviews"):
+        with lzma.open(folder / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
+            reviews += [json.loads(line)["text"] for line in islice(lines, DOCUMENTS // 2)]
+    return reviews
+
+
+def split(decomposer: Decomposer, reviews: list[str]) -> list[list[Chunk]]:
+    """The chunks of all reviews, from texts on, in batches as they are obfuscated."""
+    batches = batch_texts(reviews, BATCH_SIZE, text_of=str)
+    return [chunks for batch in batches for chunks in decomposer.decompose(list(map(Document.parse, batch)))]
+
+
+def split_plainly(is_entry: Test, reviews: list[str]) -> list[list[str]]:
+    """The same by the plain loop."""
+    return [decompose_plainly(review, is_entry) for review in reviews]
+
+
+def measure(work: Callable[[], object]) -> float:
+    """How long something takes, in seconds."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def compare_decomposition(datasets: Path | None) -> None:
+    """Words per second from text to chunks, sentence splitting included."""
+    bundle, reviews = Bundle.load(), read_reviews(datasets)
+    words = sum(len(Document.parse(review).words) for review in reviews)
+    print(f"\nFrom text to chunks: {len(reviews):,} reviews, {words:,} words, medians of {ROUNDS} rounds in turns")
+    for name in DECOMPOSERS:
+        decomposer = DECOMPOSERS.load(name)(bundle)
+        ours = partial(split, decomposer, reviews)
+        is_entry = choose_test(bundle, name)
+        if is_entry is None:
+            seconds = statistics.median(measure(ours) for _ in range(ROUNDS))
+            print(f"  {name:<9}{words / seconds:>12,.0f} words/s")
+            continue
+        plain = partial(split_plainly, is_entry, reviews)
+        plain()  # the sentence splitter remembers what it has seen, for both
+        # In turns, so that a slow spell of the machine meets both; a ratio per round.
+        rounds = [(measure(ours), measure(plain)) for _ in range(ROUNDS if name != "wordnet" else 1)]
+        seconds = statistics.median(fast for fast, _ in rounds)
+        slow = statistics.median(slow for _, slow in rounds)
+        ratio = statistics.median(slow / fast for fast, slow in rounds)
+        print(
+            f"  {name:<9}{words / seconds:>12,.0f} words/s   plain loop {words / slow:>9,.0f} words/s   "
+            f"{ratio:.1f} times as fast"
+        )
+
+
+def choose_test(bundle: Bundle, name: str) -> Test | None:
+    """What the plain loop asks; nothing where there is no such loop, or WordNet is not installed."""
+    if name == "wordnet":
+        return in_wordnet(read_wordnet(find("wordnet"))) if locate("wordnet") is not None else None
+    return in_lexicon(bundle.lexicon(name).spelt) if name in bundle.manifest.lexicons else None
