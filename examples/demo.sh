@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make demo`: one text under several budgets, then a file with its certificate.
+# `make demo`: one text under several budgets and decompositions, then a file with its certificate.
 set -eu
 here=$(dirname "$0")
 out=$here/../build/demo
@@ -17,6 +17,20 @@ done
 say "What became of every word"
 show "textveil obfuscate TEXT --epsilon 160 --explain"
 textveil obfuscate "$text" --epsilon 160 --explain
+
+say "More than words: how the same text is split into chunks"
+longer="We don't live in New York City, but the film was shot in the United States of America. It was a box office hit."
+show "textveil decompose TEXT"
+textveil decompose "$longer"
+
+say "The same budget under each decomposition"
+echo "  original: $longer"
+for decomposition in words pmi llr tscore pos wordnet; do
+    printf '  %8s: %s\n' "$decomposition" \
+        "$(textveil obfuscate "$longer" --epsilon 250 --decomposition "$decomposition")"
+done
+show "textveil obfuscate TEXT --epsilon 250 --decomposition wordnet --explain"
+textveil obfuscate "$longer" --epsilon 250 --decomposition wordnet --explain
 
 say "A file: rows stay in place, other columns are carried along"
 show "textveil obfuscate --input examples/reviews.csv --output build/demo/out.csv --epsilon-per-word 10 --certificate build/demo/certificate.json"

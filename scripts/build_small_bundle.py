@@ -30,9 +30,9 @@ from pathlib import Path
 import numpy as np
 
 from textveil.bundle import Bundle
-from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
-from textveil.corpus.lexicons import Lexicon
-from textveil.corpus.wordnet import list_expressions
+from textveil.bundle_building import VectorTable, build_bundle
+from textveil.corpus.lexicons import read_lexicon_tables
+from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.resources import find
 from textveil.stopwords import ENGLISH
@@ -58,8 +58,7 @@ LICENCE = (
     "MIT for the vectors and the lexicons of collocations; the texts they were computed from are not part of them. "
     "WordNet's own for its lexicon: wordnet/lexicon_licence.txt"
 )
-MEASURED = ("pmi", "llr", "tscore")
-OTHERS = (*MEASURED, "pos", "wordnet")
+OTHERS = ("pmi", "llr", "tscore", "pos", "wordnet")
 NAME_SAMPLE = 20_000  # paragraphs read by spaCy, spread evenly over the corpus
 CAPITAL_STEP = 4  # capitals are counted in every fourth paragraph
 # An entry is a name when spaCy says so for this share of its occurrences and, inside sentences, it is capitalised in
@@ -168,21 +167,6 @@ def find_excluded(work: Path, entries: list[str]) -> list[str]:
     return [entry for entry in entries if any(map(is_name, entry.split("_")))]
 
 
-def read_lexicons(folder: Path) -> dict[str, LexiconTable]:
-    """The lexicons of the association measures, and that of WordNet."""
-    manifest = json.loads((folder / "lexicons.json").read_text(encoding="utf-8"))
-    shared = {name: manifest[name] for name in ("counts_sha256", "min_count", "min_pmi", "top_share", "only_attracted")}
-    tables = {}
-    for measure in MEASURED:
-        lexicon = Lexicon.load(folder, measure)
-        origin = {**shared, "threshold": manifest["lexicons"][measure]["threshold"]}
-        tables[measure] = LexiconTable(lexicon.ngrams, lexicon.scores, origin)
-    wordnet = find("wordnet")
-    licence = (wordnet / "LICENSE").read_text(encoding="utf-8")
-    tables["wordnet"] = LexiconTable(list_expressions(wordnet), origin={"source": "WordNet 3.0"}, licence=licence)
-    return tables
-
-
 def write_bundle(work: Path, target: Path, decompositions: Sequence[str], tokens: int) -> None:
     """Write the bundle with vectors for these decompositions, and say what storage costs."""
     with ExitStack() as stack:
@@ -196,7 +180,10 @@ def write_bundle(work: Path, target: Path, decompositions: Sequence[str], tokens
         bundle = build_bundle(
             target,
             tables,
-            lexicons=read_lexicons(work / "lexicons"),
+            lexicons={
+                **read_lexicon_tables(work / "lexicons"),
+                "wordnet": read_wordnet_table(find("wordnet")),
+            },
             name="en",
             version="0.2",
             corpus="film reviews (IMDB) and English prose (Project Gutenberg)",

@@ -382,3 +382,41 @@ def test_entries_with_capitals_are_written_in_lower_case(make_bundle):
     bundle = make_bundle(["London", "New_York"])
     result = Obfuscator(bundle).obfuscate("a place", epsilon=1)
     assert result.text in ("a london", "a new york")
+
+
+# The decompositions of the shipped bundle.
+
+REVIEW = "We don't live in New York City. It was a box office hit, and Dr. Xyzzyx can't complain: out of the question!"
+
+
+@pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
+@pytest.mark.parametrize("profile", ["strict", "paper"])
+def test_every_decomposition_obfuscates(decomposition, profile):
+    obfuscator = Obfuscator(decomposition=decomposition, profile=profile, seed=3)
+    result = obfuscator.obfuscate(REVIEW, epsilon=200)
+    document = Document.parse(REVIEW)
+    covered = [position for chunk in result.chunks for position in range(chunk.chunk.start, chunk.chunk.stop)]
+    assert covered == list(range(len(document.words)))
+    assert sum(chunk.share for chunk in result.chunks) == pytest.approx(200, rel=1e-9)
+    certificate = result.certificate.as_dict()
+    assert certificate["allocation"]["decomposition"] == decomposition
+    assert certificate["allocation"]["type"] == (
+        "public given the kept stopwords" if decomposition == "words" else "data-dependent"
+    )
+    kept = [chunk.original for chunk in result.chunks if chunk.outcome is Outcome.KEPT_STOPWORD]
+    assert ("don't" in kept) == (decomposition != "words")
+    if profile == "strict":
+        assert not {Outcome.KEPT_UNKNOWN, Outcome.KEPT_NO_SHARE} & {chunk.outcome for chunk in result.chunks}
+
+
+@pytest.mark.parametrize("decomposition", ["pmi", "llr", "tscore", "pos", "wordnet"])
+def test_a_known_expression_is_replaced_as_a_whole_and_stays_at_a_huge_budget(decomposition):
+    result = Obfuscator(decomposition=decomposition, seed=3).obfuscate("He lives in New York.", epsilon=1e6)
+    assert [(chunk.original, chunk.outcome) for chunk in result.chunks][-1] == ("New York", Outcome.PERTURBED)
+    assert result.text == "He lives in new york."
+
+
+def test_a_tagger_is_for_phrases_only():
+    with pytest.raises(ParameterError, match="'words' has no tagger to choose"):
+        Obfuscator(tagger="nltk")
+    assert Obfuscator(decomposition="pos", tagger="textveil").terms.decomposition == "pos"

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from textveil.sentences import begin_sentences, find_sentences
@@ -44,6 +44,10 @@ def test_sentences_partition_the_words(text):
 
 
 @settings(max_examples=500)
+@example(text="a.a" + " " * 40 + "\r\naa. ")
+@example(text='aa."A. ')
+@example(text="aa.:a. . . .")
+@example(text='aa."A.\n\n')
 @given(text=texts)
 def test_what_is_around_a_pause_decides_as_the_whole_text_does(text):
     document = Document.parse(text)
@@ -57,6 +61,13 @@ def test_the_same_on_real_texts(real_texts):
         asked = positions_behind_pauses(document)
         begun = {start for start, _ in find_sentences(document)}
         assert begin_sentences([(document, at) for at in asked]) == [at in begun for at in asked]
+
+
+def test_texts_without_white_space_are_read_once():
+    document = Document.parse("word.Next" * 30_000)
+    asked = positions_behind_pauses(document)
+    begun = {start for start, _ in find_sentences(document)}
+    assert begin_sentences([(document, at) for at in asked]) == [at in begun for at in asked]
 
 
 def test_many_documents_are_asked_at_one_go():

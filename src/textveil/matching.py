@@ -36,6 +36,7 @@ class NgramIndex:
         self.ngrams = ngrams
         self._numbers = dict(zip(words, range(1, len(words) + 1), strict=True))
         self._stopwords = np.array([False, *map(ENGLISH.__contains__, words)])
+        self._is_first, self._is_second = (np.isin(np.arange(len(words) + 1), ngrams[:, place]) for place in (0, 1))
         self._levels = list(_build_levels(ngrams, base=len(words) + 1))
 
     @classmethod
@@ -64,7 +65,7 @@ class NgramIndex:
         """
         row = WordRow(documents)
         numbers = np.zeros(len(row) + LONGEST, dtype=np.int64)
-        numbers[: len(row)] = np.fromiter(map(self._numbers.get, row.words, repeat(0)), np.int64, len(row))
+        numbers[: len(row)] = np.fromiter(map(self._numbers.get, row, repeat(0)), np.int64, len(row))
         return _take_longest(row, self._match(numbers), self._stopwords[numbers])
 
     def find_joined(self, document: Document) -> list[Expression]:
@@ -80,11 +81,12 @@ class NgramIndex:
     def _match(self, numbers: Numbers) -> Numbers:
         """How many words the n-grams have that start with each word: a flag for every size."""
         flags = np.zeros(len(numbers) - LONGEST, dtype=np.uint8)
-        starts = np.flatnonzero(numbers)
+        starts = np.flatnonzero(self._is_first[numbers[:-LONGEST]] & self._is_second[numbers[1 : 1 - LONGEST]])
         places = numbers[starts]
         for size, level in enumerate(self._levels, start=2):
             found = level.find(places, numbers[starts + size - 1])
-            starts, places = starts[found >= 0], found[found >= 0]
+            there = np.flatnonzero(found >= 0)
+            starts, places = starts[there], found[there]
             flags[starts[level.whole[places]]] |= 1 << size
         return flags
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ class WordRow:
     """The words of documents one behind the other, with an empty word after each document.
 
     >>> row = WordRow([Document.parse("A cup of tea."), Document.parse("More of it?")])
-    >>> row.words
+    >>> list(row)
     ['a', 'cup', 'of', 'tea', '', 'more', 'of', 'it', '']
     >>> row.split(np.array([0, 5]), np.array([4, 8]), row.mark_stopwords())
     [[(1, 4)], []]
@@ -31,12 +31,14 @@ class WordRow:
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
-        self.words = [word for document in documents for word in (*document.words, "")]
         self.edges = list(accumulate((len(document.words) + 1 for document in documents), initial=0))
         """Where each document starts, and where the row ends."""
 
     def __len__(self) -> int:
-        return len(self.words)
+        return self.edges[-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable((*document.words, "") for document in self.documents)
 
     def mark_pauses(self) -> Numbers:
         """Which words stand behind a pause."""
@@ -47,7 +49,7 @@ class WordRow:
 
     def mark_stopwords(self) -> Numbers:
         """Which words are stopwords."""
-        return np.fromiter(map(ENGLISH.__contains__, self.words), bool, len(self))
+        return np.fromiter(map(ENGLISH.__contains__, self), bool, len(self))
 
     def begin_sentences(self, positions: Sequence[int]) -> list[bool]:
         """Whether each of these words, which stand behind a pause, begins a sentence."""

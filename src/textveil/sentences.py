@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from textveil.text import WORD, Document
 
 _BEFORE = 16
-_TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}")
+_TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}(?:\s+[.!?\u2026]\S*)*")  # and loose punctuation behind them
 _LONGEST_WINDOW = 400
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
 
@@ -58,26 +58,31 @@ def begin_sentences(asked: Iterable[tuple[Document, int]]) -> list[bool]:
     >>> begin_sentences([(document, 3), (document, 4)])
     [False, True]
     """
+    asked = list(asked)
     answers = [_look_around(document, position) for document, position in asked]
+    unclear = [place for place, answer in enumerate(answers) if answer is None]
+    whole = {id(asked[place][0]): asked[place][0] for place in unclear}
+    starts = {number: {start for start, _ in find_sentences(document)} for number, document in whole.items()}
+    for place in unclear:
+        answers[place] = asked[place][1] in starts[id(asked[place][0])]
     begun = iter(_begin_in_windows([answer for answer in answers if isinstance(answer, _Window)]))
-    return [next(begun) if isinstance(answer, _Window) else answer for answer in answers]
+    return [next(begun) if isinstance(answer, _Window) else bool(answer) for answer in answers]
 
 
-def _look_around(document: Document, position: int) -> bool | _Window:
-    """Whether a sentence begins with a word, if that is plain; else what decides it."""
+def _look_around(document: Document, position: int) -> bool | _Window | None:
+    """Whether a sentence begins with a word, if that is plain; else what decides it, if it is not too long."""
     text, places = document.text, document.pause_offsets
     first = places[bisect_left(document.pauses, position)]
     last = places[bisect_right(document.pauses, position) - 1]
-    if _BLANK_LINE.search(text, first, last + 1):
+    if first < last and _BLANK_LINE.search(text, first, last + 1):
         return True
-    start = max(first - _BEFORE, 0)
-    while start > 0 and first - start < _LONGEST_WINDOW and not text[start].isspace():
-        start -= 1
+    earliest = max(first - _LONGEST_WINDOW, 0)
+    start = max(text.rfind(" ", earliest, max(first - _BEFORE, 0)), earliest)
     tokens = _TWO_TOKENS.match(text, last, last + _LONGEST_WINDOW)
     word = WORD.search(text, last)
     stop = tokens.end() if tokens else last
     if word is None or stop - start >= _LONGEST_WINDOW:
-        return any(position == begin for begin, _ in find_sentences(document))
+        return None
     window = _Window(text[start:stop], first - start, min(word.start(), stop) - start)
     # At the end of a text it matters that nothing follows.
     return window if stop < len(text) else window.holds_any(_split(window.text))
@@ -85,8 +90,11 @@ def _look_around(document: Document, position: int) -> bool | _Window:
 
 def _begin_in_windows(windows: Sequence[_Window]) -> list[bool]:
     """Whether a sentence begins in the gap of each window."""
-    starts = _split("".join(f"{window.text}\n" for window in windows))
-    offsets = accumulate((len(window.text) + 1 for window in windows), initial=0)
+    # A line before each takes the beginning of whatever follows the window before.
+    between = "x\n"
+    starts = _split("".join(f"{between}{window.text}\n" for window in windows))
+    steps = (len(between) + len(window.text) + 1 for window in windows)
+    offsets = accumulate(steps, initial=len(between))
     return [window.holds_any(starts, offset) for window, offset in zip(windows, offsets, strict=False)]
 
 

@@ -16,7 +16,7 @@ def test_info_describes_the_shipped_bundle():
     result = run("info")
     assert result.exit_code == 0
     for piece in (
-        "en 0.1",
+        "en 0.2",
         "tokens",
         "300 dimensions",
         "int8",
@@ -80,3 +80,28 @@ def test_import_refuses_what_it_cannot_use(tmp_path, glove):
     assert run("import", tmp_path / "none.txt", "--output", out).exit_code == 1
     out.mkdir()
     assert run("import", glove, "--output", out).exit_code == 2
+
+
+def test_import_takes_lexicons_along(tmp_path, glove):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("green tea\n" * 5 + "a cup of green tea\n" * 5, encoding="utf-8")
+    counts, lexicons, mine = (tmp_path / name for name in ("counts", "lexicons", "mine"))
+    for command in (
+        ["count", corpus, "-o", counts, "--min-count", "2", "--executor", "local", "-q"],
+        ["score", counts, "-o", lexicons, "--top", "100", "--min-pmi", "0"],
+    ):
+        assert CliRunner().invoke(app, ["prepare", *map(str, command)]).exit_code == 0
+    result = run("import", glove, "--output", mine, "--decomposition", "pmi", "--lexicons", lexicons)
+    assert result.exit_code == 0, result.stderr
+    bundle = Bundle.load(mine)
+    assert "green tea" in bundle.lexicon("pmi").spelt
+    assert bundle.lexicon_scores("llr") is not None
+    assert "lexicon of" in run("info", mine).stdout
+    obfuscated = CliRunner().invoke(
+        app,
+        ["obfuscate", "Green tea!", "-e", "9", "--decomposition", "pmi", "--bundle", str(tmp_path / "mine"), "--json"],
+    )
+    assert obfuscated.exit_code == 0, obfuscated.stderr
+    refused = run("import", glove, "--output", tmp_path / "other", "--lexicons", counts)
+    assert refused.exit_code == 1
+    assert "textveil prepare score" in refused.stderr

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from tests.resources.conftest import CONTENT, add_resource, bare_machine, tiny, write_files
 from textveil.cli.main import app
 from textveil.resources import RESOURCES, install, own_folder
-from textveil.resources.resource import LocalFolder
+from textveil.resources.resource import LocalCopy
 
 __all__ = ["add_resource", "bare_machine", "tiny"]  # fixtures
 
@@ -87,7 +87,7 @@ def test_verify_says_when_nothing_can_be_checked(add_resource, tmp_path, monkeyp
 
 
 def test_a_source_that_fails_is_told_in_a_line(tiny, add_resource, tmp_path):
-    add_resource(LocalFolder(tmp_path / "nowhere"), *tiny.sources)
+    add_resource(LocalCopy(tmp_path / "nowhere"), *tiny.sources)
     result = run("install", "tiny")
     assert result.exit_code == 0
     assert result.stderr == f"tiny: '{tmp_path / 'nowhere'}' is not a folder; tried the next source\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from textveil.resources import RESOURCES, Resource
-from textveil.resources.resource import LocalFolder, Package, PyPIPackages, Source
+from textveil.resources.resource import LocalCopy, Package, PyPIPackages, Source
 
 CONTENT = {"data.noun": b"tea n 1\n", "tables/ic.dat": b"\x00\x01\x02" * 5000}
 COMPANION = {"LICENSE": b"Do what you like.\n"}
@@ -109,7 +109,7 @@ def add_resource(monkeypatch):
 def tiny(add_resource, tmp_path):
     """A resource whose only source is a folder."""
     folder = write_files(tmp_path / "source", {**CONTENT, **COMPANION, "other.txt": b"not a part of it"})
-    return add_resource(LocalFolder(folder))
+    return add_resource(LocalCopy(folder))
 
 
 @pytest.fixture

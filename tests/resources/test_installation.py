@@ -5,11 +5,11 @@ import stat
 
 import pytest
 
-from tests.resources.conftest import COMPANION, CONTENT, digest, names_in, write_files
+from tests.resources.conftest import COMPANION, CONTENT, digest, names_in, write_files, write_zip
 from textveil.errors import OutputError, ParameterError, ResourceError, UnknownNameError
 from textveil.resources import find, install, locate, own_folder, verify
 from textveil.resources.records import RECORD, recorded_hashes
-from textveil.resources.resource import LocalFolder, WebArchive
+from textveil.resources.resource import LocalCopy, WebArchive
 
 
 def test_a_resource_is_copied_checked_and_recorded(tiny):
@@ -66,7 +66,7 @@ def test_another_folder(tiny, tmp_path):
 
 
 def test_the_next_source_is_tried_and_the_reason_is_kept(tiny, add_resource, tmp_path):
-    add_resource(LocalFolder(tmp_path / "nowhere"), *tiny.sources)
+    add_resource(LocalCopy(tmp_path / "nowhere"), *tiny.sources)
     done = install("tiny")
     assert done.failures == (f"'{tmp_path / 'nowhere'}' is not a folder",)
     assert find("tiny")
@@ -74,7 +74,7 @@ def test_the_next_source_is_tried_and_the_reason_is_kept(tiny, add_resource, tmp
 
 def test_when_no_source_works_every_reason_is_given(add_resource, tmp_path):
     (tmp_path / "empty").mkdir()
-    add_resource(LocalFolder(tmp_path / "nowhere"), LocalFolder(tmp_path / "empty"))
+    add_resource(LocalCopy(tmp_path / "nowhere"), LocalCopy(tmp_path / "empty"))
     with pytest.raises(
         ResourceError, match="nowhere' is not a folder; .*empty' lacks 'data.noun'.*install tiny --from"
     ):
@@ -177,3 +177,19 @@ def test_two_at_a_time(tiny):
     assert {answers.get(timeout=5) for _ in processes} == {str(tiny.sources[0])}
     assert len(verify("tiny")) == 3
     assert names_in(own_folder()) == ["tiny"]
+
+
+def test_what_nltks_downloader_left_packed_is_unpacked(add_resource, tmp_path, monkeypatch):
+    add_resource(LocalCopy(tmp_path / "nowhere"), nltk_path="corpora/tiny")
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path / "nltk"))
+    (tmp_path / "nltk/corpora").mkdir(parents=True)
+    assert locate("tiny") is None
+    archive = tmp_path / "nltk/corpora/tiny.zip"
+    write_zip(archive, {f"tiny/{path}": content for path, content in CONTENT.items()})
+    installation = install("tiny")
+    assert installation.source == str(archive)
+    assert locate("tiny") == installation.location
+    archive.write_bytes(b"PK no zip")
+    with pytest.raises(ResourceError, match=r"tiny\.zip cannot be read as an archive"):
+        install("tiny", replace=True)
+    assert find("tiny") == own_folder() / "tiny"  # what was there stays

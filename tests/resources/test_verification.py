@@ -6,7 +6,7 @@ from tests.resources.conftest import COMPANION, CONTENT, write_files
 from textveil.errors import ResourceError
 from textveil.resources import install, own_folder, verify
 from textveil.resources.records import RECORD
-from textveil.resources.resource import LocalFolder
+from textveil.resources.resource import LocalCopy
 from textveil.resources.verification import CheckedFile
 
 
@@ -38,7 +38,7 @@ def test_a_companion_that_went_is_missed(tiny):
 
 def test_without_pinned_hashes_those_of_the_installation_count(add_resource, tmp_path):
     folder = write_files(tmp_path / "source", CONTENT)
-    add_resource(LocalFolder(folder), files=dict.fromkeys(CONTENT), companions={})
+    add_resource(LocalCopy(folder), files=dict.fromkeys(CONTENT), companions={})
     installed = install("tiny").location.folder
     assert {file.basis for file in verify("tiny")} == {"recorded"}
     write_files(installed, {"data.noun": b"changed"})

@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from textveil.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle
-from textveil.bundle_building import VectorTable, build_bundle
+from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.errors import InputError
+from textveil.extras import require
+from textveil.resources import find
 from textveil.vector_files import VECTOR_FORMATS, reading_vectors
 
 app = typer.Typer(
@@ -43,6 +45,8 @@ def info(
     typer.echo(f"corpus    {manifest.corpus}" + (f", {manifest.tokens:,} tokens" if manifest.tokens else ""))
     typer.echo(f"licence   {manifest.licence}")
     typer.echo(f"sha256    {opened.hash}")
+    for decomposition, lexicon in manifest.lexicons.items():
+        typer.echo(f"{decomposition:<9} lexicon of {lexicon['ngrams']:,} expressions")
     for decomposition, table in manifest.vectors.items():
         distances = table.get("distance", {})
         typer.echo(
@@ -78,6 +82,9 @@ def import_(
         str, typer.Option(help=f"How vectors are stored: {', '.join(STORAGES)}. int8 has a scale per row.")
     ] = "float32",
     decomposition: Annotated[str, typer.Option(help="The decomposition that the entries belong to.")] = "words",
+    lexicons: Annotated[
+        Path | None, typer.Option(help="The folder that 'textveil prepare score' wrote, for pmi, llr and tscore.")
+    ] = None,
     exclude: Annotated[
         Path | None, typer.Option(help="A file of entries, one per line, that must never be written.")
     ] = None,
@@ -103,6 +110,7 @@ def import_(
             corpus=f"imported from {vectors.name.encode(errors='replace').decode()}",
             licence=licence,
             parameters={"format": vector_format, "limit": limit},
+            lexicons=_read_lexicons(decomposition, lexicons),
             storage=storage,  # type: ignore[arg-type] # checked by build_bundle
         )
         typer.echo(f"{len(imported.entries):,} entries of {imported.matrix.shape[1]} dimensions in {str(output)!r}.")
@@ -112,6 +120,21 @@ def import_(
     matched = sum(entry in built.vectors(decomposition) for entry in excluded)
     if matched < len(excluded):
         report(f"Of the {len(excluded):,} entries to exclude, {matched:,} are in the vocabulary as they are spelt.")
+
+
+def _read_lexicons(decomposition: str, folder: Path | None) -> dict[str, LexiconTable]:
+    """The lexicons that are given, and that of WordNet where it is needed."""
+    tables: dict[str, LexiconTable] = {}
+    if folder is not None:
+        require("pyarrow", extra="prepare")
+        from textveil.corpus.lexicons import read_lexicon_tables
+
+        tables |= read_lexicon_tables(folder)
+    if decomposition == "wordnet":
+        from textveil.corpus.wordnet import read_wordnet_table
+
+        tables["wordnet"] = read_wordnet_table(find("wordnet"))
+    return tables
 
 
 def _read_lines(path: Path) -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.atomic import writing, writing_folder
+from textveil.bundle_building import LexiconTable
 from textveil.corpus import MIN_PMI, TOP_SHARE
 from textveil.corpus.association import MEASURES, count_occurrences
 from textveil.corpus.ngrams import MANIFEST as COUNTS_MANIFEST
@@ -59,6 +60,19 @@ class Lexicon:
 
     def __len__(self) -> int:
         return len(self.ngrams)
+
+
+def read_lexicon_tables(folder: Path) -> dict[str, LexiconTable]:
+    """All lexicons of a folder that :class:`ScoreJob` wrote, as a bundle keeps them."""
+    lexicons = {measure: Lexicon.load(folder, measure) for measure in MEASURES}
+    manifest = json.loads((folder / MANIFEST).read_bytes())
+    settings = ("counts_sha256", "tokens", "min_count", "min_pmi", "top_share", "only_attracted")
+    origin = {setting: manifest[setting] for setting in settings}
+    return {
+        measure: LexiconTable(lexicon.ngrams, lexicon.scores, origin)
+        for measure, lexicon in lexicons.items()
+        if len(lexicon) > 0
+    }
 
 
 def lexicon_name(measure: str) -> str:

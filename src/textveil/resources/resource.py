@@ -72,17 +72,17 @@ class PyPIPackages:
 
 
 @dataclass(frozen=True)
-class LocalFolder:
-    """A folder with the files, which the user names."""
+class LocalCopy:
+    """A folder with the files, or an archive as NLTK's downloader leaves it."""
 
     path: Path
-    kind: ClassVar[str] = "folder"
+    kind: ClassVar[str] = "local"
 
     def __str__(self) -> str:
         return str(self.path)
 
 
-Source: TypeAlias = WebArchive | HubModel | PyPIPackages | LocalFolder
+Source: TypeAlias = WebArchive | HubModel | PyPIPackages | LocalCopy
 
 
 @dataclass(frozen=True)
