@@ -12,13 +12,12 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-import nupunkt
-
 from tests.decomposition.plain import Test, decompose_plainly, in_lexicon, in_wordnet, read_wordnet
 from textveil.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.obfuscation import BATCH_SIZE
 from textveil.resources import find, locate
+from textveil.sentences import load_splitter
 from textveil.text import Chunk, Document, batch_texts
 
 DOCUMENTS = 1000
@@ -50,7 +49,7 @@ def split_plainly(is_entry: Test, reviews: list[str]) -> list[list[str]]:
 
 def measure(work: Callable[[], object]) -> float:
     """How long something takes, in seconds, when the sentence splitter has not seen these reviews before."""
-    nupunkt.load("default").clear_decision_cache()
+    load_splitter().clear_decision_cache()
     started = time.perf_counter()
     work()
     return time.perf_counter() - started

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from textveil.bundle import Bundle
 from textveil.bundle_building import VectorTable, build_bundle
@@ -27,6 +28,10 @@ SHARED = Path(os.environ.get("TEXTVEIL_DATASETS", Path(__file__).parents[2] / "s
 
 # What make test installs, also where tests are run without make.
 os.environ.setdefault("TEXTVEIL_RESOURCES", str(Path(__file__).parents[1] / ".venv/resources"))
+
+# Speed is measured by make bench; what is loaded on first use would look slow here.
+settings.register_profile("textveil", deadline=None)
+settings.load_profile("textveil")
 
 BundleMaker = Callable[..., Bundle]
 

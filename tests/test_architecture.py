@@ -14,7 +14,7 @@ import textveil
 SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
-    {"version", "errors", "stopwords", "contractions"},
+    {"version", "errors", "stopwords", "contractions", "abbreviations"},
     {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress", "tagging"},
     {"text", "unfinished", "resources"},
     {"vectors", "sentences"},

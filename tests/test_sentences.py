@@ -25,6 +25,8 @@ def positions_behind_pauses(document: Document) -> list[int]:
         ("One", [["one"]]),
         ("It is over. He left!", [["it", "is", "over"], ["he", "left"]]),
         ("I met Mr. Smith in the U.S. yesterday.", [["i", "met", "mr", "smith", "in", "the", "u", "s", "yesterday"]]),
+        ("I saw New York. City hall is old.", [["i", "saw", "new", "york"], ["city", "hall", "is", "old"]]),
+        ("A dull story. Mrs. J. Smith left.", [["a", "dull", "story"], ["mrs", "j", "smith", "left"]]),
         ("He paid $1.5 million. Really?", [["he", "paid", "1", "5", "million"], ["really"]]),
         ("Pros\n\nIt is small", [["pros"], ["it", "is", "small"]]),
         ("a line\nand the next", [["a", "line", "and", "the", "next"]]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -9,6 +10,7 @@ from functools import cache
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
+from textveil.abbreviations import ENGLISH_ABBREVIATIONS
 from textveil.text import WORD, Document
 
 _BEFORE = 16
@@ -100,12 +102,21 @@ def _begin_in_windows(windows: Sequence[_Window]) -> list[bool]:
 
 def _split(text: str) -> list[int]:
     """The offset of every sentence, by punctuation."""
-    return [start for start, _ in _splitter().span_tokenize(text)]
+    return [start for start, _ in load_splitter().span_tokenize(text)]
 
 
 @cache
-def _splitter() -> Any:
-    """Splits texts into sentences at punctuation."""
+def load_splitter() -> Any:
+    """The splitter of nupunkt with the abbreviations of ordinary English.
+
+    Its own list comes from the law, and has "story", "book" and "York" among five thousand others, behind which it
+    would see no sentence end. Initials (J.) and what has dots inside (U.S.) are abbreviations in any case.
+    """
     import nupunkt
 
-    return nupunkt.load("default")
+    splitter = copy.deepcopy(nupunkt.load("default"))  # the original is everybody's
+    for abbreviation in splitter.abbreviations - ENGLISH_ABBREVIATIONS:
+        if abbreviation.isalpha() and len(abbreviation) > 1:
+            splitter.remove_abbreviation(abbreviation)
+    splitter.add_abbreviations(sorted(ENGLISH_ABBREVIATIONS))
+    return splitter

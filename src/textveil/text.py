@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,6 +73,11 @@ class Document:
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The offsets of every word: where it starts, and where it stops."""
         return tuple(match.span() for match in WORD.finditer(self.text))
+
+    def pauses_before(self, position: int) -> bool:
+        """Whether there is a pause between a word and the one before it."""
+        pause = bisect_left(self.pauses, position)
+        return pause < len(self.pauses) and self.pauses[pause] == position
 
     def key(self, chunk: Chunk) -> str:
         """How the vocabulary spells a chunk: lower case, words joined by underscores."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.contractions import CONTRACTIONS
+from textveil.sentences import load_splitter
 from textveil.stopwords import ENGLISH
 
 BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
@@ -17,10 +18,8 @@ Test = Callable[[list[str]], bool]
 
 def decompose_plainly(text: str, is_entry: Test) -> list[str]:
     """The chunks of a text, words joined by a space. ``is_entry`` says whether some words are in the lexicon."""
-    import nupunkt
-
     chunks: list[str] = []
-    sentences = (part for sentence in nupunkt.sent_tokenize(text) for part in BLANK_LINE.split(str(sentence)))
+    sentences = (part for sentence in load_splitter().tokenize(text) for part in BLANK_LINE.split(sentence))
     for sentence in sentences:
         tokens = [token.lower() for token in re.findall(r"\b\w+\b", sentence)]
         found: list[str] = []

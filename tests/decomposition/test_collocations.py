@@ -42,6 +42,7 @@ def test_the_chunks_of_drawn_texts_are_those_of_the_plain_algorithm(bundle, meas
         ("He lives in New York City.", ["he", "lives", "in", "new york city"]),
         ("We don't and can't.", ["we", "don t", "and", "can t"]),
         ("It was out of the question.", ["it", "was", "out", "of", "the", "question"]),
+        ("I saw New York. City people left.", ["i", "saw", "new york", "city", "people", "left"]),
         ("He is new. York is old.", ["he", "is", "new", "york", "is", "old"]),
         ("Let's err, won’t we", ["let s", "err", "won t", "we"]),
     ],

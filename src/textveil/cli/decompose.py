@@ -97,7 +97,8 @@ def _show(document: Document, found: dict[str, list[Chunk]]) -> None:
     sentences = {start for start, _ in find_sentences(document)}
     for start, stop in _break_lines(document, console.width - label, sentences):
         for name, chunks in found.items():
-            console.print(Text(f"{name:<{label}}", style="bold") + _show_line(document, chunks, start, stop, sentences))
+            line = _show_line(document, chunks, start, stop, sentences)
+            console.print(Text.assemble((f"{name:<{label}}", "bold"), line))
         if stop < len(document.words):
             console.print()
 

@@ -89,8 +89,7 @@ def _find_contractions(document: Document, expressions: Sequence[Expression]) ->
             continue
         before = bisect_right(expressions, (clitic, stop)) - 1
         overlapped = before >= 0 and expressions[before][1] > start
-        divided = clitic in document.pauses and any(begin_sentences([(document, clitic)]))
-        if not overlapped and not divided:
+        if not overlapped and not (document.pauses_before(clitic) and any(begin_sentences([(document, clitic)]))):
             contractions.append((start, stop))
             free = stop
     return contractions

@@ -1,0 +1,15 @@
+"""The public list of English abbreviations behind which a full stop ends no sentence, unless what follows says so."""
+
+from __future__ import annotations
+
+ENGLISH_ABBREVIATIONS = frozenset(
+    """
+    mr mrs ms messrs mme mlle mx dr drs prof rev fr sr jr hon pres gov sen rep amb atty supt esq phd
+    gen adm brig col lt maj capt cmdr cpt cpl sgt pvt pfc det insp
+    st mt ft ave blvd rd hwy apt bldg
+    jan feb apr jun jul aug sep sept oct nov dec tue tues thu thur thurs
+    inc ltd co corp bros assn dept univ inst
+    vs viz etc al cf ca approx est vol vols eds fig figs pp ch cit ibid
+    oz lb lbs kg hr hrs tel ext
+    """.split()
+)
