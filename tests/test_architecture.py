@@ -15,11 +15,11 @@ SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
     {"version", "errors", "stopwords", "contractions", "abbreviations"},
-    {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress", "tagging"},
+    {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress"},
     {"text", "unfinished", "resources"},
     {"vectors", "sentences"},
     {"rows"},
-    {"matching"},
+    {"matching", "tagging"},
     {"bundle", "vector_files"},
     {"bundle_building"},
     {"decomposition", "distribution", "mechanisms"},
@@ -106,7 +106,9 @@ def test_public_names() -> None:
 
 
 def test_starting_loads_nothing_heavy() -> None:
-    heavy = set("datasets gensim huggingface_hub nltk pandas pip pyarrow ray scipy spacy torch transformers".split())
+    heavy = set(
+        "datasets gensim huggingface_hub nltk nupunkt pandas pip pyarrow ray scipy spacy torch transformers".split()
+    )
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not heavy & set(loaded)

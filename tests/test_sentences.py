@@ -8,7 +8,7 @@ from textveil.text import Document
 PIECES = [
     "a", "A", "the", "The", "Mr", "Dr", "U", "S", "etc", "1", "12", "iv", "end", "He", "İ", "ß", "_",
     ".", "..", "...", "!", "?", "…", "\n", "\n\n", " ", "  ", "\t", '"', "'", ")", "(", "”", "»", "*", "-", "--", ",",
-    ":", ";", ". ", "? ", ".\n", "\r\n", "\u2028", "x" * 30, " " * 40,
+    ":", ";", ". ", "? ", ".\n", "\r\n", "\u2028", "x" * 30, " " * 40, " " * 390, "\t" * 450, "y" * 390,
 ]  # fmt: skip
 texts = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
@@ -48,6 +48,8 @@ def test_sentences_partition_the_words(text):
 @settings(max_examples=500)
 @example(text="a.a" + " " * 40 + "\r\naa. ")
 @example(text='aa."A. ')
+@example(text="He is new." + " " * 399 + "York is old.")
+@example(text="He is new.\n" + " " * 450 + "York is old.")
 @example(text="aa.:a. . . .")
 @example(text='aa."A.\n\n')
 @given(text=texts)

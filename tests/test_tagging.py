@@ -102,7 +102,7 @@ def test_tables_are_read_as_they_were_written(trained, tmp_path):
 
 
 def test_a_tag_that_the_table_lacks_stands_outside(trained):
-    ours = load_phrase_tagger()
+    ours = load_phrase_tagger("textveil")
     other = PerceptronTagger.of({"bias": {"XX": 1.0}}, {}, ["XX", "NN"])
     table = ours.with_tagger(other).table
     assert set(table[:, other.tags.index("XX")].tolist()) == {ours.chunk_tags.index("O")}

@@ -70,6 +70,7 @@ def put_folder(folder: Path, path: Path) -> None:
         raise output_error(path, error) from error
     if old is not None:
         shutil.rmtree(old, ignore_errors=True)
+        old.unlink(missing_ok=True) if old.is_file() else None  # it was no folder
 
 
 @contextmanager

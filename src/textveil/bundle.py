@@ -1,4 +1,4 @@
-"""Bundles: a prepared language, as a folder with a manifest, hashes, and vectors per decomposition.
+"""Bundles: a prepared language, as a folder with a manifest, hashes, and vectors and lexicons per decomposition.
 
 bundle.json               name, version, language, corpus and licence, parameters, SHA-256 of every file
 words/vocabulary.txt      one entry per line
@@ -28,6 +28,7 @@ from textveil.errors import BundleError, ParameterError
 from textveil.hashing import hash_file
 from textveil.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
+from textveil.text import WORD
 from textveil.vectors import Matrix, Vectors
 
 FORMAT_VERSION = 2
@@ -61,6 +62,7 @@ class Manifest:
         """Read and check a manifest."""
         try:
             values = json.loads(content)
+            json.dumps(values, ensure_ascii=False).encode()  # a lone surrogate could not be shown
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{str(source)!r} is not JSON. Get the bundle again.") from error
         _check_format(values, source)
@@ -70,11 +72,11 @@ class Manifest:
         for field, kind in kinds.items():
             if field not in values or not isinstance(values[field], kind):
                 raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
-        for field in ("vectors", "lexicons"):
-            if not all(isinstance(table, dict) for table in values[field].values()):
+        for field, needed in _TABLE_FIELDS.items():
+            if not all(_is_described(table, needed) for table in values[field].values()):
                 raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
         for name in values["files"]:
-            if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\0" in name:
                 raise BundleError(f"{str(source)!r} names a file outside its folder. Do not use this bundle.")
         return cls(**{field: values[field] for field in kinds})
 
@@ -82,6 +84,22 @@ class Manifest:
         """The manifest as indented JSON."""
         values = {field: getattr(self, field) for field in self.__slots__}
         return json.dumps({"format": FORMAT_VERSION, **values}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+_TABLE_FIELDS: dict[str, dict[str, type]] = {
+    "vectors": {"entries": int, "dimensions": int, "writable": int, "storage": str, "distance": dict},
+    "lexicons": {"ngrams": int},
+}
+
+
+def _is_described(table: Any, needed: Mapping[str, type]) -> bool:
+    """Whether a manifest says all of a table that is looked at; distances may be lacking."""
+    if not isinstance(table, dict):
+        return False
+    distances = table.get("distance", {})
+    if not isinstance(distances, dict) or not all(isinstance(kind, str | dict) for kind in distances.values()):
+        return False
+    return all(isinstance({"distance": {}, **table}.get(field), kind) for field, kind in needed.items())
 
 
 def _check_format(values: Any, source: Path) -> None:
@@ -150,7 +168,8 @@ class Bundle:
         if decomposition not in self.manifest.lexicons:
             known = ", ".join(self.manifest.lexicons) or "none"
             raise BundleError(
-                f"The bundle {self.manifest.name!r} has no lexicon for {decomposition!r}. It has: {known}."
+                f"The bundle {self.manifest.name!r} has no lexicon for {decomposition!r}. It has: {known}. "
+                "Import its vectors again with --lexicons, or choose another decomposition or bundle."
             )
         if decomposition not in self._lexicons:
             self._lexicons[decomposition] = self._load_lexicon(decomposition)
@@ -204,7 +223,7 @@ class Bundle:
         if len(vectors.writable) == 0:
             raise BundleError(f"No entry of {str(self.folder / decomposition)!r} may be written.")
         trained_with = self.manifest.vectors[decomposition].get("lexicon")
-        if trained_with != self.manifest.files.get(f"{decomposition}/lexicon.npy"):
+        if trained_with != identify_lexicon(self.manifest.files, decomposition):
             raise BundleError(
                 f"The vectors for {decomposition!r} in {str(self.folder)!r} belong to another lexicon than the one "
                 "that is there: it is of another version of the bundle. Get the bundle again."
@@ -220,12 +239,11 @@ class Bundle:
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
         words = _read_entries(self._check(f"{decomposition}/lexicon_words.txt"))
         ngrams = self._load_array(f"{decomposition}/lexicon.npy")
-        whole = ngrams.ndim == 2 and ngrams.shape[1] == LONGEST and ngrams.dtype.kind == "u" and len(ngrams) > 0
-        if not whole or int(ngrams.max()) > len(words) or int(ngrams[:, :2].min()) == 0 or len(set(words)) < len(words):
+        if len(set(words)) < len(words) or not all(map(WORD.fullmatch, words)) or not _are_ngrams(ngrams, len(words)):
             raise BundleError(f"The lexicon of {str(self.folder / decomposition)!r} does not fit its words.")
         scores = self.lexicon_scores(decomposition)
         described = self.manifest.lexicons[decomposition].get("ngrams")
-        if described != len(ngrams) or (scores is not None and scores.shape != ngrams.shape[:1]):
+        if described != len(ngrams) or (scores is not None and not _are_scores(scores, len(ngrams))):
             raise BundleError(
                 f"The manifest of {str(self.folder)!r} does not fit its files: the lexicon of {decomposition!r} has "
                 f"{len(ngrams):,} n-grams. Do not use this bundle."
@@ -268,6 +286,29 @@ class Bundle:
                 f"{str(path)!r} is not a plain array of numbers. Do not use this bundle if you do not know its maker."
             ) from reason
         return array
+
+
+def identify_lexicon(files: Mapping[str, str], decomposition: str) -> str | None:
+    """What tells a lexicon from others: the hash of the hashes of its words and n-grams; ``None`` if there is none."""
+    names = [f"{decomposition}/lexicon_words.txt", f"{decomposition}/lexicon.npy"]
+    if not files.keys() >= set(names):
+        return None
+    return hashlib.sha256("".join(files[name] for name in names).encode()).hexdigest()
+
+
+def _are_ngrams(ngrams: npt.NDArray[Any], words: int) -> bool:
+    """Whether the rows are numbers of words, two or more, then zeros; in order, and each once."""
+    if ngrams.ndim != 2 or ngrams.shape[1] != LONGEST or ngrams.dtype.kind != "u" or len(ngrams) == 0:
+        return False
+    rows = ngrams.astype(np.int64)
+    steps = np.diff(rows, axis=0)
+    first_steps = np.take_along_axis(steps, (steps != 0).argmax(axis=1)[:, None], axis=1)
+    holes = (rows[:, :-1] == 0) & (rows[:, 1:] > 0)
+    return bool(rows.max() <= words and rows[:, :2].min() > 0 and not holes.any() and (first_steps > 0).all())
+
+
+def _are_scores(scores: npt.NDArray[Any], ngrams: int) -> bool:
+    return scores.shape == (ngrams,) and scores.dtype.kind == "f" and bool(np.isfinite(scores).all())
 
 
 def describe(vectors: Vectors) -> dict[str, int]:

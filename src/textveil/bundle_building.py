@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.atomic import writing_folder
-from textveil.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe
+from textveil.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.hashing import hash_file
 from textveil.matching import LONGEST, NgramIndex
@@ -99,7 +99,7 @@ def build_bundle(
             }
         files = _hash_files(unfinished)
         for decomposition in known.keys() & described.keys():
-            described[decomposition]["lexicon"] = files[f"{decomposition}/lexicon.npy"]
+            described[decomposition]["lexicon"] = identify_lexicon(files, decomposition)
         manifest = Manifest(name, version, language, corpus, licence, tokens, parameters or {}, described, known, files)
         (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         Bundle(unfinished).verify()

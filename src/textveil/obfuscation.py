@@ -179,6 +179,8 @@ class Obfuscator:
             missing=self.profile.missing,
         )
         plan: list[_Planned] = []
+        if [chunk.start for chunk in chunks] + [len(document.words)] != [0, *(chunk.stop for chunk in chunks)]:
+            raise RuntimeError  # a decomposer's mistake would spend more than the budget, or leave words out
         for chunk in chunks:
             plan += self._plan_chunk(document, chunk, shares)
         return plan
@@ -189,7 +191,9 @@ class Obfuscator:
         if all(word in self._kept for word in document.words[chunk.start : chunk.stop]):
             yield _Planned(chunk, row, share, Outcome.KEPT_STOPWORD)
         elif row == UNKNOWN and chunk.size > 1 and self.profile.backs_off:
-            for part in back_off(document, chunk, known=self._vectors, stopwords=ENGLISH):
+            for part in back_off(
+                document, chunk, known=self._vectors, longest=self._vectors.longest, stopwords=ENGLISH
+            ):
                 yield from self._plan_chunk(document, part, shares)
         elif row == UNKNOWN:
             yield _Planned(
@@ -261,6 +265,7 @@ class Obfuscator:
                 "python": platform.python_version(),
                 "numpy": np.__version__,
                 "randomgen": randomgen.__version__,
+                **self._decomposer.versions,
             },
         )
 

@@ -83,7 +83,9 @@ def _look_around(document: Document, position: int) -> bool | _Window | None:
     tokens = _TWO_TOKENS.match(text, last, last + _LONGEST_WINDOW)
     word = WORD.search(text, last)
     stop = tokens.end() if tokens else last
-    if word is None or stop - start >= _LONGEST_WINDOW:
+    if word is None or max(stop - start, word.start() - last) >= _LONGEST_WINDOW:
+        return None
+    if start > 0 and text[start:first].isspace():  # what stands before counts too
         return None
     window = _Window(text[start:stop], first - start, min(word.start(), stop) - start)
     # At the end of a text it matters that nothing follows.

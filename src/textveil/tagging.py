@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from textveil.errors import InputError
-
-Numbers: TypeAlias = npt.NDArray[Any]
+from textveil.rows import Numbers
 
 _START, _END = ("-START-", "-START2-"), ("-END-", "-END2-")
 _SCALE = 1000  # NLTK rounds weights to three digits: as whole numbers, they have sums without rounding
@@ -195,7 +193,7 @@ class PhraseTagger:
             features=_pack(self.tagger.features),
             rows=np.bincount(rows, minlength=len(self.tagger.features)).astype(np.uint8),
             columns=tags.astype(np.uint8),
-            weights=self.tagger.weights[rows, tags].astype(np.int16),
+            weights=self.tagger.weights[rows, tags],
             fixed_words=_pack(list(self.tagger.fixed)),
             fixed_tags=np.array(list(self.tagger.fixed.values()), dtype=np.uint8),
             chunk_tags=_pack(self.chunk_tags),

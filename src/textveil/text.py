@@ -112,20 +112,22 @@ _LATIN_WORDS = bytes(
     ord(character.lower() if WORD.match(character) else "\n" if PAUSE.match(character) else " ")
     for character in map(chr, range(_LATIN))
 )
+_FEW = 100  # each costs a pass over the text
 _BEYOND_LATIN = re.compile(r"[^\x00-\xff]")
 
 
 def _as_latin_words(text: str) -> str | None:
     """The text with words in lower case, a line feed for every pause, and a space for every other character.
 
-    ``None`` where a word has a letter beyond Latin-1.
+    ``None`` where a word has a letter beyond Latin-1, or symbols beyond it are many.
     """
     try:
         encoded = text.encode("latin-1")
     except UnicodeEncodeError:
-        for character in set(_BEYOND_LATIN.findall(text)):
-            if WORD.match(character):
-                return None
+        beyond = set(_BEYOND_LATIN.findall(text))
+        if len(beyond) > _FEW or any(map(WORD.match, beyond)):
+            return None
+        for character in beyond:
             text = text.replace(character, "\n" if PAUSE.match(character) else " ")
         encoded = text.encode("latin-1")
     return encoded.translate(_LATIN_WORDS).decode("latin-1")

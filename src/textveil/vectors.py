@@ -147,6 +147,11 @@ class Vectors:
         return key in self._rows
 
     @cached_property
+    def longest(self) -> int:
+        """How many words the longest entry has."""
+        return 1 + max(entry.count("_") for entry in self.entries)
+
+    @cached_property
     def writable(self) -> RowNumbers:
         """The rows of the entries that may be written: words, and not excluded."""
         written = map(spoken, self.entries)

@@ -102,6 +102,9 @@ def test_import_takes_lexicons_along(tmp_path, glove):
         ["obfuscate", "Green tea!", "-e", "9", "--decomposition", "pmi", "--bundle", str(tmp_path / "mine"), "--json"],
     )
     assert obfuscated.exit_code == 0, obfuscated.stderr
+    needed = run("import", glove, "--output", tmp_path / "other", "--decomposition", "llr")
+    assert needed.exit_code == 2
+    assert "--lexicons" in needed.stderr
     refused = run("import", glove, "--output", tmp_path / "other", "--lexicons", counts)
     assert refused.exit_code == 1
     assert "textveil prepare score" in refused.stderr

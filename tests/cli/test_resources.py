@@ -18,10 +18,11 @@ def run(*arguments):
 
 
 @pytest.fixture
-def only_tiny(tiny, monkeypatch):
-    for name in [name for name in RESOURCES if name != "tiny"]:
-        monkeypatch.delitem(RESOURCES, name)
-    return tiny
+def only_tiny(tiny):
+    others = {name: RESOURCES.pop(name) for name in list(RESOURCES) if name != "tiny"}
+    yield tiny
+    RESOURCES.clear()
+    RESOURCES.update({**others, "tiny": tiny})  # in the order in which they were
 
 
 def test_list_shows_every_resource_and_how_to_get_it(tiny):
@@ -62,7 +63,7 @@ def test_install_and_verify(only_tiny, tmp_path):
     assert first.stdout == f"tiny: installed from {tmp_path / 'source'}: {own_folder() / 'tiny'}\n"
     again = run("install", "--all")
     assert again.exit_code == 0
-    assert again.stdout == f"tiny: was there already: {own_folder() / 'tiny'}\n"
+    assert again.stdout == f"tiny: was there already (--force installs it again): {own_folder() / 'tiny'}\n"
     assert "installed from" in run("install", "tiny", "--force").stdout
     assert run("install", "tiny", "--force", "--quiet").stdout == ""
     checked = run("verify")

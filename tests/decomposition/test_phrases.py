@@ -45,7 +45,7 @@ def test_phrases_may_be_long(decomposer):
 @pytest.mark.skipif(not CONLL.exists(), reason="CoNLL-2000 is not at hand")
 def test_the_tables_are_as_good_as_the_docs_say_and_better_than_nltks_own_tagger():
     sentences = read_conll(CONLL / "test.txt")
-    ours = load_phrase_tagger()
+    ours = load_phrase_tagger("textveil")
     agreement = Agreement.of(sentences, tag_sentences(ours, sentences))
     assert agreement.words == 42_941
     assert agreement.tag_accuracy == pytest.approx(0.9393, abs=1e-4)
@@ -66,13 +66,12 @@ def test_nltks_own_tagger_can_be_chosen(bundle, monkeypatch):
     load_phrase_tagger.cache_clear()
 
 
-def test_nltks_own_tagger_is_a_resource(bundle, monkeypatch, tmp_path):
-    for variable in ("TEXTVEIL_RESOURCES", "NLTK_DATA", "HOME"):
-        monkeypatch.setenv(variable, str(tmp_path))
+def test_nltks_own_tagger_is_a_resource(bundle, monkeypatch):
+    monkeypatch.setattr("textveil.resources.places._candidates", lambda resource: iter(()))
+    monkeypatch.delenv(resources.RESOURCES["nltk-tagger"].variable, raising=False)
     load_phrase_tagger.cache_clear()
-    if resources.locate("nltk-tagger") is None:
-        with pytest.raises(ResourceError, match="textveil resources install nltk-tagger"):
-            DECOMPOSERS.load("pos")(bundle, tagger="nltk")
+    with pytest.raises(ResourceError, match="textveil resources install nltk-tagger"):
+        DECOMPOSERS.load("pos")(bundle, tagger="nltk")
 
 
 def test_another_tagger(bundle):

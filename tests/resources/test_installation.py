@@ -2,6 +2,7 @@ import multiprocessing
 import os
 import resource as limits
 import stat
+from contextlib import contextmanager
 
 import pytest
 
@@ -121,15 +122,33 @@ def test_a_folder_that_cannot_be_made(tiny, tmp_path, monkeypatch):
         install("tiny")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder(tiny):
+def test_a_read_only_folder(tiny, tmp_path):
     own_folder().mkdir()
     own_folder().chmod(0o555)
-    try:
+    with as_nobody(tmp_path):
         with pytest.raises(OutputError, match="Permission denied"):
             install("tiny")
+        assert names_in(own_folder()) == []
+    own_folder().chmod(0o755)
+
+
+@contextmanager
+def as_nobody(folder):
+    """Root may write everywhere, so be somebody else for a while who may only look."""
+    if os.geteuid() != 0:
+        yield
+        return
+    above = [folder, *folder.parents]
+    modes = {path: path.stat().st_mode for path in above if not path.stat().st_mode & 0o001}
+    for path in modes:
+        path.chmod(0o755)
+    os.seteuid(65534)
+    try:
+        yield
     finally:
-        own_folder().chmod(0o755)
+        os.seteuid(0)
+        for path, mode in modes.items():
+            path.chmod(mode)
 
 
 def test_a_disk_without_room(tiny):
@@ -193,3 +212,22 @@ def test_what_nltks_downloader_left_packed_is_unpacked(add_resource, tmp_path, m
     with pytest.raises(ResourceError, match=r"tiny\.zip cannot be read as an archive"):
         install("tiny", replace=True)
     assert find("tiny") == own_folder() / "tiny"  # what was there stays
+
+
+def test_a_home_that_is_nobodys_is_no_bug(tiny, monkeypatch, tmp_path):
+    monkeypatch.setenv("TEXTVEIL_RESOURCES", "~nobody-of-this-name/resources")
+    monkeypatch.chdir(tmp_path)
+    assert locate("tiny") is None
+    with pytest.raises(ResourceError, match="is not a folder.*Check that folder"):
+        install("tiny", source="~nobody-of-this-name/tiny", folder=tmp_path / "there")
+
+
+def test_a_cache_that_is_closed_to_us_has_nothing(add_resource, monkeypatch, tmp_path):
+    add_resource(LocalCopy(tmp_path), hub_names=("owner/tiny",))
+    cache = tmp_path / "cache"
+    (cache / "models--owner--tiny" / "snapshots").mkdir(parents=True)
+    (cache / "models--owner--tiny").chmod(0)
+    monkeypatch.setenv("HF_HUB_CACHE", str(cache))
+    with as_nobody(tmp_path):
+        assert locate("tiny") is None
+    (cache / "models--owner--tiny").chmod(0o755)

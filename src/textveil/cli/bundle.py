@@ -11,7 +11,7 @@ from textveil.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle
 from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
-from textveil.errors import InputError
+from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.resources import find
 from textveil.vector_files import VECTOR_FORMATS, reading_vectors
@@ -130,6 +130,10 @@ def _read_lexicons(decomposition: str, folder: Path | None) -> dict[str, Lexicon
         from textveil.corpus.lexicons import read_lexicon_tables
 
         tables |= read_lexicon_tables(folder)
+    elif decomposition in ("pmi", "llr", "tscore"):
+        raise ParameterError(
+            f"For {decomposition}, name the lexicons with --lexicons: textveil prepare score writes them."
+        )
     if decomposition == "wordnet":
         from textveil.corpus.wordnet import read_wordnet_table
 

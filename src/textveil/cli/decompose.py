@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
-from itertools import cycle
+from itertools import cycle, islice, takewhile
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from textveil.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS
+from textveil.decomposition import DECOMPOSERS, TAGGERS
 from textveil.errors import BundleError, ParameterError
 from textveil.sentences import find_sentences
 from textveil.stopwords import ENGLISH
@@ -43,7 +44,9 @@ def decompose(
         list[str] | None,
         typer.Option("--decomposition", "-d", help=f"Only this one, or these: {', '.join(DECOMPOSERS)}."),
     ] = None,
-    tagger: Annotated[str | None, typer.Option(help="What tells parts of speech for pos: textveil or nltk.")] = None,
+    tagger: Annotated[
+        str | None, typer.Option(help=f"What tells parts of speech for pos: {', '.join(TAGGERS)}.")
+    ] = None,
     bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder: it has the lexicons.")] = DEFAULT_BUNDLE,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the chunks as JSON: words from start to stop, and the text.")
@@ -54,9 +57,13 @@ def decompose(
     The words of a chunk have underscores between them, a bar stands between sentences. Stopwords are never at the edge
     of a chunk of several words.
     """
+    if sys.stdout is None:
+        raise ParameterError("Standard output is closed.")
     document = Document.parse(_read_text(text))
     opened = Bundle.load(bundle)
     chosen = [DECOMPOSERS.load(name) for name in decompositions or DECOMPOSERS]
+    if tagger is not None and all(decomposer.name != "pos" for decomposer in chosen):
+        raise ParameterError("--tagger goes with the decomposition pos.")
     found: dict[str, list[Chunk]] = {}
     for decomposer in chosen:
         options = {"tagger": tagger} if tagger is not None and decomposer.name == "pos" else {}
@@ -118,7 +125,8 @@ def _break_lines(document: Document, width: int, sentences: Container[int]) -> I
 def _show_line(document: Document, chunks: Sequence[Chunk], start: int, stop: int, sentences: Container[int]) -> Text:
     line = Text()
     colours = cycle(COLOURS)
-    for chunk in chunks:
+    first = bisect_right(chunks, start, key=lambda chunk: chunk.stop)
+    for chunk in takewhile(lambda chunk: chunk.start < stop, islice(chunks, first, None)):
         words = document.words[chunk.start : chunk.stop]
         style = "dim" if ENGLISH.issuperset(words) else next(colours) if chunk.size > 1 else ""
         for position in range(max(chunk.start, start), min(chunk.stop, stop)):

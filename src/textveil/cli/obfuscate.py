@@ -13,7 +13,7 @@ import typer
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import explain, showing_progress, summarise, warn_of_clear_words
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS
+from textveil.decomposition import DECOMPOSERS, TAGGERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError
 from textveil.jobs import Budget, FileJob, JobOptions, StreamJob, check_free
@@ -81,7 +81,7 @@ def obfuscate(
     mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
     tagger: Annotated[
-        str | None, typer.Option(help="What tells parts of speech for --decomposition pos: textveil or nltk.")
+        str | None, typer.Option(help=f"What tells parts of speech for --decomposition pos: {', '.join(TAGGERS)}.")
     ] = None,
     bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder.")] = DEFAULT_BUNDLE,
     seed: Annotated[

@@ -128,7 +128,8 @@ def install_(
         for failure in done.failures:
             report(f"{name}: {failure}; tried the next source")
         if not quiet:
-            came = "was there already" if done.source is None else f"installed from {done.source}"
+            already = "was there already (--force installs it again)"
+            came = already if done.source is None else f"installed from {done.source}"
             typer.echo(f"{name}: {came}: {done.location.folder}")
     if failed:
         raise typer.Exit(FAILURE)

@@ -1,6 +1,6 @@
 """How a document is split into chunks: one file per kind of decomposer, and the registry that names them."""
 
-from textveil.decomposition.base import Decomposer
+from textveil.decomposition.base import TAGGERS, Decomposer
 from textveil.registry import Registry
 
 DECOMPOSERS: Registry[type[Decomposer]] = Registry("decomposition")
@@ -11,4 +11,4 @@ DECOMPOSERS.register("tscore", "textveil.decomposition.collocations:TScore", ali
 DECOMPOSERS.register("pos", "textveil.decomposition.phrases:Phrases")
 DECOMPOSERS.register("wordnet", "textveil.decomposition.wordnet:WordNet")
 
-__all__ = ["DECOMPOSERS", "Decomposer"]
+__all__ = ["DECOMPOSERS", "TAGGERS", "Decomposer"]

@@ -7,26 +7,35 @@ from collections.abc import Container, Iterator
 from textveil.text import Chunk, Document
 
 
-def back_off(document: Document, chunk: Chunk, *, known: Container[str], stopwords: Container[str]) -> list[Chunk]:
+def back_off(
+    document: Document, chunk: Chunk, *, known: Container[str], longest: int, stopwords: Container[str]
+) -> list[Chunk]:
     """Split ``chunk``, left to right and longest first; a single word is never split.
 
     A sub-chunk of several words has no stopword at its edges. The research code lets unknown chunks through in clear.
 
+    Args:
+        document: The document.
+        chunk: One of its chunks.
+        known: What the embedding knows.
+        longest: How many words the longest entry of it has.
+        stopwords: What may be at no edge.
+
     >>> document = Document.parse("a cup of green tea")
-    >>> back_off(document, Chunk(0, 5), known={"green_tea", "cup"}, stopwords={"a", "of"})
+    >>> back_off(document, Chunk(0, 5), known={"green_tea", "cup"}, longest=2, stopwords={"a", "of"})
     [Chunk(start=0, stop=1), Chunk(start=1, stop=2), Chunk(start=2, stop=3), Chunk(start=3, stop=5)]
     """
-    return list(_longest_known(document, chunk, known, stopwords))
+    return list(_longest_known(document, chunk, known, longest, stopwords))
 
 
 def _longest_known(
-    document: Document, chunk: Chunk, known: Container[str], stopwords: Container[str]
+    document: Document, chunk: Chunk, known: Container[str], longest: int, stopwords: Container[str]
 ) -> Iterator[Chunk]:
     start = chunk.start
     while start < chunk.stop:
         stop = start + 1
         if document.words[start] not in stopwords:
-            for longer in range(chunk.stop, start + 1, -1):
+            for longer in range(min(chunk.stop, start + longest), start + 1, -1):
                 if document.words[longer - 1] not in stopwords and document.key(Chunk(start, longer)) in known:
                     stop = longer
                     break

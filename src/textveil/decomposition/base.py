@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
+from importlib.metadata import version
 from itertools import compress
 from typing import ClassVar
 
@@ -14,6 +15,9 @@ from textveil.errors import ParameterError
 from textveil.rows import Expression
 from textveil.sentences import begin_sentences
 from textveil.text import Chunk, Document
+
+TAGGERS = ("textveil", "nltk")
+"""What may tell the parts of speech."""
 
 _CLITICS = frozenset(clitic for _, clitic in CONTRACTIONS)
 _SINGLE_WORDS = [Chunk(position, position + 1) for position in range(4096)]
@@ -35,6 +39,11 @@ class Decomposer(ABC):
     def label(self) -> str:
         """What a certificate calls it: the name, and whatever was chosen besides."""
         return self.name
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The software that the chunks depend on, besides textveil itself."""
+        return {"nupunkt": version("nupunkt")}
 
     @abstractmethod
     def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
@@ -81,15 +90,17 @@ def _find_contractions(document: Document, expressions: Sequence[Expression]) ->
     """The contractions that no expression overlaps, and that no sentence ends in."""
     words = document.words
     clitics = compress(range(len(words)), map(_CLITICS.__contains__, words))
+    found = [clitic for clitic in clitics if words[clitic - 1 : clitic + 1] in CONTRACTIONS]
+    behind_pauses = list(filter(document.pauses_before, found))
+    begun = begin_sentences([(document, clitic) for clitic in behind_pauses]) if behind_pauses else []
+    divided = set(compress(behind_pauses, begun))
     contractions: list[Expression] = []
     free = 0
-    for clitic in clitics:
+    for clitic in found:
         start, stop = clitic - 1, clitic + 1
-        if words[start:stop] not in CONTRACTIONS or start < free:
-            continue
-        before = bisect_right(expressions, (clitic, stop)) - 1
+        before = bisect_left(expressions, (stop,)) - 1  # the last expression that starts before the contraction stops
         overlapped = before >= 0 and expressions[before][1] > start
-        if not overlapped and not (document.pauses_before(clitic) and any(begin_sentences([(document, clitic)]))):
+        if start >= free and clitic not in divided and not overlapped:
             contractions.append((start, stop))
             free = stop
     return contractions

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from textveil.bundle import Bundle
-from textveil.decomposition.base import Decomposer, build_chunks
+from textveil.decomposition.base import TAGGERS, Decomposer, build_chunks
 from textveil.registry import unknown_name
 from textveil.resources import find
 from textveil.rows import Expression, WordRow
@@ -18,7 +18,6 @@ from textveil.tagging import PerceptronTagger, PhraseTagger
 from textveil.text import Chunk, Document
 
 TABLES = Path(__file__).parent / "pos.npz"
-TAGGERS = ("textveil", "nltk")
 
 
 class Phrases(Decomposer):
@@ -59,7 +58,7 @@ class Phrases(Decomposer):
 
 
 @cache
-def load_phrase_tagger(tagger: str = TAGGERS[0]) -> PhraseTagger:
+def load_phrase_tagger(tagger: str) -> PhraseTagger:
     """The tables that come with textveil, or the same with NLTK's own tagger, which is a resource."""
     phrases = PhraseTagger.load(TABLES)
     if tagger == TAGGERS[0]:

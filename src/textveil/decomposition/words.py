@@ -14,6 +14,11 @@ class Words(Decomposer):
     name = "words"
     data_independent = True
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Nothing else decides what a word is."""
+        return {}
+
     def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
         """One chunk per word."""
         return [single_words(0, len(document.words)) for document in documents]

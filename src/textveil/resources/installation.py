@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from textveil.atomic import writing_folder
+from textveil.atomic import output_error, writing_folder
 from textveil.errors import MissingExtraError, OutputError, ParameterError, ResourceError
 from textveil.hashing import hash_file
 from textveil.progress import Progress, ignore_progress
@@ -18,6 +18,7 @@ from textveil.resources.places import (
     OWN_FOLDER,
     Location,
     broken_error,
+    expand,
     find_archives,
     locate,
     missing_files,
@@ -87,9 +88,12 @@ def install(
         else:
             place = OWN_FOLDER if folder is None else "the folder asked for"
             return Installation(Location(target, place), str(chosen), tuple(failures))
+    advice = (
+        "Check that folder" if isinstance(sources[-1], LocalCopy) else "Check the network, or fetch its files yourself"
+    )
     raise ResourceError(
-        f"The resource {name!r} cannot be installed: {'; '.join(failures)}. Check the network, or fetch its files "
-        f"yourself and run: textveil resources install {name} --from FOLDER"
+        f"The resource {name!r} cannot be installed: {'; '.join(failures)}. {advice}, and run: "
+        f"textveil resources install {name} --from FOLDER"
     )
 
 
@@ -97,7 +101,7 @@ def _sources(resource: Resource, wanted: str | Path | None) -> list[Source]:
     if wanted is None:
         return [*map(LocalCopy, find_archives(resource)), *resource.sources]
     if wanted not in KINDS:
-        return [LocalCopy(Path(wanted).expanduser())]
+        return [LocalCopy(expand(wanted))]
     chosen: list[Source] = [source for source in resource.sources if source.kind == wanted]
     if not chosen:
         kinds = sorted({source.kind for source in resource.sources})
@@ -115,7 +119,7 @@ def _there(resource: Resource, folder: Path | None) -> Location | None:
     location = locate(resource.name)
     if location is None or not location.missing:
         return location
-    if resource.variable in location.place:  # what we install would not be looked at
+    if location.by_variable:  # what we install would not be looked at
         raise broken_error(resource.name, location)
     return None
 
@@ -123,7 +127,10 @@ def _there(resource: Resource, folder: Path | None) -> Location | None:
 def _install_from(source: Source, resource: Resource, target: Path, progress: Progress, *, replace: bool) -> None:
     """Fetch, check and record into a folder without a name, then give it its name."""
     fetch = _FETCHERS.load(type(source).__name__)
-    broken = target.exists() and bool(missing_files(resource, target))
+    try:
+        broken = target.exists() and bool(missing_files(resource, target))
+    except OSError as error:
+        raise output_error(target, error) from error
     try:
         with (
             writing_folder(target, replace=replace or broken) as unfinished,

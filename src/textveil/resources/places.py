@@ -25,24 +25,34 @@ class Location:
         folder: The folder.
         place: What kind of place that is, in words.
         missing: The files that should be there and are not; empty if the resource can be used.
+        by_variable: Whether an environment variable of the resource names it, so that no other place is looked at.
     """
 
     folder: Path
     place: str
     missing: tuple[str, ...] = ()
+    by_variable: bool = False
 
 
 def own_folder() -> Path:
     """The folder that textveil installs resources in."""
     if chosen := os.environ.get(FOLDER_VARIABLE):
-        return Path(chosen).expanduser()
+        return expand(chosen)
     if sys.platform == "darwin":
         base = Path("~/Library/Application Support")
     elif sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or "~/AppData/Local")
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
-    return base.expanduser() / "textveil" / "resources"
+    return expand(base) / "textveil" / "resources"
+
+
+def expand(path: str | Path) -> Path:
+    """A path with the home folder for ``~``, where there is one."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # no such user, or nobody's home
+        return Path(path)
 
 
 def missing_files(resource: Resource, folder: Path) -> tuple[str, ...]:
@@ -67,7 +77,7 @@ def _is_folder(path: Path) -> bool:
 def _nltk_folders(path: str) -> Iterator[Path]:
     """The folders that NLTK looks in, without importing it."""
     yield from (Path(folder) / path for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder)
-    yield Path("~/nltk_data").expanduser() / path
+    yield expand("~/nltk_data") / path
     bases = [Path(sys.prefix), Path(sys.prefix) / "share", Path(sys.prefix) / "lib"]
     if sys.platform == "win32":
         bases += [Path(os.environ.get("APPDATA", "C:\\")), Path("C:\\"), Path("D:\\"), Path("E:\\")]
@@ -86,9 +96,9 @@ def _hub_cache() -> Path:
     """The cache of Hugging Face, where its own variables or its default put it."""
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if folder := os.environ.get(variable):
-            return Path(folder).expanduser()
+            return expand(folder)
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
-    return Path(home).expanduser() / "hub"
+    return expand(home) / "hub"
 
 
 def _hub_folders(name: str) -> Iterator[Path]:
@@ -98,7 +108,10 @@ def _hub_folders(name: str) -> Iterator[Path]:
         revision = (model / "refs" / "main").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         revision = ""
-    snapshots = sorted((model / "snapshots").glob("*"))
+    try:
+        snapshots = sorted((model / "snapshots").iterdir())
+    except OSError:  # not there, or closed to us
+        snapshots = []
     yield from sorted(snapshots, key=lambda snapshot: snapshot.name != revision)
 
 
@@ -126,8 +139,9 @@ def locate(name: str) -> Location | None:
     """
     resource = resource_named(name)
     if chosen := os.environ.get(resource.variable):
-        folder = Path(chosen).expanduser()
-        return Location(folder, f"the variable {resource.variable}", missing_files(resource, folder))
+        folder = expand(chosen)
+        missing = missing_files(resource, folder)
+        return Location(folder, f"the variable {resource.variable}", missing, by_variable=True)
     broken = None
     for folder, place in _candidates(resource):
         missing = missing_files(resource, folder)
@@ -159,7 +173,7 @@ def broken_error(name: str, location: Location) -> ResourceError:
     first, *others = location.missing
     lacks = f"lacks {first!r}" + (f" and {len(others)} more" if others else "")
     variable = resource_named(name).variable
-    if variable in location.place:
+    if location.by_variable:
         return ResourceError(
             f"{variable} says that {name!r} is in {str(location.folder)!r}, which {lacks}. "
             "Correct the variable, or unset it."

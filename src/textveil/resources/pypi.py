@@ -82,4 +82,5 @@ def _reason(log: Path) -> str:
     if WRONG_HASH in output:
         return "the archive has another hash than the pinned one, and was not used"
     errors = [line.partition(":")[2].strip() for line in output.splitlines() if line.lower().startswith("error:")]
-    return errors[-1] if errors else "it did not say why"
+    lines = [*filter(None, map(str.strip, output.splitlines())), "it did not say why"]
+    return errors[-1] if errors else lines[-2] if len(lines) > 1 else lines[0]

@@ -10,7 +10,7 @@ from textveil.errors import ResourceError
 from textveil.hashing import hash_file
 from textveil.progress import Progress, ignore_progress
 from textveil.resources.catalogue import resource_named
-from textveil.resources.places import find
+from textveil.resources.places import find, locate
 from textveil.resources.records import recorded_hashes
 from textveil.resources.resource import Resource
 
@@ -36,13 +36,17 @@ def verify(name: str, *, progress: Progress = ignore_progress) -> list[CheckedFi
         ResourceError: The resource is not installed, or a file is missing or has another hash.
     """
     resource, folder = resource_named(name), find(name)
+    location = locate(name)
+    chosen = location is not None and location.by_variable
+    again = f"Install it again with: textveil resources install {name} --force"
+    mend = f"Correct {resource.variable}, or unset it." if chosen else again
     known = _known_hashes(resource, folder)
     checked = []
     for number, (path, (expected, basis)) in enumerate(known.items(), start=1):
         if _hash(resource, folder / path) != expected:
             raise ResourceError(
                 f"The file {path!r} of the resource {name!r} in {str(folder)!r} is not what it was when its hash was "
-                f"{basis}. Install it again with: textveil resources install {name} --force"
+                f"{basis}. {mend}"
             )
         checked.append(CheckedFile(path, basis))
         progress(f"checking {name}", number, number / len(known))

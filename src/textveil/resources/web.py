@@ -72,7 +72,7 @@ def _reaching(url: str) -> Iterator[None]:
     """Say that it was the network, not the disk."""
     try:
         yield
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:  # ValueError: it is no address
         if isinstance(error, urllib.error.HTTPError):
             error.close()
         reason = getattr(error, "reason", None) or error
