@@ -11,6 +11,7 @@ from textveil.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle
 from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
+from textveil.decomposition.base import LexiconDecomposer
 from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.resources import find
@@ -130,14 +131,15 @@ def _read_lexicons(decomposition: str, folder: Path | None) -> dict[str, Lexicon
         from textveil.corpus.lexicons import read_lexicon_tables
 
         tables |= read_lexicon_tables(folder)
-    elif decomposition in ("pmi", "llr", "tscore"):
-        raise ParameterError(
-            f"For {decomposition}, name the lexicons with --lexicons: textveil prepare score writes them."
-        )
     if decomposition == "wordnet":
         from textveil.corpus.wordnet import read_wordnet_table
 
         tables["wordnet"] = read_wordnet_table(find("wordnet"))
+    if issubclass(DECOMPOSERS.load(decomposition), LexiconDecomposer) and decomposition not in tables:
+        raise ParameterError(
+            f"The decomposition {decomposition!r} needs a lexicon: name the folder that 'textveil prepare score' wrote "
+            "with --lexicons."
+        )
     return tables
 
 
