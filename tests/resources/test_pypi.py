@@ -73,7 +73,8 @@ def test_an_interrupted_pip_is_ended_and_leaves_nothing(tmp_path):
     tell = f"import os, pathlib, time\npathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid()))\n"
     slow_pip.write_text(tell + "time.sleep(60)\n", encoding="utf-8")
     code = textwrap.dedent(f"""
-        import os, sys
+        import os, signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
         sys.path.insert(0, {str(tmp_path / "site")!r})
         os.environ["PYTHONPATH"] = {str(tmp_path / "site")!r}
         from textveil.resources import install
