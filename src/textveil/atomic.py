@@ -68,9 +68,10 @@ def put_folder(folder: Path, path: Path) -> None:
         if old is not None and not path.exists():
             old.rename(path)
         raise output_error(path, error) from error
-    if old is not None:
+    if old is not None and old.is_file():
+        old.unlink()
+    elif old is not None:
         shutil.rmtree(old, ignore_errors=True)
-        old.unlink(missing_ok=True) if old.is_file() else None  # it was no folder
 
 
 @contextmanager

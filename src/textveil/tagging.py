@@ -96,17 +96,18 @@ class PerceptronTagger:
         row = np.array([numbers.setdefault(word, len(numbers)) for word in padded], dtype=np.int64)
         real = np.arange(len(words)) + np.repeat(2 + 4 * np.arange(len(lengths)), lengths)
         seen = list(map(_normalise, numbers))
-        scores = self._sum("i word", seen)[row[real]]
-        scores += self._sum("i suffix", [word[-3:] for word in numbers])[row[real]]
-        scores += self._sum("i pref1", [word[:1] for word in numbers])[row[real]]
+        scores = self._weights_of("i word", seen)[row[real]]
+        scores += self._weights_of("i suffix", [word[-3:] for word in numbers])[row[real]]
+        scores += self._weights_of("i pref1", [word[:1] for word in numbers])[row[real]]
         scores += self.weights[self._rows.get("bias", -1)]
         for place, name in ((-2, "i-2 word"), (-1, "i-1 word"), (1, "i+1 word"), (2, "i+2 word")):
-            scores += self._sum(name, seen)[row[real + place]]
+            scores += self._weights_of(name, seen)[row[real + place]]
         for place, name in ((-1, "i-1 suffix"), (1, "i+1 suffix")):
-            scores += self._sum(name, [word[-3:] for word in seen])[row[real + place]]
+            scores += self._weights_of(name, [word[-3:] for word in seen])[row[real + place]]
         return scores
 
-    def _sum(self, name: str, values: Sequence[str]) -> Numbers:
+    def _weights_of(self, name: str, values: Sequence[str]) -> Numbers:
+        """The rows of weights of one kind of feature, for every value; zeros where the value was never seen."""
         return self.weights[[self._rows.get(f"{name} {value}", -1) for value in values]]
 
     @cached_property
@@ -118,9 +119,9 @@ class PerceptronTagger:
     def _tag_weights(self) -> Numbers:
         """What the two tags before a word add, by the tag before and the one before that."""
         before = [*self.tags, *_START]
-        pairs = self._sum("i tag+i-2 tag", [f"{tag} {tag2}" for tag in before for tag2 in before])
+        pairs = self._weights_of("i tag+i-2 tag", [f"{tag} {tag2}" for tag in before for tag2 in before])
         pairs = pairs.reshape(len(before), len(before), len(self.tags))
-        return pairs + self._sum("i-1 tag", before)[:, None] + self._sum("i-2 tag", before)[None, :]
+        return pairs + self._weights_of("i-1 tag", before)[:, None] + self._weights_of("i-2 tag", before)[None, :]
 
     @cached_property
     def _pair_numbers(self) -> dict[str, int]:
