@@ -115,6 +115,14 @@ def test_a_wrong_variable_is_not_papered_over(tiny, tmp_path, monkeypatch):
     assert names_in(own_folder()) == []
 
 
+def test_what_a_variable_would_hide_is_not_installed(tiny, tmp_path, monkeypatch):
+    install("tiny")
+    monkeypatch.setenv(tiny.variable, str(own_folder() / "tiny"))
+    with pytest.raises(ParameterError, match="would not be used. Unset it"):
+        install("tiny", replace=True)
+    assert install("tiny", replace=True, folder=tmp_path / "other").source is not None
+
+
 def test_a_folder_that_cannot_be_made(tiny, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("TEXTVEIL_RESOURCES", str(tmp_path / "file" / "resources"))

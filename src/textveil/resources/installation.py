@@ -70,11 +70,16 @@ def install(
         replace: Install it even if it is there.
 
     Raises:
+        ParameterError: The resource's variable names another folder, and would hide what is installed again.
         ResourceError: No source worked; the message has the reason for each.
         OutputError: The folder cannot be written.
     """
     resource = resource_named(name)
     sources = _sources(resource, source)
+    if replace and folder is None and os.environ.get(resource.variable):
+        raise ParameterError(
+            f"{resource.variable} names another folder, so what is installed would not be used. Unset it."
+        )
     there = _there(resource, folder)
     if there is not None and not replace:
         return Installation(there, None)
