@@ -5,6 +5,7 @@ words/vocabulary.txt      one entry per line
 words/matrix.npy          one vector per entry: float32, float16, or int8
 words/scales.npy          for int8: what to multiply each row by
 words/excluded.txt        entries that are never written, one per line
+words/counts.npy          how often each entry occurs in the corpus, if that is known
 pmi/lexicon_words.txt     the words of a lexicon, one per line
 pmi/lexicon.npy           its n-grams: the numbers of their words, from 1 on, then zeros
 pmi/lexicon_scores.npy    their association scores, if they have any
@@ -163,6 +164,16 @@ class Bundle:
             self._loaded[decomposition] = self._load_vectors(decomposition)
         return self._loaded[decomposition]
 
+    def counts(self, decomposition: str) -> npt.NDArray[Any] | None:
+        """How often each entry occurs in the corpus; ``None`` where that is not known."""
+        name = f"{decomposition}/counts.npy"
+        if name not in self.manifest.files:
+            return None
+        counts = self._load_array(name)
+        if counts.dtype != np.int64 or counts.shape != (self.manifest.vectors[decomposition]["entries"],):
+            raise BundleError(f"The counts of {str(self.folder / decomposition)!r} do not fit its vocabulary.")
+        return counts
+
     def lexicon(self, decomposition: str) -> NgramIndex:
         """The multi-word expressions that a decomposition takes for chunks."""
         if decomposition not in self.manifest.lexicons:
@@ -186,6 +197,7 @@ class Bundle:
             self._check(name)
         for decomposition in self.decompositions:
             self._load_vectors(decomposition)
+            self.counts(decomposition)
         for decomposition in self.manifest.lexicons:
             self._load_lexicon(decomposition)
         return sorted(self.manifest.files)

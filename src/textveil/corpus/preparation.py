@@ -24,12 +24,12 @@ from textveil.corpus.counting import CountJob
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.lexicons import ScoreJob, read_lexicon_tables
 from textveil.corpus.names import RULES, NameCounts, count_names
-from textveil.corpus.ngrams import NgramCounts
-from textveil.corpus.splitting import BYTES_PER_WORD, split_corpus
+from textveil.corpus.splitting import SplitMark, split_corpus
 from textveil.corpus.training import TrainedVectors, Training, train
 from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS
-from textveil.errors import OutputError
+from textveil.decomposition.base import LexiconDecomposer
+from textveil.errors import InputError, OutputError
 from textveil.execution import Executor
 from textveil.progress import Progress, ignore_progress
 from textveil.resources import find
@@ -74,6 +74,7 @@ class PrepareJob:
         thresholds: What makes an n-gram an expression.
         training: How vectors are trained.
         decompositions: What to split the corpus by.
+        lexicons: A folder that scoring wrote; without it, the corpus is counted and scored.
         names_model: A model of spaCy that tells people's names, which are then never written; ``None`` looks for none.
         storage: How vectors are stored.
         memory: The bytes of memory that counting may use.
@@ -86,6 +87,7 @@ class PrepareJob:
     thresholds: Thresholds = field(default_factory=Thresholds)
     training: Training = field(default_factory=Training)
     decompositions: tuple[str, ...] = tuple(DECOMPOSERS)
+    lexicons: Path | None = None
     names_model: str | None = None
     storage: Storage = "int8"
     memory: int = MEMORY
@@ -95,14 +97,12 @@ class PrepareJob:
         """Prepare, or do what is left of it."""
         self.training.check()
         unfinished = _Unfinished(self.output.resolve())
+        # Only what vectors depend on: names, labels and storage may change until the bundle is written.
         settings = {
             "textveil": __version__,
-            "labels": asdict(self.labels),
             "thresholds": asdict(self.thresholds),
             "training": asdict(self.training),
-            "decompositions": list(self.decompositions),
-            "names_model": self.names_model,
-            "storage": self.storage,
+            "lexicons": self.lexicons and str(self.lexicons.resolve()),
             **self.corpus.describe(),
         }
         with unfinished.locked():
@@ -125,36 +125,42 @@ class _Preparation:
 
     def run(self) -> Path:
         """All steps; the finished bundle."""
-        counts = self._count()
-        lexicons = self._score()
+        lexicons = self._find_lexicons()
         first = self._write_first(lexicons)
-        self._check_disk(counts.tokens)
         for decomposition in self.job.decompositions:
             self._train(first, decomposition)
-        names = self._find_names(counts.documents)
-        return self._write_bundle(lexicons, names, counts.tokens)
+        split = SplitMark.load(self.folder / self.job.decompositions[0] / "split.json")
+        return self._write_bundle(lexicons, self._find_names(split.documents), split.words)
 
-    def _count(self) -> NgramCounts:
-        folder = self.folder / "counts"
-        if folder.exists():
-            return NgramCounts.load(folder)
-        job = CountJob(self.job.corpus, folder, self.job.thresholds.min_count, self.job.memory)
-        return job.run(self.executor, self.progress)
+    def _find_lexicons(self) -> dict[str, LexiconTable]:
+        """The lexicons that the decompositions need."""
+        needed = {name for name in self.job.decompositions if issubclass(DECOMPOSERS.load(name), LexiconDecomposer)}
+        tables: dict[str, LexiconTable] = {}
+        if "wordnet" in needed:
+            tables["wordnet"] = read_wordnet_table(find("wordnet"))
+        if needed - tables.keys():
+            tables |= read_lexicon_tables(self.job.lexicons or self._score())
+        for name in sorted(needed - tables.keys()):
+            raise InputError(
+                f"The corpus is too small for --min-count {self.job.thresholds.min_count}: the lexicon of {name} has "
+                "no entry. Lower it, or take more text."
+            )
+        return {name: table for name, table in tables.items() if name in needed}
 
-    def _score(self) -> dict[str, LexiconTable]:
-        folder, thresholds = self.folder / "lexicons", self.job.thresholds
-        if not folder.exists():
+    def _score(self) -> Path:
+        """Count and score the n-grams of the corpus."""
+        counts, lexicons, thresholds = self.folder / "counts", self.folder / "lexicons", self.job.thresholds
+        if not counts.exists():
+            CountJob(self.job.corpus, counts, thresholds.min_count, self.job.memory).run(self.executor, self.progress)
+        if not lexicons.exists():
             ScoreJob(
-                self.folder / "counts",
-                folder,
+                counts,
+                lexicons,
                 min_pmi=thresholds.min_pmi,
                 top_share=thresholds.top_share,
                 only_attracted=thresholds.only_attracted,
             ).run()
-        tables = read_lexicon_tables(folder)
-        if "wordnet" in self.job.decompositions:
-            tables["wordnet"] = read_wordnet_table(find("wordnet"))
-        return {name: table for name, table in tables.items() if name in self.job.decompositions}
+        return lexicons
 
     def _write_first(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "first"
@@ -162,12 +168,12 @@ class _Preparation:
             build_bundle(folder, {}, lexicons=lexicons, **asdict(self.job.labels))
         return folder
 
-    def _check_disk(self, words: int) -> None:
+    def _check_disk(self) -> None:
         """A decomposition needs the corpus twice, as tokens: in parts, and as one file."""
-        needed, free = 2 * words * BYTES_PER_WORD, shutil.disk_usage(self.folder).free
+        needed, free = 2 * self.job.corpus.estimate_plain_size(), shutil.disk_usage(self.folder).free
         if free < needed:
             raise OutputError(
-                f"Splitting {words:,} words needs about {needed >> 20:,} MiB of disk beside {str(self.job.output)!r}; "
+                f"Splitting the corpus needs about {needed >> 20:,} MiB of disk beside {str(self.job.output)!r}; "
                 f"{free >> 20:,} MiB are free. Make room, then give the same command again."
             )
 
@@ -175,6 +181,7 @@ class _Preparation:
         folder = self.folder / decomposition
         if (folder / "vectors").exists():
             return
+        self._check_disk()
         tokens = split_corpus(
             self.job.corpus, folder, self.executor, bundle=first, decomposition=decomposition, progress=self.progress
         )
@@ -205,7 +212,7 @@ class _Preparation:
         for decomposition in self.job.decompositions:
             trained = TrainedVectors.load(self.folder / decomposition / "vectors")
             excluded = names.choose(trained.entries) if names else []
-            tables[decomposition] = VectorTable(trained.entries, trained.matrix, excluded)
+            tables[decomposition] = VectorTable(trained.entries, trained.matrix, excluded, trained.counts)
         build_bundle(
             folder,
             tables,

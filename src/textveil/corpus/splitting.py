@@ -3,14 +3,16 @@
 split/BLOCK.txt         the documents of a block, a line each; a chunk is a token, its words joined by underscores
 split/BLOCK.json        mark of a block: its documents, words and tokens
 tokens.txt              all blocks in order
+split.json              what they have together
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -26,18 +28,25 @@ from textveil.text import Document
 
 LONGEST_LINE = 10_000
 """gensim drops what is behind so many tokens of a line."""
-BYTES_PER_WORD = 7
-"""What a word of English takes in a file of tokens, with the space behind it: a little more than the average."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitMark:
-    """What a finished task has done."""
+    """What a finished task has done, or all of them together."""
 
-    size: int
-    documents: int
-    words: int
-    tokens: int
+    size: int = 0
+    documents: int = 0
+    words: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: SplitMark) -> SplitMark:
+        return SplitMark(*map(operator.add, astuple(self), astuple(other)))
+
+    def write(self, path: Path) -> SplitMark:
+        """Put the mark on the disk: the task is complete."""
+        with writing(path) as stream:
+            stream.write(json.dumps(asdict(self)).encode())
+        return self
 
     @classmethod
     def load(cls, path: Path) -> SplitMark:
@@ -71,10 +80,7 @@ class SplitTask:
                         line = " ".join(keys[start : start + LONGEST_LINE])
                         stream.write(line.encode(errors="replace") + b"\n")
                     documents, words, tokens = documents + 1, words + len(document.words), tokens + len(keys)
-        mark = SplitMark(self.block.size, documents, words, tokens)
-        with writing(self.folder / f"{self.name}.json") as stream:
-            stream.write(json.dumps(asdict(mark)).encode())
-        return mark
+        return SplitMark(self.block.size, documents, words, tokens).write(self.folder / f"{self.name}.json")
 
 
 @cache
@@ -91,7 +97,7 @@ def do_split(task: SplitTask) -> SplitMark:
 def split_corpus(
     corpus: Corpus, folder: Path, executor: Executor, *, bundle: Path, decomposition: str, progress: Progress
 ) -> Path:
-    """Split all of a corpus, or what is left of it; the file of tokens.
+    """Split all of a corpus, or what is left of it; the file of tokens. ``split.json`` has what it is made of.
 
     Args:
         corpus: What to read.
@@ -120,13 +126,14 @@ def split_corpus(
             else:
                 yield SplitTask(name, block, parts, bundle, decomposition)
 
-    done = words = 0
+    total = SplitMark()
     for mark in executor.map(do_split, tasks()):
-        while finished:
-            earlier = finished.pop()
-            done, words = done + earlier.size, words + earlier.words
-        done, words = done + mark.size, words + mark.words
-        progress(f"splitting by {decomposition}", words, min(1.0, done / corpus.size) if corpus.size else None)
+        while finished:  # first, so that progress begins where it was
+            total += finished.pop()
+        total += mark
+        fraction = min(1.0, total.size / corpus.size) if corpus.size else None
+        progress(f"splitting by {decomposition}", total.words, fraction)
+    sum(finished, total).write(folder / "split.json")
     _join([parts / f"{name}.txt" for name in names], tokens)
     shutil.rmtree(parts)
     return tokens
