@@ -132,12 +132,17 @@ class Bundle:
         self._loaded: dict[str, Vectors] = {}
         self._lexicons: dict[str, NgramIndex] = {}
 
+    @staticmethod
+    def shipped() -> list[str]:
+        """The names of the bundles that ship with textveil."""
+        return sorted(path.parent.name for path in SHIPPED.glob(f"*/{MANIFEST}"))
+
     @classmethod
     def load(cls, name_or_path: str | Path = DEFAULT_BUNDLE) -> Bundle:
         """Open a bundle that ships with textveil by its name, or any other by its folder."""
         if not isinstance(name_or_path, str | Path):
             raise ParameterError(f"A bundle is a name or a folder. Got {type(name_or_path).__name__} instead.")
-        shipped = sorted(path.parent.name for path in SHIPPED.glob(f"*/{MANIFEST}"))
+        shipped = cls.shipped()
         if str(name_or_path) in shipped:
             return cls(SHIPPED / str(name_or_path))
         if not Path(name_or_path).exists():
