@@ -5,6 +5,7 @@ words/vocabulary.txt      one entry per line
 words/matrix.npy          one vector per entry: float32, float16, or int8
 words/scales.npy          for int8: what to multiply each row by
 words/excluded.txt        entries that are never written, one per line
+words/counts.npy          how often each entry occurs in the corpus, if that is known
 pmi/lexicon_words.txt     the words of a lexicon, one per line
 pmi/lexicon.npy           its n-grams: the numbers of their words, from 1 on, then zeros
 pmi/lexicon_scores.npy    their association scores, if they have any
@@ -131,12 +132,17 @@ class Bundle:
         self._loaded: dict[str, Vectors] = {}
         self._lexicons: dict[str, NgramIndex] = {}
 
+    @staticmethod
+    def shipped() -> list[str]:
+        """The names of the bundles that ship with textveil."""
+        return sorted(path.parent.name for path in SHIPPED.glob(f"*/{MANIFEST}"))
+
     @classmethod
     def load(cls, name_or_path: str | Path = DEFAULT_BUNDLE) -> Bundle:
         """Open a bundle that ships with textveil by its name, or any other by its folder."""
         if not isinstance(name_or_path, str | Path):
             raise ParameterError(f"A bundle is a name or a folder. Got {type(name_or_path).__name__} instead.")
-        shipped = sorted(path.parent.name for path in SHIPPED.glob(f"*/{MANIFEST}"))
+        shipped = cls.shipped()
         if str(name_or_path) in shipped:
             return cls(SHIPPED / str(name_or_path))
         if not Path(name_or_path).exists():
@@ -163,6 +169,16 @@ class Bundle:
             self._loaded[decomposition] = self._load_vectors(decomposition)
         return self._loaded[decomposition]
 
+    def counts(self, decomposition: str) -> npt.NDArray[Any] | None:
+        """How often each entry occurs in the corpus; ``None`` where that is not known."""
+        name = f"{decomposition}/counts.npy"
+        if name not in self.manifest.files:
+            return None
+        counts = self._load_array(name)
+        if counts.dtype != np.int64 or counts.shape != (self.manifest.vectors[decomposition]["entries"],):
+            raise BundleError(f"The counts of {str(self.folder / decomposition)!r} do not fit its vocabulary.")
+        return counts
+
     def lexicon(self, decomposition: str) -> NgramIndex:
         """The multi-word expressions that a decomposition takes for chunks."""
         if decomposition not in self.manifest.lexicons:
@@ -186,6 +202,7 @@ class Bundle:
             self._check(name)
         for decomposition in self.decompositions:
             self._load_vectors(decomposition)
+            self.counts(decomposition)
         for decomposition in self.manifest.lexicons:
             self._load_lexicon(decomposition)
         return sorted(self.manifest.files)

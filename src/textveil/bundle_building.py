@@ -25,11 +25,12 @@ _COPY_ROWS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """What a bundle is made of: entries, their vectors, and the entries that are never written."""
+    """What a bundle is made of: entries and their vectors, what is never written, and how often each entry occurs."""
 
     entries: Sequence[str]
     matrix: npt.NDArray[Any]
     excluded: Sequence[str] = ()
+    counts: npt.NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,8 @@ def build_bundle(
 def _check_table(decomposition: str, table: VectorTable) -> None:
     if not decomposition.isidentifier():
         raise ParameterError(f"The name of a decomposition is one word. Got {decomposition!r} instead.")
+    if table.counts is not None and table.counts.shape != (len(table.entries),):
+        raise ParameterError("A bundle needs one count per entry, or none at all.")
     if len(table.entries) == 0 or table.matrix.ndim != 2 or len(table.entries) != len(table.matrix):
         raise ParameterError("A bundle needs one vector per entry, and at least one entry.")
     if len(set(table.entries)) != len(table.entries):
@@ -141,6 +144,8 @@ def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
     _write_entries(folder / "vocabulary.txt", table.entries)
     if table.excluded:
         _write_entries(folder / "excluded.txt", table.excluded)
+    if table.counts is not None:
+        np.save(folder / "counts.npy", table.counts.astype(np.int64), allow_pickle=False)
     matrix = np.lib.format.open_memmap(folder / "matrix.npy", mode="w+", dtype=storage, shape=table.matrix.shape)
     scales = np.ones(len(matrix), dtype=np.float32)
     for start in range(0, len(matrix), _COPY_ROWS):

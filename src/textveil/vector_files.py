@@ -1,9 +1,9 @@
-"""Reading vectors that other programs wrote: word2vec and GloVe text, with or without a header, and word2vec binary."""
+"""Vectors in the files of other programs: word2vec and GloVe text, with or without a header, and word2vec binary."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from textveil.atomic import writing
 from textveil.errors import InputError, ParameterError
 from textveil.registry import unknown_name
 from textveil.vectors import Matrix
@@ -179,3 +180,20 @@ def _read_token(stream: BinaryIO) -> bytes | None:
         if byte != b"\n" or token:
             token += byte
     return None
+
+
+def write_vectors(path: Path, entries: Sequence[str], matrix: Matrix, *, binary: bool) -> None:
+    """Write vectors as word2vec does, so that gensim and others can read them.
+
+    Raises:
+        ParameterError: An entry has white space, which the format cannot hold.
+    """
+    if any(character.isspace() for entry in entries for character in entry):
+        raise ParameterError("An entry has white space inside, which no file of word2vec can hold.")
+    with writing(path) as stream:
+        stream.write(f"{len(entries)} {matrix.shape[1]}\n".encode())
+        for entry, row in zip(entries, np.asarray(matrix, dtype=np.float32), strict=True):
+            if binary:
+                stream.write(entry.encode() + b" " + row.tobytes() + b"\n")
+            else:
+                stream.write(f"{entry} {' '.join(map(repr, row.tolist()))}\n".encode())

@@ -14,8 +14,9 @@ from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
 from textveil.errors import InputError, ParameterError
 from textveil.extras import require
+from textveil.jobs import check_free
 from textveil.resources import find
-from textveil.vector_files import VECTOR_FORMATS, reading_vectors
+from textveil.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
 
 app = typer.Typer(
     help="Look at, check and import bundles: prepared languages.", no_args_is_help=True, rich_markup_mode=None
@@ -66,6 +67,37 @@ def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
     """Check every file of a bundle against its hash."""
     files = Bundle.load(bundle).verify()
     typer.echo(f"{len(files)} files are what the manifest says.")
+
+
+@app.command("list")
+@reporting_errors
+def list_() -> None:
+    """List the bundles that ship with textveil."""
+    for name in Bundle.shipped():
+        manifest = Bundle.load(name).manifest
+        typer.echo(f"{name}  {manifest.version}  {manifest.language}  {', '.join(manifest.vectors)}")
+
+
+@app.command("export")
+@reporting_errors
+def export(
+    bundle: NameOrFolder = DEFAULT_BUNDLE,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    decomposition: Annotated[str, typer.Option(help="Whose vectors.")] = "words",
+    binary: Annotated[
+        bool, typer.Option("--binary", help="word2vec's binary format; otherwise its text format.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+) -> None:
+    """Write vectors as word2vec does, so that gensim and others can read them.
+
+    Names that textveil never writes are among them: a file of word2vec has no place for that.
+    """
+    check_free(output, overwrite=overwrite)
+    vectors = Bundle.load(bundle).vectors(DECOMPOSERS.load(decomposition).name)
+    write_vectors(output, vectors.entries, vectors.matrix, binary=binary)
+    typer.echo(f"{len(vectors):,} entries of {vectors.dimensions} dimensions in {str(output)!r}.")
 
 
 @app.command("import")

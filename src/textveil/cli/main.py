@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from textveil.cli import bundle, decompose, obfuscate, prepare, resources
+from textveil.cli import bundle, bundle_making, decompose, obfuscate, prepare, resources
 from textveil.cli.reporting import USAGE, report
 from textveil.version import __version__
 
@@ -49,6 +49,8 @@ app = typer.Typer(
 app.command("obfuscate", epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfuscate.obfuscate)
 app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
 app.add_typer(bundle.app, name="bundle")
+for step, told in bundle_making.STEPS.items():
+    prepare.app.command(step, help=told, epilog=bundle_making.EXAMPLES, no_args_is_help=True)(bundle_making.make_bundle)
 app.add_typer(prepare.app, name="prepare")
 app.add_typer(resources.app, name="resources")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
@@ -34,8 +35,21 @@ Examples:
   textveil prepare score counts --output lexicons --min-pmi 3 --top 10
 """
 
+
+class _Steps(TyperGroup):
+    """A step by its name; anything else is a corpus, for all steps in one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["bundle", *args]
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
-    help="Prepare a language from a corpus: count n-grams, score them.", no_args_is_help=True, rich_markup_mode=None
+    cls=_Steps,
+    help="Prepare a language from a corpus. All steps in one: textveil prepare CORPUS... --output BUNDLE",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
@@ -54,7 +68,7 @@ def parse_size(text: str) -> int:
     return int(min(size, 2.0**62))
 
 
-def _unit_of(stage: str) -> str:
+def unit_of(stage: str) -> str:
     """What progress is counted in: files while they are hashed, words while they are read, then n-grams."""
     verb = stage.partition(" ")[0]
     return {"hashing": "files", "reading": "words", "counting": "words"}.get(verb, "n-grams")
@@ -115,7 +129,7 @@ def count(
     )
     job = CountJob(found, output, min_count, parse_size(memory), overwrite)
     job.check()
-    with EXECUTORS.load(executor)(workers, address) as chosen, showing_progress(quiet, _unit_of) as progress:
+    with EXECUTORS.load(executor)(workers, address) as chosen, showing_progress(quiet, unit_of) as progress:
         counts = job.run(chosen, progress)
     if quiet:
         return

@@ -104,7 +104,7 @@ class NgramCounts:
         """Open the folder; every table is checked when it is read."""
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
-            numbers = [int(manifest[name]) for name in ("format", "tokens", "min_count")]
+            numbers = [int(manifest[name]) for name in ("format", "tokens", "documents", "min_count")]
             tables = [manifest["tables"][str(length)]["sha256"] for length in range(1, LONGEST + 1)]
             complete = min(numbers) > 0 and all(isinstance(table, str) for table in tables)
         except (OSError, ValueError, TypeError, KeyError) as error:
@@ -119,6 +119,11 @@ class NgramCounts:
     def tokens(self) -> int:
         """All words of the corpus, frequent or not."""
         return int(self.manifest["tokens"])
+
+    @property
+    def documents(self) -> int:
+        """All documents of the corpus."""
+        return int(self.manifest["documents"])
 
     @property
     def min_count(self) -> int:

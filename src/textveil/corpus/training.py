@@ -1,0 +1,117 @@
+"""Training word2vec on a file of tokens, with the paper's parameters unless told otherwise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from textveil.atomic import writing_folder
+from textveil.errors import InputError, ParameterError
+from textveil.extras import require
+from textveil.progress import Progress, ignore_progress
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How word2vec is trained; the defaults are the paper's.
+
+    Attributes:
+        dimensions: How long vectors are.
+        window: How many tokens on each side are the context of one.
+        min_count: Tokens that occur less often are left out.
+        epochs: How often the corpus is read.
+        negative: How many tokens are drawn against each one of the context.
+        skip_gram: Predict the context from a token; otherwise the token from its context (CBOW).
+        most_entries: Leave out rarer tokens, too, until there are no more than so many.
+        seed: Where the first vectors come from. With more than one worker, results differ all the same.
+    """
+
+    dimensions: int = 300
+    window: int = 5
+    min_count: int = 5
+    epochs: int = 5
+    negative: int = 5
+    skip_gram: bool = True
+    most_entries: int | None = None
+    seed: int = 1
+
+    def check(self) -> None:
+        """Refuse numbers that mean nothing."""
+        for name in ("dimensions", "window", "min_count", "epochs", "negative"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"The {name!r} parameter must be at least 1. Got {getattr(self, name)} instead.")
+        if self.most_entries is not None and self.most_entries < 1:
+            raise ParameterError(f"A vocabulary has at least one entry. Got {self.most_entries} instead.")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedVectors:
+    """Entries from frequent to rare, how often each occurs, and their vectors."""
+
+    entries: Sequence[str]
+    counts: npt.NDArray[Any]
+    matrix: npt.NDArray[Any]
+
+    def save(self, folder: Path) -> None:
+        """Write everything into a folder that appears when it is complete."""
+        with writing_folder(folder) as unfinished:
+            (unfinished / "entries.json").write_text(json.dumps(list(self.entries)), encoding="utf-8")
+            np.save(unfinished / "counts.npy", self.counts, allow_pickle=False)
+            np.save(unfinished / "matrix.npy", self.matrix, allow_pickle=False)
+
+    @classmethod
+    def load(cls, folder: Path) -> TrainedVectors:
+        """Read what :meth:`save` wrote; the matrix stays on the disk until it is used."""
+        try:
+            entries = json.loads((folder / "entries.json").read_bytes())
+            counts = np.load(folder / "counts.npy", allow_pickle=False)
+            matrix = np.load(folder / "matrix.npy", mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise InputError(f"{str(folder)!r} cannot be read. Start over with --overwrite.") from error
+        return cls(entries, counts, matrix)
+
+
+def train(tokens: Path, training: Training, *, workers: int, progress: Progress = ignore_progress) -> TrainedVectors:
+    """Train on a file of tokens, a document per line.
+
+    Raises:
+        InputError: No token occurs often enough.
+    """
+    training.check()
+    word2vec = require("gensim.models", extra="prepare").Word2Vec
+    callbacks = require("gensim.models.callbacks", extra="prepare")
+
+    class Reporting(callbacks.CallbackAny2Vec):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.epochs = 0
+
+        def on_epoch_end(self, model: Any) -> None:
+            self.epochs += 1
+            progress("training", self.epochs, self.epochs / training.epochs)
+
+    try:
+        model = word2vec(
+            corpus_file=str(tokens),
+            vector_size=training.dimensions,
+            window=training.window,
+            min_count=training.min_count,
+            epochs=training.epochs,
+            negative=training.negative,
+            sg=int(training.skip_gram),
+            max_final_vocab=training.most_entries,
+            seed=training.seed,
+            workers=workers,
+            callbacks=[Reporting()],
+        )
+    except RuntimeError as error:  # gensim: you must first build vocabulary before training the model
+        raise InputError(
+            f"No chunk of the corpus occurs {training.min_count} times. Lower --min-entry-count, or take more text."
+        ) from error
+    counts = [model.wv.get_vecattr(entry, "count") for entry in model.wv.index_to_key]
+    return TrainedVectors(model.wv.index_to_key, np.array(counts, dtype=np.int64), model.wv.vectors)
