@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from textveil.errors import InputError
+from textveil.registry import unknown_name
+from textveil.resources import find
 from textveil.rows import Numbers
+
+TAGGERS = ("textveil", "nltk")
+"""What may tell the parts of speech."""
+TABLES = Path(__file__).parent / "decomposition" / "pos.npz"
 
 _START, _END = ("-START-", "-START2-"), ("-END-", "-END2-")
 _SCALE = 1000  # NLTK rounds weights to three digits: as whole numbers, they have sums without rounding
@@ -214,6 +220,17 @@ class PhraseTagger:
                 return cls(tagger, _unpack(arrays["chunk_tags"]), arrays["table"].astype(np.int64))
         except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(f"{str(path)!r} has no tables of a tagger. Install textveil again.") from error
+
+
+@cache
+def load_phrase_tagger(tagger: str) -> PhraseTagger:
+    """The tables that come with textveil, or the same with NLTK's own tagger, which is a resource."""
+    if tagger not in TAGGERS:
+        raise unknown_name("tagger", tagger, TAGGERS)
+    phrases = PhraseTagger.load(TABLES)
+    if tagger == TAGGERS[0]:
+        return phrases
+    return phrases.with_tagger(PerceptronTagger.load_nltk(find("nltk-tagger")))
 
 
 def _normalise(word: str) -> str:
