@@ -58,8 +58,8 @@ class EncoderFiles:
         if isinstance(model, str) and _HUB_ID.fullmatch(model):
             return cls(model, _find_in_hub_cache(model))
         raise ResourceError(
-            f"There is no encoder {name!r}. Give a resource (textveil resources list), a folder, or the OWNER/NAME of a "
-            "model at Hugging Face."
+            f"There is no encoder {name!r}. Give a resource (textveil resources list), a folder, or the OWNER/NAME of "
+            "a model at Hugging Face."
         )
 
     @cached_property
@@ -139,8 +139,8 @@ class Encoder:
         self.capacity = window - inner - behind
 
     @classmethod
-    def load(cls, files: EncoderFiles, *, attention: str, batch_size: int, device: str | None) -> Encoder:
-        """Load an encoder with the implementation of ``attention`` that transformers knows by this name.
+    def load(cls, files: EncoderFiles, *, attention: str | None, batch_size: int, device: str | None) -> Encoder:
+        """Load an encoder, with the implementation of ``attention`` that transformers knows by this name.
 
         Raises:
             ResourceError: The folder has no encoder, or one that is not BERT-like, or no fast tokenizer.

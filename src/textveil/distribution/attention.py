@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from textveil.distribution.base import EncoderDistributor, Score
 from textveil.encoders import EXTRA, Batch, Encoder
-from textveil.errors import ResourceError
 from textveil.extras import require
 from textveil.text import Document
 
 IMPLEMENTATION = "textveil"
 """What transformers calls our implementation of attention."""
 
-_layers: ContextVar[list[Any]] = ContextVar("layers")
+
+class _Seen(NamedTuple):
+    """The attention in every layer so far, a mean over its heads, and how many layers there are."""
+
+    layers: list[Any]
+    wanted: int
+
+
+_seen: ContextVar[_Seen | None] = ContextVar("seen", default=None)
 
 
 class _EnoughSeenError(Exception):
@@ -34,10 +41,7 @@ class Attention(EncoderDistributor):
 
     def load(self) -> Encoder:
         """Load the encoder so that its attention can be read."""
-        encoder = Encoder.load(self.files, attention=_register(), batch_size=self.batch_size, device=self.device)
-        if encoder.model.config._attn_implementation != IMPLEMENTATION:
-            raise ResourceError(f"The attention of the encoder {self.files.name!r} cannot be read. Choose another.")
-        return encoder
+        return Encoder.load(self.files, attention=_register(), batch_size=self.batch_size, device=self.device)
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The mean attention to every word."""
@@ -47,15 +51,18 @@ class Attention(EncoderDistributor):
     def _look(self, batch: Batch) -> Any:
         """The mean attention to every token: over layers, heads, and queries that are not padding."""
         model, torch = self.encoder.model, self.encoder.torch
-        layers: list[Any] = []
-        token = _layers.set(layers)
+        seen = _Seen([], model.config.num_hidden_layers)
+        token = _seen.set(seen)
         try:
             with torch.inference_mode():
-                model(input_ids=batch.ids, attention_mask=batch.mask)
+                output = model(input_ids=batch.ids, attention_mask=batch.mask, output_attentions=True)
+            layers = [
+                weights.mean(dim=1) for weights in output.attentions
+            ]  # of a model that has an attention of its own
         except _EnoughSeenError:
-            pass
+            layers = seen.layers
         finally:
-            _layers.reset(token)
+            _seen.reset(token)
         queries = batch.mask.unsqueeze(-1)
         return (torch.stack(layers).mean(dim=0) * queries).sum(dim=1) / queries.sum(dim=1)
 
@@ -71,16 +78,16 @@ def _register() -> str:
 
 
 def _attend(
-    module: Any, query: Any, key: Any, value: Any, attention_mask: Any, *, scaling: float | None = None, **_: Any
+    _module: Any, query: Any, key: Any, value: Any, attention_mask: Any, *, scaling: float | None = None, **_: Any
 ) -> tuple[Any, Any]:
     """Attention as transformers' own eager one, which also notes its mean over the heads."""
     weights = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
     if attention_mask is not None:
         weights = weights + attention_mask
     weights = weights.softmax(dim=-1)
-    layers = _layers.get(None)
-    if layers is not None:
-        layers.append(weights.mean(dim=1))
-        if len(layers) == module.config.num_hidden_layers:
+    seen = _seen.get()
+    if seen is not None:
+        seen.layers.append(weights.mean(dim=1))
+        if len(seen.layers) == seen.wanted:
             raise _EnoughSeenError
     return (weights @ value).transpose(1, 2).contiguous(), weights

@@ -40,8 +40,8 @@ class Gradients(EncoderDistributor):
         return f"{self.name} ({self.files.label}, {self.steps} steps)"
 
     def load(self) -> Encoder:
-        """Load the encoder with the fastest attention there is."""
-        return Encoder.load(self.files, attention="sdpa", batch_size=self.batch_size, device=self.device)
+        """Load the encoder with the implementation of attention that transformers prefers."""
+        return Encoder.load(self.files, attention=None, batch_size=self.batch_size, device=self.device)
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The norm of the attribution to every word."""
