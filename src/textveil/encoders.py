@@ -29,6 +29,7 @@ BATCH_SIZE = 8
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _MODEL_FILES = ("config.json", "tokenizer*.json", "vocab*", "*.safetensors")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half of a character, which tokenizers refuse
 _UNLIMITED = 1 << 20  # a tokenizer without a limit says 1e30
 
 Numbers: TypeAlias = NDArray[np.int64]
@@ -205,7 +206,7 @@ class Encoder:
         if not texts:
             return []
         encoded = self.tokenizer(
-            list(texts),
+            [_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text) for text in texts],
             add_special_tokens=False,
             return_offsets_mapping=True,
             truncation=False,

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -102,23 +102,13 @@ class InformationContent(Distributor):
         content = self._contents.of(synset.pos(), synset.offset())
         return frozenset(synset.definition().split()), content
 
-    @cached_property
+    @property
     def _reader(self) -> Any:
-        """NLTK's reader of WordNet."""
-        nltk, reader = require("nltk", extra=EXTRA), require("nltk.corpus.reader", extra=EXTRA)
+        return read_wordnet(self._wordnet)
 
-        class Reader(reader.WordNetCorpusReader):  # type: ignore[misc, name-defined]
-            def map_wn(self, version: str = "wordnet") -> None:
-                """Nothing to map: it is WordNet 3.0 itself. NLTK would look for another copy."""
-
-        _allow(nltk, self._wordnet)
-        with warnings.catch_warnings(), _reading("wordnet"):
-            warnings.simplefilter("ignore")  # that other languages are not at hand
-            return Reader(str(self._wordnet), None)
-
-    @cached_property
+    @property
     def _contents(self) -> Contents:
-        return Contents.read(self._counts)
+        return read_contents(self._counts)
 
 
 class Contents:
@@ -137,21 +127,37 @@ class Contents:
         """The information content of a sense: the largest of all, if no corpus has the sense."""
         return self._means.get((part, offset), self._rarest) if part in self._parts else WITHOUT_SENSE
 
-    @classmethod
-    def read(cls, folder: Path) -> Contents:
-        """Read the counts of all corpora. NLTK puts 1e300 where one lacks a sense; it has no say here."""
-        nltk, reader = require("nltk", extra=EXTRA), require("nltk.corpus.reader", extra=EXTRA)
-        _allow(nltk, folder)
-        found: dict[tuple[str, int], list[float]] = {}
-        with _reading("wordnet-ic"):
-            files = [f"ic-{corpus}.dat" for corpus in CORPORA]
-            counts = reader.WordNetICCorpusReader(str(folder), files)
-            for file in files:
-                for part, senses in counts.ic(file).items():
-                    total = senses.pop(0)
-                    for offset, count in senses.items():
-                        found.setdefault((part, offset), []).append(-math.log(count / total))
-        return cls({sense: math.fsum(values) / len(values) for sense, values in found.items()})
+
+@cache
+def read_wordnet(folder: Path) -> Any:
+    """NLTK's reader of WordNet, which takes seconds to make."""
+    nltk, reader = require("nltk", extra=EXTRA), require("nltk.corpus.reader", extra=EXTRA)
+
+    class Reader(reader.WordNetCorpusReader):  # type: ignore[misc, name-defined]
+        def map_wn(self, version: str = "wordnet") -> None:
+            """Nothing to map: it is WordNet 3.0 itself. NLTK would look for another copy."""
+
+    _allow(nltk, folder)
+    with warnings.catch_warnings(), _reading("wordnet"):
+        warnings.simplefilter("ignore")  # that other languages are not at hand
+        return Reader(str(folder), None)
+
+
+@cache
+def read_contents(folder: Path) -> Contents:
+    """The counts of all corpora. NLTK puts 1e300 where a corpus lacks a sense; here, that corpus has no say."""
+    nltk, reader = require("nltk", extra=EXTRA), require("nltk.corpus.reader", extra=EXTRA)
+    _allow(nltk, folder)
+    found: dict[tuple[str, int], list[float]] = {}
+    with _reading("wordnet-ic"):
+        files = [f"ic-{corpus}.dat" for corpus in CORPORA]
+        counts = reader.WordNetICCorpusReader(str(folder), files)
+        for file in files:
+            for part, senses in counts.ic(file).items():
+                total = senses.pop(0)
+                for offset, count in senses.items():
+                    found.setdefault((part, offset), []).append(-math.log(count / total))
+    return Contents({sense: math.fsum(values) / len(values) for sense, values in found.items()})
 
 
 def _allow(nltk: Any, folder: Path) -> None:

@@ -1,0 +1,108 @@
+import math
+
+import pytest
+
+from tests.distribution.plain import inform_plainly, read_counts
+from textveil.distribution.information import (
+    CORPORA,
+    WITHOUT_SENSE,
+    InformationContent,
+    read_contents,
+    read_wordnet,
+)
+from textveil.errors import ResourceError, UnknownNameError
+from textveil.resources import RESOURCES, find
+from textveil.text import Document
+
+
+@pytest.fixture(scope="module")
+def distributor():
+    try:
+        return InformationContent()
+    except ResourceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def plain(distributor):
+    """The plain loop over NLTK's Lesk, with the parts of speech that our tagger tells."""
+    reader, counts = read_wordnet(find("wordnet")), read_counts(find("wordnet-ic"))
+    rarest = read_contents(find("wordnet-ic"))._rarest
+
+    def score(document):
+        return inform_plainly(reader, counts, rarest, document, distributor._tell_parts([document]))
+
+    return score
+
+
+def test_it_is_what_a_loop_over_nltks_lesk_gives(distributor, plain, real_texts):
+    documents = [Document.parse(text) for text in [*real_texts[:6], *real_texts[-6:]]]
+    assert distributor.score(documents) == [pytest.approx(plain(document), rel=1e-12) for document in documents]
+
+
+@pytest.mark.slow
+def test_it_is_what_a_loop_over_nltks_lesk_gives_for_many(distributor, plain, real_texts):
+    documents = [Document.parse(text) for text in real_texts[:250] + real_texts[-250:]]
+    assert distributor.score(documents) == [pytest.approx(plain(document), rel=1e-12) for document in documents]
+
+
+def test_the_context_chooses_the_sense(distributor):
+    texts = [
+        "They pulled the canoe up on the bank sloping land beside a body of water",
+        "The bank that accepts deposits",
+    ]
+    banks = [
+        dict(zip(document.words, *distributor.score([document]), strict=True))["bank"]
+        for document in map(Document.parse, texts)
+    ]
+    assert banks[0] != banks[1]
+
+
+def test_what_has_no_sense_or_no_counts(distributor):
+    document = Document.parse("the xyzzy 1999 beautiful café_42")
+    assert distributor.score([document]) == [[WITHOUT_SENSE] * 5]
+
+
+def test_a_rare_word_has_more_content_than_a_common_one(distributor):
+    document = Document.parse("the aardvark and the thing")
+    scores = dict(zip(document.words, *distributor.score([document]), strict=True))
+    assert scores["aardvark"] > scores["thing"] > WITHOUT_SENSE
+
+
+def write_counts(folder, lines):
+    for corpus in CORPORA:
+        (folder / f"ic-{corpus}.dat").write_text(
+            "\n".join(["wnver::x", *lines.get(corpus, ["1n 8 ROOT", "3v 4 ROOT"])]) + "\n"
+        )
+    return read_contents(folder)
+
+
+def test_contents_by_hand(tmp_path):
+    contents = write_counts(
+        tmp_path,
+        {"bnc": ["1n 8 ROOT", "5n 2", "3v 4 ROOT"], "brown": ["1n 8 ROOT", "5n 4", "6n 1", "7n 0", "3v 4 ROOT"]},
+    )
+    assert contents.of("n", 1) == 0
+    assert contents.of("n", 5) == pytest.approx((math.log(4) + math.log(2)) / 2)  # of the two that have it
+    assert contents.of("n", 6) == pytest.approx(math.log(8))
+    assert contents.of("n", 7) == contents.of("v", 99) == pytest.approx(math.log(8))  # nobody has it: as the rarest
+    assert contents.of("a", 5) == contents.of("s", 5) == contents.of("r", 5) == WITHOUT_SENSE
+
+
+@pytest.mark.parametrize("line", ["not a number", "5x 3", "9n nothing"])
+def test_a_broken_file_of_counts(tmp_path, line):
+    with pytest.raises(ResourceError, match="textveil resources install wordnet-ic --force"):
+        write_counts(tmp_path, {"semcor": [line]})
+
+
+@pytest.mark.parametrize("name", ["wordnet", "wordnet-ic"])
+def test_what_is_not_installed(monkeypatch, name, distributor):
+    monkeypatch.setenv(RESOURCES[name].variable, "/nowhere")
+    with pytest.raises(ResourceError, match=RESOURCES[name].variable):
+        InformationContent()
+
+
+def test_another_tagger(distributor):
+    assert distributor.label == "ic"
+    with pytest.raises(UnknownNameError, match="Did you mean 'nltk'"):
+        InformationContent(tagger="nlkt")
