@@ -17,7 +17,7 @@ LAYERS = [
     {"version", "errors", "stopwords", "contractions", "abbreviations"},
     {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress"},
     {"text", "unfinished", "resources"},
-    {"vectors", "sentences", "encoders"},
+    {"vectors", "sentences", "encoders", "senses"},
     {"rows"},
     {"matching", "tagging"},
     {"bundle", "vector_files"},

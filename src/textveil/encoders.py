@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from textveil.errors import ParameterError, ResourceError
 from textveil.extras import require
-from textveil.hashing import hash_file
+from textveil.hashing import hash_files
 from textveil.resources import RESOURCES, find
 from textveil.text import Document
 
@@ -66,9 +65,7 @@ class EncoderFiles:
     @cached_property
     def hash(self) -> str:
         """The first digits of a SHA-256 over the files that its results depend on."""
-        files = sorted({path for pattern in _MODEL_FILES for path in self.folder.glob(pattern)})
-        lines = "\n".join(f"{path.name} {hash_file(path)}" for path in files)
-        return hashlib.sha256(lines.encode()).hexdigest()[:12]
+        return hash_files(sorted({path for pattern in _MODEL_FILES for path in self.folder.glob(pattern)}))
 
     @property
     def label(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +61,8 @@ def attribute_plainly(model: Any, tokenizer: Any, document: Document, steps: int
     return add_up(document, tokens["offset_mapping"][0].tolist()[1:-1], scores[1:-1]), float(delta[0])
 
 
-def inform_plainly(
-    reader: Any, counts: Sequence[Any], rarest: float, document: Document, parts: Sequence[str | None]
-) -> Scores:
-    """Algorithm 6 with NLTK's own Lesk, one word at a time."""
+def inform_plainly(reader: Any, counts: Sequence[Any], document: Document, parts: Sequence[str | None]) -> Scores:
+    """Algorithm 6 with NLTK's own Lesk, one word at a time; what no corpus has, counts as the rarest of all."""
     from nltk.corpus.reader.wordnet import information_content
     from nltk.wsd import lesk
 
@@ -75,7 +73,7 @@ def inform_plainly(
             scores.append(1.0)
             continue
         values = [value for ic in counts if (value := information_content(sense, ic)) < 1e300]
-        scores.append(math.fsum(values) / len(values) if values else rarest)
+        scores.append(math.fsum(values) / len(values) if values else find_rarest(counts, sense.pos()))
     return scores
 
 
@@ -89,7 +87,16 @@ def read_counts(folder: Path) -> list[Any]:
     return [reader.ic(f"ic-{corpus}.dat") for corpus in ("bnc", "brown", "semcor", "shaks", "treebank")]
 
 
-def one_by_one(score: Callable[[Document], object], documents: Sequence[Document]) -> None:
-    """Score documents one at a time."""
-    for document in documents:
-        score(document)
+_rarest: dict[tuple[int, str], float] = {}
+
+
+def find_rarest(counts: Sequence[Any], part: str) -> float:
+    """The largest information content of any sense, worked out once."""
+    if (id(counts), part) not in _rarest:
+        senses = {offset for ic in counts for offset, count in ic[part].items() if offset and count}
+        _rarest[id(counts), part] = max(
+            math.fsum(values) / len(values)
+            for offset in senses
+            if (values := [-math.log(ic[part][offset] / ic[part][0]) for ic in counts if ic[part][offset]])
+        )
+    return _rarest[id(counts), part]

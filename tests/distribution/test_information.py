@@ -1,15 +1,10 @@
-import math
+import re
 
 import pytest
 
+from tests.decomposition.plain import read_wordnet
 from tests.distribution.plain import inform_plainly, read_counts
-from textveil.distribution.information import (
-    CORPORA,
-    WITHOUT_SENSE,
-    InformationContent,
-    read_contents,
-    read_wordnet,
-)
+from textveil.distribution.information import WITHOUT_SENSE, InformationContent
 from textveil.errors import ResourceError, UnknownNameError
 from textveil.resources import RESOURCES, find
 from textveil.text import Document
@@ -27,12 +22,7 @@ def distributor():
 def plain(distributor):
     """The plain loop over NLTK's Lesk, with the parts of speech that our tagger tells."""
     reader, counts = read_wordnet(find("wordnet")), read_counts(find("wordnet-ic"))
-    rarest = read_contents(find("wordnet-ic"))._rarest
-
-    def score(document):
-        return inform_plainly(reader, counts, rarest, document, distributor._tell_parts([document]))
-
-    return score
+    return lambda document: inform_plainly(reader, counts, document, distributor.tell_parts([document]))
 
 
 def test_it_is_what_a_loop_over_nltks_lesk_gives(distributor, plain, real_texts):
@@ -69,32 +59,6 @@ def test_a_rare_word_has_more_content_than_a_common_one(distributor):
     assert scores["aardvark"] > scores["thing"] > WITHOUT_SENSE
 
 
-def write_counts(folder, lines):
-    for corpus in CORPORA:
-        (folder / f"ic-{corpus}.dat").write_text(
-            "\n".join(["wnver::x", *lines.get(corpus, ["1n 8 ROOT", "3v 4 ROOT"])]) + "\n"
-        )
-    return read_contents(folder)
-
-
-def test_contents_by_hand(tmp_path):
-    contents = write_counts(
-        tmp_path,
-        {"bnc": ["1n 8 ROOT", "5n 2", "3v 4 ROOT"], "brown": ["1n 8 ROOT", "5n 4", "6n 1", "7n 0", "3v 4 ROOT"]},
-    )
-    assert contents.of("n", 1) == 0
-    assert contents.of("n", 5) == pytest.approx((math.log(4) + math.log(2)) / 2)  # of the two that have it
-    assert contents.of("n", 6) == pytest.approx(math.log(8))
-    assert contents.of("n", 7) == contents.of("v", 99) == pytest.approx(math.log(8))  # nobody has it: as the rarest
-    assert contents.of("a", 5) == contents.of("s", 5) == contents.of("r", 5) == WITHOUT_SENSE
-
-
-@pytest.mark.parametrize("line", ["not a number", "5x 3", "9n nothing"])
-def test_a_broken_file_of_counts(tmp_path, line):
-    with pytest.raises(ResourceError, match="textveil resources install wordnet-ic --force"):
-        write_counts(tmp_path, {"semcor": [line]})
-
-
 @pytest.mark.parametrize("name", ["wordnet", "wordnet-ic"])
 def test_what_is_not_installed(monkeypatch, name, distributor):
     monkeypatch.setenv(RESOURCES[name].variable, "/nowhere")
@@ -103,6 +67,6 @@ def test_what_is_not_installed(monkeypatch, name, distributor):
 
 
 def test_another_tagger(distributor):
-    assert distributor.label == "ic"
+    assert re.fullmatch(r"ic \(wordnet [0-9a-f]{12}\)", distributor.label)
     with pytest.raises(UnknownNameError, match="Did you mean 'nltk'"):
         InformationContent(tagger="nlkt")
