@@ -24,6 +24,8 @@ from textveil.text import Document
 
 WORDS = 60
 DOCUMENTS = {"uniform": 1000, "attention": 256, "gradients": 16, "ic": 256, "keybert": 64, "yake": 256}
+WHOLE = ("ic", "yake")
+"""What has no window, which the plain libraries do not read beyond."""
 ROUNDS = 3
 ENOUGH_STEPS = 300
 FEWER_STEPS = (5, 10, 20, 30, STEPS)
@@ -96,12 +98,15 @@ def measure(work: Callable[[], object]) -> float:
 
 def compare_distribution(datasets: Path | None) -> None:
     """Documents per second of every distribution, and what fewer steps of gradients would cost."""
-    heads = [" ".join(review.split()[:WORDS]) for review in read_reviews(datasets)]
-    documents = list(map(Document.parse, heads))
-    print(f"\nFrom documents of {WORDS} words to scores; models are loaded before. Medians of {ROUNDS} rounds in turns")
+    reviews = read_reviews(datasets)
+    heads = [Document.parse(" ".join(review.split()[:WORDS])) for review in reviews]
+    whole = list(map(Document.parse, reviews))
+    words = statistics.mean(len(document.words) for document in whole)
+    print(f"\nFrom documents to scores; models are loaded before. Medians of {ROUNDS} rounds in turns")
+    print(f"Whole reviews of {words:.0f} words on average for {', '.join(WHOLE)}; {WORDS} words of each for the others")
     for name in DISTRIBUTORS:
-        compare(name, documents[: DOCUMENTS[name]])
-    compare_steps(documents[:FEW_DOCUMENTS])
+        compare(name, (whole if name in WHOLE else heads)[: DOCUMENTS[name]])
+    compare_steps(heads[:FEW_DOCUMENTS])
 
 
 def compare(name: str, documents: Sequence[Document]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from textveil.distribution.base import Distributor, Score
 from textveil.resources import find
-from textveil.senses import Sense, Senses
+from textveil.senses import Senses
 from textveil.sentences import find_sentences
 from textveil.tagging import TAGGERS, load_phrase_tagger
 from textveil.text import Document
@@ -17,6 +17,7 @@ WITHOUT_SENSE = 1.0
 """The score of a word that WordNet does not know, or knows as an adjective or adverb, which have no counts."""
 
 _PARTS = {"JJ": "a", "NN": "n", "RB": "r", "VB": "v"}
+_WITHOUT_CONTENT = ("a", "r")
 
 
 class InformationContent(Distributor):
@@ -65,16 +66,16 @@ class InformationContent(Distributor):
     def _score(self, document: Document, parts: Iterable[str | None]) -> list[Score]:
         context = frozenset(document.words)
         tagged = list(zip(document.words, parts, strict=True))
-        scores = {(word, part): _choose(self._senses.find(word, part), context) for word, part in set(tagged)}
+        scores = {word: self._choose(*word, context) for word in set(tagged)}
         return [scores[word] for word in tagged]
 
-
-def _choose(senses: Sequence[Sense], context: frozenset[str]) -> float:
-    """The information content of the sense whose gloss has the most words of the context; the first of several."""
-    if not senses:
-        return WITHOUT_SENSE
-    if len(senses) == 1:
-        content = senses[0].content
-    else:
-        content = max(senses, key=lambda sense: len(sense.gloss & context)).content
-    return WITHOUT_SENSE if content is None else content
+    def _choose(self, word: str, part: str | None, context: frozenset[str]) -> float:
+        """The information content of the sense whose gloss has the most words of the context; the first of several."""
+        if part in _WITHOUT_CONTENT:
+            return WITHOUT_SENSE
+        best, content = -1, None
+        for sense in self._senses.find(word, part):
+            shared = len(sense.gloss & context)
+            if shared > best:
+                best, content = shared, sense.content
+        return WITHOUT_SENSE if content is None else content
