@@ -27,7 +27,10 @@ BATCH_SIZE = 8
 """Windows that are read at a time."""
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_MODEL_FILES = ("config.json", "tokenizer*.json", "vocab*", "*.safetensors")
+_MODEL_FILES = (
+    "config.json", "*/config.json", "modules.json", "sentence_bert_config.json", "tokenizer*.json",
+    "special_tokens_map.json", "vocab*", "merges.txt", "*.model", "*.safetensors",
+)  # fmt: skip
 _SURROGATE = re.compile(r"[\ud800-\udfff]")  # half of a character, which tokenizers refuse
 _UNLIMITED = 1 << 20  # a tokenizer without a limit says 1e30
 
@@ -198,6 +201,11 @@ class Encoder:
             ReadText(text.offsets, sorted(found, key=lambda pair: pair[0]), len(self.before))
             for text, found in zip(tokenised, seen, strict=True)
         ]
+
+    def score_words(self, documents: Sequence[Document], look: Callable[[Batch], Any]) -> list[list[float | None]]:
+        """The scores that ``look`` gives the tokens of every window, summed onto words."""
+        read = self.read([document.text for document in documents], look)
+        return [text.score_words(document) for text, document in zip(read, documents, strict=True)]
 
     def _tokenise(self, texts: Sequence[str]) -> list[TokenisedText]:
         if not texts:

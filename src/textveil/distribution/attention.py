@@ -45,8 +45,7 @@ class Attention(EncoderDistributor):
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The mean attention to every word."""
-        read = self.encoder.read([document.text for document in documents], self._look)
-        return [text.score_words(document) for text, document in zip(read, documents, strict=True)]
+        return self.encoder.score_words(documents, self._look)
 
     def _look(self, batch: Batch) -> Any:
         """The mean attention to every token: over layers, heads, and queries that are not padding."""
@@ -56,9 +55,7 @@ class Attention(EncoderDistributor):
         try:
             with torch.inference_mode():
                 output = model(input_ids=batch.ids, attention_mask=batch.mask, output_attentions=True)
-            layers = [
-                weights.mean(dim=1) for weights in output.attentions
-            ]  # of a model that has an attention of its own
+            layers = [weights.mean(dim=1) for weights in output.attentions]  # a model with an attention of its own
         except _EnoughSeenError:
             layers = seen.layers
         finally:

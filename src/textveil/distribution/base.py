@@ -56,6 +56,7 @@ class EncoderDistributor(Distributor):
     """
 
     packages: tuple[str, ...] = ("torch", "transformers")
+    """What runs the encoder."""
 
     def __init__(
         self,
@@ -66,10 +67,11 @@ class EncoderDistributor(Distributor):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self.batch_size = check_count("batch_size", batch_size)
+        for package in self.packages:  # which are better missed now than later
+            require_version(package, extra=EXTRA)
+        self.batch_size = check_count("batch size", batch_size)
         self.device = device
         self.files = EncoderFiles.find(model)
-        self.versions  # noqa: B018 # a package that is not installed is better missed now than later
 
     @property
     def label(self) -> str:

@@ -45,8 +45,7 @@ class Gradients(EncoderDistributor):
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The norm of the attribution to every word."""
-        read = self.encoder.read([document.text for document in documents], self._look)
-        return [text.score_words(document) for text, document in zip(read, documents, strict=True)]
+        return self.encoder.score_words(documents, self._look)
 
     def measure_convergence(self, documents: Sequence[Document]) -> list[float]:
         """By how much the attributions of each document miss what they should sum to: Captum's convergence delta.

@@ -26,7 +26,7 @@ class Yake(Distributor):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.versions  # noqa: B018 # a package that is not installed is better missed now than later
+        require_version("yake", extra=EXTRA)  # which is better missed now than later
 
     @property
     def versions(self) -> dict[str, str]:
