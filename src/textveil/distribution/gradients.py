@@ -11,8 +11,10 @@ from textveil.extras import require
 from textveil.text import Document
 
 STEPS = 50
-_PASS = 16
-"""Rows of a pass through the encoder, about: more are no faster, and need more memory."""
+BATCH_SIZE = 2
+"""Windows that are read at a time: few, since each is read in all steps."""
+_PASS = 2048
+"""Tokens of a pass through the encoder, about: more are no faster, and need more memory."""
 
 
 class Gradients(EncoderDistributor):
@@ -23,6 +25,7 @@ class Gradients(EncoderDistributor):
 
     Args:
         steps: Gradients that an integral is worked out from.
+        batch_size: Windows of text that are read at a time.
         options: Those of all distributors that ask an encoder.
     """
 
@@ -30,8 +33,8 @@ class Gradients(EncoderDistributor):
     invert = True
     packages = ("captum", "torch", "transformers")
 
-    def __init__(self, *, steps: int = STEPS, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(self, *, steps: int = STEPS, batch_size: int = BATCH_SIZE, **options: Any) -> None:
+        super().__init__(batch_size=batch_size, **options)
         self.steps = check_count("steps", steps)
 
     @property
@@ -64,12 +67,12 @@ class Gradients(EncoderDistributor):
 
     def _attribute(self, batch: Batch, **options: Any) -> Any:
         captum = require("captum.attr", extra=EXTRA)
-        rows = len(batch.ids)
+        rows, length = batch.ids.shape
         return captum.IntegratedGradients(self._pool).attribute(
             self.encoder.model.get_input_embeddings()(batch.ids),
             additional_forward_args=(batch.mask,),
             n_steps=self.steps,
-            internal_batch_size=max(rows, _PASS - _PASS % rows),
+            internal_batch_size=rows * max(1, _PASS // (rows * length)),
             **options,
         )
 
