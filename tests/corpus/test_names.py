@@ -67,6 +67,11 @@ def test_what_is_finished_is_not_read_again(look, tmp_path, monkeypatch):
         look()
 
 
+def test_other_entries_are_looked_for_anew(look):
+    assert "house" not in look(["redford"]).capitals
+    assert look(["house"]).capitals["house"] == (5, 0)
+
+
 @pytest.mark.parametrize(
     ("people", "capital", "is_name"),
     [(50, 50, True), (49, 89, False), (10, 90, True), (9, 100, False), (100, 49, False)],

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -35,7 +36,7 @@ from textveil.text import WORD
 
 RULES = ((0.5, 0.5), (0.1, 0.9))
 """For each rule: in what share of passages a name is a person's, and in what share of places it is capitalised."""
-PASSAGES = 30
+PASSAGES = 20
 """In about how many places spaCy looks at a word."""
 REACH = 150
 """How many characters before and behind the word a passage has."""
@@ -59,7 +60,7 @@ class CapitalTask:
 
     def run(self) -> Counts:
         """Of every word of the entries: how often it stands inside a sentence, and how often capitalised."""
-        wanted = {word for entry in _load_entries(self.folder) for word in entry.split("_")}
+        wanted = {word for entry in _load(self.folder / "entries.json") for word in entry.split("_")}
         seen: Counter[str] = Counter()
         capital: Counter[str] = Counter()
         for text in _read(self.block):
@@ -80,10 +81,10 @@ class PeopleTask:
 
     def run(self) -> Counts:
         """Of every entry: how often it stands in the passages, and how often as a person's name or a part of one."""
-        entries = _load_entries(self.folder)
+        entries = frozenset(_load(self.folder / "entries.json"))
         seen: Counter[str] = Counter()
         named: Counter[str] = Counter()
-        sampler = _Sampler(self.name, _load_rates(self.folder))
+        sampler = _Sampler(self.name, _load(self.folder / "rates.json"))
         passages = (passage for text in _read(self.block) for passage in sampler.choose(text))
         for document in load_recogniser(self.model).pipe(passages, batch_size=256):
             words = [(word, token.ent_type_ == "PERSON") for token in document for word in WORD.findall(token.lower_)]
@@ -134,16 +135,6 @@ def _cut(text: str, start: int, stop: int) -> str:
 
 def _read(block: Block) -> Iterator[str]:
     return (text for texts in block.read() for text in texts if text is not None)
-
-
-@cache
-def _load_entries(folder: Path) -> frozenset[str]:
-    return frozenset(_load(folder / "entries.json"))
-
-
-@cache
-def _load_rates(folder: Path) -> dict[str, float]:
-    return dict(_load(folder / "rates.json"))
 
 
 @cache
@@ -211,8 +202,10 @@ def find_names(
         model: The folder of a spaCy model that finds people's names.
         progress: Is told how far it is.
     """
-    load_recogniser(model)  # to fail before anything is read
-    _save(folder / "entries.json", sorted(set(entries)))
+    wanted = sorted(set(entries))
+    if (folder / "entries.json").exists() and _load(folder / "entries.json") != wanted:
+        shutil.rmtree(folder)  # what was counted is not of these entries
+    _save(folder / "entries.json", wanted)
 
     def count(kind: str, make: Callable[[str, Block], _Task], stage: str) -> Counts:
         names: list[str] = []
