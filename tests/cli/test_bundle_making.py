@@ -83,6 +83,13 @@ def test_bad_input_is_answered_before_any_work(corpus, tmp_path):
         assert message in result.stderr
         assert not list(tmp_path.glob("mine*"))
     assert run(tmp_path / "none.txt", "--output", output, *SMALL).exit_code == 1
+    assert "Make it first" in run(corpus, "--output", output / "inside", *SMALL).stderr
+    table, empty = tmp_path / "table.csv", tmp_path / "empty.txt"
+    table.write_text("a,b\n1,2\n", encoding="utf-8")
+    empty.write_text("", encoding="utf-8")
+    assert "no column 'text'" in run(table, "--output", output, *SMALL).stderr
+    assert "has 0 words" in run(empty, "--output", output, *SMALL).stderr
+    assert not list(tmp_path.glob("mine*"))  # nothing to go on from: the next command may have other settings
 
 
 def test_names_need_a_model(corpus, tmp_path, monkeypatch):
@@ -93,6 +100,12 @@ def test_names_need_a_model(corpus, tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "spacy-en" in result.stderr
     assert not list(tmp_path.glob("mine*"))
+
+
+def test_a_step_that_is_misspelt_is_no_corpus(corpus, tmp_path):
+    result = run("cuont", corpus, "--output", tmp_path / "counts")
+    assert result.exit_code == 2
+    assert "Did you mean 'count'?" in result.stderr
 
 
 def test_help_teaches():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,6 +54,9 @@ class _Steps(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
+            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            if near and not Path(args[0]).exists():
+                ctx.fail(f"There is no such step, and no such file. Did you mean {near[0]!r}?")
             args = ["bundle", *args]
         return super().resolve_command(ctx, args)
 

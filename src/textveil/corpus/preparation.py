@@ -31,7 +31,7 @@ from textveil.corpus.training import TrainedVectors, Training, train
 from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
-from textveil.errors import OutputError, OutputExistsError, SmallCorpusError
+from textveil.errors import OutputError, OutputExistsError, SmallCorpusError, TextveilError
 from textveil.execution import Executor
 from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
@@ -105,6 +105,8 @@ class PrepareJob:
             raise unknown_name("storage", self.storage, STORAGES)
         for library in self.list_libraries():
             require(library, extra="prepare")
+        if not self.output.absolute().parent.is_dir():
+            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Make it first.")
         if self.output.exists() and not _is_bundle(self.output):
             raise OutputExistsError(f"{str(self.output)!r} exists and is no bundle. Choose another name.")
         if self.names_model is not None:
@@ -119,7 +121,7 @@ class PrepareJob:
 
         Splitting writes the corpus twice, in parts and as one file; counting needs about as much.
         """
-        return int(2.5 * self.corpus.estimate_plain_size())
+        return max(1 << 20, int(2.5 * self.corpus.estimate_plain_size()))
 
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
         """Prepare, or do what is left of it."""
@@ -141,9 +143,9 @@ class PrepareJob:
             preparation = _Preparation(self, unfinished.folder, int(job["workers"]), executor, progress)
             try:
                 bundle = preparation.run()
-            except SmallCorpusError:
-                if not preparation.has_vectors():
-                    unfinished.remove()  # other thresholds need other counts: there is nothing to go on from
+            except TextveilError as error:
+                if not preparation.is_worth_keeping(after=error):
+                    unfinished.remove()
                 raise
             put_folder(bundle, unfinished.output)
             unfinished.remove()
@@ -170,9 +172,12 @@ class _Preparation:
         trained = {name: TrainedVectors.load(self._vectors(name)) for name in self.job.decompositions}
         return self._write_bundle(lexicons, trained)
 
-    def has_vectors(self) -> bool:
-        """Whether the vectors of a decomposition are finished."""
-        return any(self._vectors(name).exists() for name in self.job.decompositions)
+    def is_worth_keeping(self, *, after: TextveilError) -> bool:
+        """Whether there is something to go on from: if other thresholds are needed, nothing but vectors is."""
+        if isinstance(after, SmallCorpusError):
+            return any(self._vectors(name).exists() for name in self.job.decompositions)
+        begun = {path.relative_to(self.folder).parts[0] for path in self.folder.rglob("*") if path.is_file()}
+        return bool(begun - {"job.json", "first"})
 
     def _vectors(self, decomposition: str) -> Path:
         return self.folder / decomposition / "vectors"
