@@ -13,6 +13,7 @@ from textveil.corpus.preparation import Labels, PrepareJob, Thresholds
 from textveil.corpus.splitting import SplitMark, split_corpus
 from textveil.corpus.training import Training
 from textveil.errors import OutputError, OutputExistsError, ParameterError, SmallCorpusError
+from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
 from textveil.hashing import hash_file
@@ -106,15 +107,17 @@ def test_what_was_trained_is_kept_when_another_decomposition_is_too_small(corpus
     assert (tmp_path / "bundle.partial" / "words" / "vectors").exists()
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_the_tokens_are_the_same_wherever_the_corpus_is_split(corpus, tmp_path, workers):
+@pytest.mark.parametrize(
+    ("name", "workers"), [("processes", 1), ("processes", 3), pytest.param("ray", 3, marks=pytest.mark.slow)]
+)
+def test_the_tokens_are_the_same_wherever_the_corpus_is_split(corpus, tmp_path, name, workers):
     first = prepare(corpus, tmp_path / "first").folder
     split = {"bundle": first, "decomposition": "pmi", "progress": ignore_progress}
     expected = split_corpus(Corpus.find([corpus]), tmp_path / "here", LocalExecutor(), workers=1, **split)
     assert expected.read_text(encoding="utf-8").count("green_tea")
     packed = tmp_path / "corpus.txt.xz"
     packed.write_bytes(lzma.compress(corpus.read_bytes()))
-    with ProcessExecutor(2) as executor:
+    with EXECUTORS.load(name)(2) as executor:
         found = split_corpus(Corpus.find([packed]), tmp_path / "there", executor, workers=workers, **split)
     assert found.read_bytes() == expected.read_bytes()
     assert SplitMark.load(found.with_name("split.json")).documents == 300
