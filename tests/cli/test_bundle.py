@@ -16,7 +16,7 @@ def test_info_describes_the_shipped_bundle():
     result = run("info")
     assert result.exit_code == 0
     for piece in (
-        "en 0.2",
+        "en 1.0",
         "tokens",
         "300 dimensions",
         "int8",
