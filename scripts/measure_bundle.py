@@ -45,10 +45,10 @@ EXPRESSIONS = (
     "love_story",
     "science_fiction",
     "main_character",
-    "at_least",
-    "middle_class",
     "police_officer",
     "bad_guy",
+    "years_ago",
+    "half_hour",
 )
 
 
