@@ -10,7 +10,7 @@ CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
 DATASETS ?= $(wildcard ../shared/datasets)
 # What the tests need of the resources is installed beside the environment, not into the user's own folder.
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
-RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic all-minilm-l6-v2)
+RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check format bench clean

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make demo`: one text under several budgets and decompositions, then a file with its certificate.
+# `make demo`: texts under several budgets and decompositions, then a file with its certificate.
 set -eu
 here=$(dirname "$0")
 out=$here/../build/demo
@@ -31,6 +31,24 @@ for decomposition in words pmi llr tscore pos wordnet; do
 done
 show "textveil obfuscate TEXT --epsilon 250 --decomposition wordnet --explain"
 textveil obfuscate "$longer" --epsilon 250 --decomposition wordnet --explain
+
+# Ten reviews of films come with gensim's own tests.
+review=$(python - <<'END'
+from pathlib import Path
+import gensim
+line = Path(gensim.__file__).with_name("test").joinpath("test_data/alldata-id-10.txt").read_text().splitlines()[1]
+print(" ".join(line.split()[1:41]).replace(" ,", ",").replace(" .", "."))
+END
+)
+words=40
+say "A real review under several decompositions and budgets"
+printf 'original\n%s\n' "$review" | fold -s -w 110
+for decomposition in words pmi pos wordnet; do
+    for each in 5 10 15; do
+        printf '\n%s, %s per word\n' "$decomposition" "$each"
+        textveil obfuscate "$review" --epsilon $((words * each)) --decomposition "$decomposition" | fold -s -w 110
+    done
+done
 
 say "A file: rows stay in place, other columns are carried along"
 show "textveil obfuscate --input examples/reviews.csv --output build/demo/out.csv --epsilon-per-word 10 --certificate build/demo/certificate.json"

@@ -2,10 +2,11 @@
 
     python scripts/measure_bundle.py --bundle en --reviews imdb_test_4000.jsonl.xz scale_reviews.jsonl.xz
 
-Per decomposition: Spearman correlation with people's judgements of 353 pairs of words (WordSim-353, which gensim ships), the
-share of the reviews' words and chunks that the vocabulary has before and after back-off, and for 1,000 reviews at 0.1, 1 and
-5 per word, how many a second, the share of words that come back unchanged, and how similar the texts still are
-(all-MiniLM-L6-v2, if it is installed and the extra ``neural`` is).
+Per decomposition: entries, names and the time it takes to load them; Spearman correlation with people's judgements of
+353 pairs of words (WordSim-353, which gensim ships); neighbours of expressions; the share of the reviews' chunks and
+words that the vocabulary has, before and after back-off; and for 1,000 reviews at 0.1, 1 and 5 per word, how many a
+second, the share of words that come back unchanged, and how similar the texts still are (all-MiniLM-L6-v2, if it is
+installed and the extra ``neural`` is).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.backoff import back_off
 from textveil.errors import TextveilError
 from textveil.obfuscation import Obfuscation, Obfuscator
+from textveil.privacy.outcomes import Outcome
 from textveil.resources import find
 from textveil.stopwords import ENGLISH
 from textveil.text import Document
@@ -34,6 +36,33 @@ from textveil.vectors import UNKNOWN, Vectors
 
 EPSILONS = (0.1, 1.0, 5.0)
 DOCUMENTS = 1000
+EXPRESSIONS = (
+    "new_york",
+    "special_effects",
+    "box_office",
+    "high_school",
+    "serial_killer",
+    "love_story",
+    "science_fiction",
+    "main_character",
+    "police_officer",
+    "bad_guy",
+    "years_ago",
+    "half_hour",
+)
+
+
+def describe(bundle: Bundle, decomposition: str) -> str:
+    """How large the vocabulary is, what of it is never written, and how long it takes to load."""
+    started = time.perf_counter()
+    vectors = Bundle.load(bundle.folder).vectors(decomposition)
+    seconds = time.perf_counter() - started
+    several = sum("_" in entry for entry in vectors.entries)
+    changed = bundle.manifest.vectors[decomposition]["changed_neighbours"]
+    return (
+        f"{len(vectors):,} entries, {several:,} of several words, {len(vectors) - len(vectors.writable):,} never "
+        f"written, int8 changes {changed:.2%} of nearest neighbours, loads in {seconds:.2f} s"
+    )
 
 
 def correlate(vectors: Vectors) -> tuple[float, float]:
@@ -54,8 +83,17 @@ def correlate(vectors: Vectors) -> tuple[float, float]:
     return float(spearmanr(judged, cosines).statistic), len(judged) / pairs
 
 
+def list_neighbours(vectors: Vectors, entry: str, count: int = 5) -> list[str]:
+    """The entries whose vectors point most nearly where this one's points, of those that may be written."""
+    lengths = np.linalg.norm(vectors.matrix, axis=1)
+    row = vectors.find(entry)
+    cosines = vectors.matrix @ vectors.matrix[row] / lengths / lengths[row]
+    allowed = vectors.writable[vectors.writable != row]
+    return [vectors.entries[place] for place in allowed[cosines[allowed].argsort()[::-1][:count]]]
+
+
 def cover(bundle: Bundle, decomposition: str, documents: Sequence[Document]) -> dict[str, float]:
-    """The shares of chunks with a word that is no stopword, and of such words, that are known: before and after back-off."""
+    """Of chunks with a word that is no stopword, and of such words, the shares that are known."""
     vectors = bundle.vectors(decomposition)
     chunks = known_chunks = words = known = backed = 0
     for document, found in zip(documents, DECOMPOSERS.load(decomposition)(bundle).decompose(documents), strict=True):
@@ -78,7 +116,7 @@ def count_unchanged(results: Sequence[Obfuscation]) -> float:
     words = same = 0
     for result in results:
         for chunk in result.chunks:
-            if chunk.outcome.value != "kept_stopword":
+            if chunk.outcome is not Outcome.KEPT_STOPWORD:
                 words += chunk.chunk.size
                 same += chunk.chunk.size * (chunk.replacement in (None, chunk.original.lower()))
     return same / words if words else 0.0
@@ -127,25 +165,34 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=60, help="take only the first words of each review")
     options = parser.parse_args()
     bundle = Bundle.load(options.bundle)
+    size = sum(path.stat().st_size for path in bundle.folder.rglob("*") if path.is_file())
+    print(f"{bundle.manifest.name} {bundle.manifest.version}: {size / 1e6:.1f} MB, sha256 {bundle.hash}")
     reviews = [" ".join(review.split()[: options.words]) for review in read_reviews(options.reviews)]
     documents = list(map(Document.parse, reviews))
     average = sum(len(document.words) for document in documents) / len(documents)
+    print(f"{len(reviews):,} reviews, the first {options.words} words of each; {average:.1f} words on average")
     encode = load_encoder()
     originals = encode(reviews) if encode else None
     for decomposition in bundle.decompositions:
-        rho, share = correlate(bundle.vectors(decomposition))
+        vectors = bundle.vectors(decomposition)
+        rho, share = correlate(vectors)
         covered = ", ".join(f"{name} {value:.1%}" for name, value in cover(bundle, decomposition, documents).items())
-        print(f"{decomposition:<9} WordSim-353 {rho:.3f} ({share:.0%} of pairs)   known: {covered}", flush=True)
+        print(f"\n{decomposition}: {describe(bundle, decomposition)}")
+        print(f"    WordSim-353 {rho:.3f} ({share:.0%} of pairs are known)")
+        print(f"    known {covered}")
         obfuscator = Obfuscator(bundle, decomposition=decomposition, seed=1)
         for epsilon in EPSILONS:
             started = time.perf_counter()
             results = list(obfuscator.obfuscate_all(reviews, epsilon=epsilon * average))
             rate = len(results) / (time.perf_counter() - started)
-            line = f"          {epsilon:>4} per word: {rate:,.0f} documents/s, {count_unchanged(results):.1%} unchanged"
+            line = f"    {epsilon:>3} per word: {rate:,.0f} documents/s, {count_unchanged(results):.1%} unchanged"
             if encode:
                 similar = (originals * encode([result.text for result in results])).sum(axis=1)
                 line += f", similarity {similar.mean():.3f}"
             print(line, flush=True)
+        for entry in EXPRESSIONS:
+            if entry in vectors:
+                print(f"    {entry}: {', '.join(list_neighbours(vectors, entry))}")
 
 
 if __name__ == "__main__":

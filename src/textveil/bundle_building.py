@@ -16,11 +16,12 @@ from textveil.errors import OutputExistsError, ParameterError
 from textveil.hashing import hash_file
 from textveil.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
-from textveil.vectors import Matrix, Vectors
+from textveil.vectors import Matrix, RowNumbers, Vectors
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SAMPLE = 1000
 _COPY_ROWS = 16_384
+_BATCH_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ def build_bundle(
             described[decomposition] = {
                 **describe(vectors),
                 "storage": storage,
+                "changed_neighbours": measure_changed_neighbours(table.matrix, stored),
                 "distance": measure_distances(vectors),
             }
         files = _hash_files(unfinished)
@@ -179,7 +181,7 @@ def measure_distances(vectors: Vectors) -> dict[str, Any]:
     that is not in the vocabulary.
     """
     matrix = vectors.matrix
-    sample = np.linspace(0, len(matrix) - 1, num=min(_SAMPLE, len(matrix)), dtype=np.int64)
+    sample = _sample_rows(len(matrix))
     norms = np.einsum("ij,ij->i", matrix, matrix)
     pairs = np.empty((len(sample), len(sample)), dtype=np.float32)
     nearest = np.empty(len(sample), dtype=np.float32)
@@ -194,6 +196,30 @@ def measure_distances(vectors: Vectors) -> dict[str, Any]:
         "centre": np.linalg.norm(matrix[sample] - vectors.centre, axis=1),
     }
     return {"metric": "euclidean", **{kind: _quantiles(distances) for kind, distances in measured.items()}}
+
+
+def measure_changed_neighbours(exact: npt.NDArray[Any], stored: Matrix) -> float:
+    """The share of entries, among a thousand at most, that storing the vectors gives another nearest neighbour."""
+    sample = _sample_rows(len(stored))
+    changed = np.mean(_find_neighbours(exact, sample) != _find_neighbours(stored, sample))
+    return round(float(changed), 4)
+
+
+def _find_neighbours(matrix: npt.NDArray[Any], sample: RowNumbers) -> RowNumbers:
+    """The nearest other entry of some entries."""
+    rows = np.asarray(matrix, dtype=np.float32)
+    halves = np.einsum("ij,ij->i", rows, rows) / 2
+    nearest = np.empty_like(sample)
+    for start in range(0, len(sample), _BATCH_ROWS):
+        some = sample[start : start + _BATCH_ROWS]
+        scores = rows[some] @ rows.T - halves
+        scores[np.arange(len(some)), some] = -np.inf
+        nearest[start : start + len(some)] = scores.argmax(axis=1)
+    return nearest
+
+
+def _sample_rows(rows: int) -> RowNumbers:
+    return np.linspace(0, rows - 1, num=min(_SAMPLE, rows), dtype=np.int64)
 
 
 def _quantiles(distances: npt.NDArray[Any]) -> dict[str, float]:

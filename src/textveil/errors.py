@@ -52,6 +52,10 @@ class InputError(TextveilError):
     """A file cannot be read, or is not what its name says."""
 
 
+class SmallCorpusError(InputError):
+    """A corpus has too little text for the thresholds."""
+
+
 class OutputError(TextveilError):
     """A file cannot be written."""
 

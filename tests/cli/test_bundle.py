@@ -16,7 +16,7 @@ def test_info_describes_the_shipped_bundle():
     result = run("info")
     assert result.exit_code == 0
     for piece in (
-        "en 0.2",
+        "en 1.0",
         "tokens",
         "300 dimensions",
         "int8",
@@ -108,3 +108,27 @@ def test_import_takes_lexicons_along(tmp_path, glove):
     refused = run("import", glove, "--output", tmp_path / "other", "--lexicons", counts)
     assert refused.exit_code == 1
     assert "textveil prepare score" in refused.stderr
+
+
+def test_list_names_what_ships():
+    line = run("list").stdout.splitlines()[0]
+    assert line.startswith("en  ")
+    assert line.endswith("words, pmi, llr, tscore, pos, wordnet")
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_gensim_reads_what_is_exported(tmp_path, tiny, binary):
+    from gensim.models import KeyedVectors
+
+    path = tmp_path / "vectors"
+    result = run("export", tiny.folder, "--output", path, *(["--binary"] if binary else []))
+    assert result.exit_code == 0, result.stderr
+    assert "38 entries of 12 dimensions" in result.stdout
+    read = KeyedVectors.load_word2vec_format(str(path), binary=binary)
+    assert read.index_to_key == list(tiny.vectors("words").entries)
+    np.testing.assert_array_equal(read.vectors, tiny.vectors("words").matrix)
+    assert run("export", tiny.folder, "--output", path).exit_code == 2
+    assert run("export", tiny.folder, "--output", path, "--overwrite", "--decomposition", "pmi").exit_code == 1
+    assert path.stat().st_size > 0  # what is there is kept
+    imported = run("import", path, "--output", tmp_path / "again")
+    assert imported.exit_code == 0, imported.stderr

@@ -1,16 +1,24 @@
 """From a corpus to a bundle, on a few thousand words."""
 
+import lzma
 import random
+import re
 
+import numpy as np
 import pytest
 
 from textveil.bundle import Bundle
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.preparation import Labels, PrepareJob, Thresholds
+from textveil.corpus.splitting import SplitMark, split_corpus
 from textveil.corpus.training import Training
-from textveil.errors import InputError, OutputError, ParameterError
+from textveil.errors import OutputError, OutputExistsError, ParameterError, SmallCorpusError
+from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
+from textveil.execution.processes import ProcessExecutor
+from textveil.hashing import hash_file
 from textveil.obfuscation import Obfuscator
+from textveil.progress import ignore_progress
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
 SMALL = {
@@ -77,17 +85,104 @@ def test_another_setting_is_not_a_resumption(corpus, tmp_path, monkeypatch):
         prepare(corpus, tmp_path / "bundle", training=Training(dimensions=9))
 
 
-def test_a_corpus_too_small_for_the_thresholds(corpus, tmp_path):
-    with pytest.raises(InputError, match="too small for --min-count 100000.*Lower it"):
-        prepare(corpus, tmp_path / "bundle", thresholds=Thresholds(min_count=100_000))
-    with pytest.raises(InputError, match="occurs 100000 times. Lower --min-entry-count"):
-        prepare(corpus, tmp_path / "other", training=Training(min_count=100_000), decompositions=("words",))
+def test_a_corpus_too_small_for_the_thresholds_says_what_would_work(corpus, tmp_path):
+    output = tmp_path / "bundle"
+    for option, value, message in [
+        ("thresholds", Thresholds(min_count=100_000), "too small for --min-count 100000.*Try --min-count 2"),
+        ("thresholds", Thresholds(3, min_pmi=50), r"above --min-pmi 50, the highest has \d.*Try --min-pmi"),
+        ("training", Training(min_count=10_000), r"too small for --min-entry-count 10000.*occurs \d+ times. Lower"),
+    ]:
+        with pytest.raises(SmallCorpusError, match=message) as caught:
+            prepare(corpus, output, **{option: value})
+        assert not (tmp_path / "bundle.partial").exists()  # the next command is not a resumption
+    most = int(re.search(r"occurs (\d+) times", str(caught.value))[1])
+    pmi = {"thresholds": Thresholds(2, min_pmi=1.5, top_share=0.5), "decompositions": ("words",)}
+    assert len(prepare(corpus, output, training=Training(dimensions=8, min_count=most), **pmi).vectors("words")) == 1
+
+
+def test_what_was_trained_is_kept_when_another_decomposition_is_too_small(corpus, tmp_path):
+    most = int(prepare(corpus, tmp_path / "words", decompositions=("words",)).counts("words")[0])
+    with pytest.raises(SmallCorpusError, match="too small for --min-entry-count"):
+        prepare(corpus, tmp_path / "bundle", training=Training(dimensions=8, epochs=1, min_count=most))
+    assert (tmp_path / "bundle.partial" / "words" / "vectors").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "workers"), [("processes", 1), ("processes", 3), pytest.param("ray", 3, marks=pytest.mark.slow)]
+)
+def test_the_tokens_are_the_same_wherever_the_corpus_is_split(corpus, tmp_path, name, workers):
+    first = prepare(corpus, tmp_path / "first").folder
+    split = {"bundle": first, "decomposition": "pmi", "progress": ignore_progress}
+    expected = split_corpus(Corpus.find([corpus]), tmp_path / "here", LocalExecutor(), workers=1, **split)
+    assert expected.read_text(encoding="utf-8").count("green_tea")
+    packed = tmp_path / "corpus.txt.xz"
+    packed.write_bytes(lzma.compress(corpus.read_bytes()))
+    with EXECUTORS.load(name)(2) as executor:
+        found = split_corpus(Corpus.find([packed]), tmp_path / "there", executor, workers=workers, **split)
+    assert found.read_bytes() == expected.read_bytes()
+    assert SplitMark.load(found.with_name("split.json")).documents == 300
+
+
+def test_a_resumption_with_other_workers_reads_the_same_blocks(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("textveil.corpus.inputs.SENT_BYTES", 1 << 10)
+    monkeypatch.setattr("textveil.corpus.inputs._READ_BYTES", 1 << 10)
+    packed = tmp_path / "corpus.txt.xz"
+    packed.write_bytes(lzma.compress(corpus.read_bytes()))
+    job = PrepareJob(Corpus.find([packed]), tmp_path / "bundle", **SMALL)
+    done = []
+
+    def stop(stage, amount, fraction):
+        done.append(stage)
+        if done.count("splitting by words") == 3:
+            raise KeyboardInterrupt
+
+    with ProcessExecutor(2) as executor, pytest.raises(KeyboardInterrupt):
+        job.run(executor, stop)
+    assert 0 < len(list((tmp_path / "bundle.partial" / "words" / "split").glob("*.txt"))) < 10
+    assert job.run(LocalExecutor(1)).manifest.tokens == len(corpus.read_text().split())
+
+
+def test_the_manifest_makes_the_build_repeatable(corpus, tmp_path):
+    first = prepare(corpus, tmp_path / "first")
+    again = prepare(corpus, tmp_path / "again")
+    assert first.manifest == again.manifest
+    said = first.manifest.parameters
+    assert said["corpus"]["files"] == [
+        {"name": "corpus.txt", "bytes": corpus.stat().st_size, "sha256": hash_file(corpus)}
+    ]
+    assert said["training"]["dimensions"] == 8
+    assert said["thresholds"] == {"min_count": 3, "min_pmi": 2.0, "top_share": 0.5, "only_attracted": False}
+    assert said["software"].keys() >= {"textveil", "gensim", "numpy", "nupunkt"}
+    assert str(tmp_path) not in first.manifest.to_json()
+
+
+def test_cbow_and_the_storage_are_a_choice(corpus, tmp_path):
+    skip_gram = prepare(corpus, tmp_path / "one", storage="float32", decompositions=("words",))
+    cbow = prepare(
+        corpus,
+        tmp_path / "two",
+        storage="float32",
+        decompositions=("words",),
+        training=Training(dimensions=8, epochs=1, min_count=2, skip_gram=False),
+    )
+    assert not np.allclose(skip_gram.vectors("words").matrix, cbow.vectors("words").matrix)
+    assert skip_gram.manifest.vectors["words"]["changed_neighbours"] == 0
+    with pytest.raises(ParameterError, match="Did you mean 'int8'"):
+        prepare(corpus, tmp_path / "three", storage="int4")
+
+
+def test_no_folder_is_replaced_that_is_no_bundle(corpus, tmp_path):
+    with pytest.raises(OutputExistsError, match="is no bundle"):
+        prepare(corpus, tmp_path, overwrite=True)
+    assert corpus.exists()
 
 
 def test_a_disk_too_small(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
     with pytest.raises(OutputError, match="MiB of disk.*Make room"):
         prepare(corpus, tmp_path / "bundle")
+    monkeypatch.undo()
+    prepare(corpus, tmp_path / "bundle")  # the same command goes on
 
 
 def test_lexicons_that_are_there_are_not_counted_again(corpus, tmp_path):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -50,15 +51,22 @@ def info(
     for decomposition, lexicon in manifest.lexicons.items():
         typer.echo(f"{decomposition:<9} lexicon of {lexicon['ngrams']:,} expressions")
     for decomposition, table in manifest.vectors.items():
+        typer.echo(describe_vectors(decomposition, table))
         distances = table.get("distance", {})
-        typer.echo(
-            f"{decomposition:<9} {table['entries']:,} entries, {table['dimensions']} dimensions, {table['storage']}, "
-            f"{table['writable']:,} may be written"
-        )
         for kind, label in DISTANCES:
             if distances.get(kind):
                 quantiles = ", ".join(f"{float(q):.0%} {value:g}" for q, value in distances[kind].items())
                 typer.echo(f"          distance {label}: {quantiles}")
+
+
+def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
+    """What a manifest says of vectors, in a line."""
+    changed = table.get("changed_neighbours")
+    return (
+        f"{decomposition:<9} {table['entries']:,} entries, {table['dimensions']} dimensions, {table['writable']:,} may "
+        f"be written, {table['storage']}"
+        + (f" (changes {changed:.2%} of nearest neighbours)" if isinstance(changed, float) else "")
+    )
 
 
 @app.command("verify")

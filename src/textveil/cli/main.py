@@ -18,7 +18,7 @@ from textveil.version import __version__
 
 EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the world don't live in New York City."
   textveil bundle info
-  textveil prepare count corpus.txt.xz --output counts --min-count 20
+  textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
 
 Epsilon is the budget of one document. Smaller is more private and less faithful.
@@ -49,8 +49,8 @@ app = typer.Typer(
 app.command("obfuscate", epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfuscate.obfuscate)
 app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
 app.add_typer(bundle.app, name="bundle")
-for step, told in bundle_making.STEPS.items():
-    prepare.app.command(step, help=told, epilog=bundle_making.EXAMPLES, no_args_is_help=True)(bundle_making.make_bundle)
+prepare.app.command("train", epilog=bundle_making.TRAIN_EXAMPLES, no_args_is_help=True)(bundle_making.train)
+prepare.app.command("bundle", epilog=bundle_making.BUNDLE_EXAMPLES, no_args_is_help=True)(bundle_making.make_bundle)
 app.add_typer(prepare.app, name="prepare")
 app.add_typer(resources.app, name="resources")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import difflib
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,13 +10,26 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from textveil.cli.corpus_options import (
+    Address,
+    Column,
+    Config,
+    CorpusNames,
+    ExecutorName,
+    Format,
+    Quiet,
+    Revision,
+    Split,
+    Workers,
+    parse_size,
+    unit_of,
+)
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
 from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
-from textveil.errors import ParameterError
 from textveil.execution import EXECUTORS
 from textveil.extras import require
-from textveil.tables import FORMATS, TEXT_COLUMN
+from textveil.tables import TEXT_COLUMN
 
 COUNT_EXAMPLES = """
 \b
@@ -41,83 +54,51 @@ class _Steps(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
+            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            if near and not Path(args[0]).exists():
+                ctx.fail(f"There is no such step, and no such file. Did you mean {near[0]!r}?")
             args = ["bundle", *args]
         return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(
     cls=_Steps,
-    help="Prepare a language from a corpus. All steps in one: textveil prepare CORPUS... --output BUNDLE",
+    help="Prepare a language from a corpus.\n\nAll steps in one:\n\ntextveil prepare CORPUS... --output BUNDLE",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
-
-
-def parse_size(text: str) -> int:
-    """Bytes, as people write them.
-
-    >>> parse_size("1.5G"), parse_size("512 MiB")
-    (1610612736, 536870912)
-    """
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise ParameterError("The memory must be a number of bytes, such as 512M or 16G.")
-    size = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
-    return int(min(size, 2.0**62))
-
-
-def unit_of(stage: str) -> str:
-    """What progress is counted in: files while they are hashed, words while they are read, then n-grams."""
-    verb = stage.partition(" ")[0]
-    return {"hashing": "files", "reading": "words", "counting": "words"}.get(verb, "n-grams")
 
 
 @app.command("count", epilog=COUNT_EXAMPLES, no_args_is_help=True)
 @reporting_errors
 def count(
-    corpus: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CORPUS",
-            help="Files (txt with a document per line, jsonl, parquet, csv, tsv; plain or .gz, .xz, .zst), folders, "
-            "or hf:OWNER/NAME for a Hugging Face data set.",
-            show_default=False,
-        ),
-    ],
+    corpus: CorpusNames,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the counts.")],
     min_count: Annotated[
         int, typer.Option(help="Leave out n-grams that occur less often. The paper's is for ten billion words.")
     ] = MIN_COUNT,
-    column: Annotated[str, typer.Option("--column", "-c", help="The column with the documents.")] = TEXT_COLUMN,
-    format_name: Annotated[
-        str | None, typer.Option("--format", help=f"The format, if names do not tell it: {', '.join(FORMATS)}.")
-    ] = None,
-    config: Annotated[str | None, typer.Option(help="The configuration of a Hugging Face data set.")] = None,
-    split: Annotated[str, typer.Option(help="The split of a Hugging Face data set.")] = SPLIT,
-    revision: Annotated[str | None, typer.Option(help="The revision of a Hugging Face data set.")] = None,
-    executor: Annotated[
-        str,
-        typer.Option(help=f"Where the work runs: {', '.join(EXECUTORS)}. The result is the same to the byte."),
-    ] = "processes",
-    workers: Annotated[int | None, typer.Option(help="How many work at a time; by default, one per core.")] = None,
-    address: Annotated[
-        str | None, typer.Option(help="The address of a running Ray cluster, or auto; its machines share the files.")
-    ] = None,
+    column: Column = TEXT_COLUMN,
+    format_name: Format = None,
+    config: Config = None,
+    split: Split = SPLIT,
+    revision: Revision = None,
+    executor: ExecutorName = "processes",
+    workers: Workers = None,
+    address: Address = None,
     memory: Annotated[
         str, typer.Option(help="The memory of all processes together, such as 512M or 16G; the rest is on disk.")
     ] = f"{MEMORY >> 30}G",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace counts that are there, and start an unfinished run over.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show neither progress nor a summary.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Count all n-grams of one to four words that occur often enough, exactly.
 
     Words are the runs of letters, digits and underscores of the lower-cased text; n-grams do not cross documents.
-    While it runs, it needs about 15 bytes of disk per word of the corpus, 100 at a --min-count of 1.
+    The result is the same to the byte wherever the work is done. While it runs, it needs about 15 bytes of disk per
+    word of the corpus, 100 at a --min-count of 1.
     """
     require("pyarrow", extra="prepare")
     from textveil.corpus.counting import CountJob

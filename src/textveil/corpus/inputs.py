@@ -166,6 +166,18 @@ class Corpus:
             "format": self.format_name,
         }
 
+    def cite(self) -> dict[str, Any]:
+        """What the corpus is, for those who do not have this machine: no folders, but hashes."""
+        return {
+            "files": [{"name": file.path.name, "bytes": file.size, "sha256": file.hash()} for file in self.files],
+            "data_sets": [
+                {"name": Path(dataset.name).name if dataset.files else dataset.name}
+                | {"config": dataset.config, "split": dataset.split, "revision": dataset.revision}
+                for dataset in self.datasets
+            ],
+            "column": self.column,
+        }
+
     def blocks(self, workers: int) -> Iterator[tuple[str, Block]]:
         """All blocks in order, with their names.
 

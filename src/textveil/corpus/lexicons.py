@@ -30,6 +30,8 @@ from textveil.version import __version__
 
 FORMAT = 1
 MANIFEST = "lexicons.json"
+WORDS_PER_COUNT = 1_600_000
+"""A corpus of so many words for each time that an n-gram must occur has useful lexicons: 64 million words, 40 times."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,27 @@ def read_lexicon_tables(folder: Path) -> dict[str, LexiconTable]:
         for measure, lexicon in lexicons.items()
         if len(lexicon) > 0
     }
+
+
+def explain_empty(folder: Path, measure: str) -> str:
+    """Why the lexicon of a measure has no entry, and what would give it one."""
+    manifest = json.loads((folder / MANIFEST).read_bytes())
+    tokens, min_count = manifest["tokens"], manifest["min_count"]
+    highest = manifest["lexicons"][measure].get("highest")
+    reason = f"The lexicon of {measure} has no entry"
+    if not manifest["ngrams"]:
+        enough = max(2, tokens // WORDS_PER_COUNT)
+        lower = f"Try --min-count {enough}, or take more text." if enough < min_count else "Take more text."
+        return (
+            f"{reason}: the corpus is too small for --min-count {min_count}. No two of its {tokens:,} words stand "
+            f"together so often. {lower}"
+        )
+    if highest is None:
+        return f"{reason}: all n-grams stand together less often than by chance. Go without --only-attracted."
+    return (
+        f"{reason}: no n-gram is above --min-pmi {manifest['min_pmi']:g}, the highest has {highest:.4g}. "
+        f"Try --min-pmi {highest / 2:.2g}, or take more text."
+    )
 
 
 def lexicon_name(measure: str) -> str:
@@ -169,6 +192,7 @@ class ScoreJob:
             "entries": {str(n): int((scored.lengths[chosen] == n).sum()) for n in range(2, LONGEST + 1)},
             "threshold": threshold,
             "rarer_than_chance": int((~scored.attracted[chosen]).sum()),
+            "highest": float(scored.scores[measure][eligible].max()) if eligible.any() else None,
         }
 
 

@@ -1,19 +1,27 @@
-"""Finding the names of people among a corpus's words, so that no bundle writes them.
+"""Finding the names of people among the entries of vectors, so that no bundle writes them.
 
-Two things tell a name: spaCy takes a word for a part of a person's name, and inside sentences it is capitalised. Both
-are counted in a sample of the corpus, and a word is a name when one of a few rules says so.
+Two things tell a name: inside sentences it is capitalised, and spaCy takes it for a part of a person's name. Capitals
+are counted in all of the corpus. What is mostly capitalised is then looked at: spaCy reads some passages for each such
+word.
+
+entries.json            what to look for
+capitals/BLOCK.json     how often words stand inside a sentence, and how often capitalised
+rates.json              which words are mostly capitalised, and what share of their passages is read
+people/BLOCK.json       how often entries stand in passages, and how often as a person's name
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from textveil.atomic import output_error, writing
 from textveil.corpus.blocks import Block
@@ -21,127 +29,235 @@ from textveil.corpus.inputs import Corpus
 from textveil.errors import InputError
 from textveil.execution import Executor
 from textveil.extras import require
+from textveil.matching import LONGEST
 from textveil.progress import Progress
 from textveil.stopwords import ENGLISH
 from textveil.text import WORD
 
 RULES = ((0.5, 0.5), (0.1, 0.9))
-"""For each rule: in what share of its occurrences a name is a person's, and in what share it is capitalised."""
-SAMPLE = 20_000
-"""How many documents spaCy reads."""
-LONGEST_TEXT = 2000
-"""How many characters of each it reads."""
+"""For each rule: in what share of passages a name is a person's, and in what share of places it is capitalised."""
+PASSAGES = 20
+"""In about how many places spaCy looks at a word."""
+REACH = 150
+"""How many characters before and behind the word a passage has."""
+_LEAST_CAPITAL = min(capital for _, capital in RULES)
 _INSIDE_SENTENCE = re.compile(r"(?<=[\w,;] )\w+")  # behind a word or a comma: no sentence begins here
+_LAST_WORD = re.compile(r"\S*$")
+_FIRST_WORD = re.compile(r"\S*")
+
+Counts = dict[str, tuple[int, int]]
+"""How often something was seen, and how often it was what is looked for."""
+_Task = TypeVar("_Task", "CapitalTask", "PeopleTask")
 
 
 @dataclass(frozen=True, slots=True)
-class NameTask:
-    """Count names and capitals in every so many documents of a block."""
+class CapitalTask:
+    """Count the capitals of a block."""
 
     name: str
     block: Block
     folder: Path
-    model: str
-    step: int
 
-    def run(self) -> None:
-        """Write the counts."""
-        counts = NameCounts()
-        texts = [text for texts in self.block.read() for text in texts if text is not None]
-        counts.add(texts[:: self.step], _load_model(self.model))
-        with writing(self.folder / f"{self.name}.json") as stream:
-            stream.write(json.dumps(counts.as_dict(), ensure_ascii=False).encode(errors="replace"))
-
-
-class NameCounts:
-    """How often words occur, how often as a part of a person's name, and how often capitalised inside a sentence."""
-
-    def __init__(self) -> None:
-        self.seen: Counter[str] = Counter()
-        self.named: Counter[str] = Counter()
-        self.inside: Counter[str] = Counter()
-        self.capital: Counter[str] = Counter()
-
-    def add(self, texts: Sequence[str], model: Any) -> None:
-        """Count the words of texts."""
-        for text in texts:
+    def run(self) -> Counts:
+        """Of every word of the entries: how often it stands inside a sentence, and how often capitalised."""
+        wanted = {word for entry in _load(self.folder / "entries.json") for word in entry.split("_")}
+        seen: Counter[str] = Counter()
+        capital: Counter[str] = Counter()
+        for text in _read(self.block):
             words = _INSIDE_SENTENCE.findall(text)
-            self.inside.update(word.lower() for word in words)
-            self.capital.update(word.lower() for word in words if word.istitle())
-        for document in model.pipe((text[:LONGEST_TEXT] for text in texts), batch_size=64):
-            for token in document:
-                words = WORD.findall(token.text.lower())
-                self.seen.update(words)
-                if token.ent_type_ == "PERSON":
-                    self.named.update(words)
+            seen.update(map(str.lower, words))
+            capital.update(word.lower() for word in words if word[0].isupper())
+        return {word: (seen[word], capital[word]) for word in sorted(wanted & seen.keys())}
 
-    def merge(self, values: Mapping[str, Mapping[str, int]]) -> None:
-        """Add what another task has counted."""
-        for kind, counts in values.items():
-            getattr(self, kind).update(counts)
 
-    def as_dict(self) -> dict[str, dict[str, int]]:
-        """What was counted."""
-        return {kind: dict(getattr(self, kind)) for kind in ("seen", "named", "inside", "capital")}
+@dataclass(frozen=True, slots=True)
+class PeopleTask:
+    """Let spaCy read passages of a block."""
 
-    def is_name(self, word: str) -> bool:
-        """Whether a word is taken for a name."""
-        if word in ENGLISH or not self.named[word]:
-            return False
-        named = self.named[word] / self.seen[word]
-        capital = self.capital[word] / self.inside[word] if self.inside[word] else 0.0
-        return any(named >= least_named and capital >= least_capital for least_named, least_capital in RULES)
+    name: str
+    block: Block
+    folder: Path
+    model: Path
 
-    def choose(self, entries: Iterable[str]) -> list[str]:
-        """The entries of which a word is a name."""
-        return [entry for entry in entries if any(map(self.is_name, entry.split("_")))]
+    def run(self) -> Counts:
+        """Of every entry: how often it stands in the passages, and how often as a person's name or a part of one."""
+        entries = frozenset(_load(self.folder / "entries.json"))
+        seen: Counter[str] = Counter()
+        named: Counter[str] = Counter()
+        sampler = _Sampler(self.name, _load(self.folder / "rates.json"))
+        passages = (passage for text in _read(self.block) for passage in sampler.choose(text))
+        for document in load_recogniser(self.model).pipe(passages, batch_size=256):
+            words = [(word, token.ent_type_ == "PERSON") for token in document for word in WORD.findall(token.lower_)]
+            for start in range(len(words)):
+                for stop in range(start + 1, min(start + LONGEST, len(words)) + 1):
+                    entry = "_".join(word for word, _ in words[start:stop])
+                    if entry in entries:
+                        seen[entry] += 1
+                        named[entry] += all(person for _, person in words[start:stop])
+        return {entry: (seen[entry], named[entry]) for entry in sorted(seen)}
+
+
+class _Sampler:
+    """Chooses passages of a block, so that every word is read at its rate: the same ones whenever it is asked."""
+
+    def __init__(self, block: str, rates: dict[str, float]) -> None:
+        self._rates = rates
+        self._due = {word: zlib.crc32(f"{block} {word}".encode()) / 2**32 for word in rates}
+
+    def choose(self, text: str) -> list[str]:
+        """The passages of a text; they do not overlap."""
+        passages: list[str] = []
+        start = stop = 0
+        for match in WORD.finditer(text):
+            word = match[0].lower()
+            if word not in self._rates:
+                continue
+            self._due[word] += self._rates[word]
+            if self._due[word] < 1:
+                continue
+            self._due[word] -= 1
+            if match.start() - REACH > stop:
+                if stop:
+                    passages.append(_cut(text, start, stop))
+                start = max(0, match.start() - REACH)
+            stop = match.end() + REACH
+        return [*passages, _cut(text, start, stop)] if stop else passages
+
+
+def _cut(text: str, start: int, stop: int) -> str:
+    """A piece of a text, without the words it would cut in two."""
+    if start and (first := _FIRST_WORD.match(text, start)):
+        start = first.end()
+    if stop < len(text) and (last := _LAST_WORD.search(text, start, stop)):
+        stop = last.start()
+    return text[start:stop]
+
+
+def _read(block: Block) -> Iterator[str]:
+    return (text for texts in block.read() for text in texts if text is not None)
 
 
 @cache
-def _load_model(model: str) -> Any:
-    return require("spacy", extra="prepare").load(model, exclude=["parser", "lemmatizer", "attribute_ruler"])
+@cache
+def load_recogniser(model: Path) -> Any:
+    """A spaCy model without what does not find names."""
+    spacy = require("spacy", extra="prepare")
+    try:
+        others = [name for name in spacy.util.get_model_meta(model)["pipeline"] if name != "ner"]
+        return spacy.load(model, exclude=others)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        raise InputError(
+            f"The spaCy model {model.name!r} cannot be loaded. Install it again with 'textveil resources install "
+            "spacy-en --force', or go without names: --no-names."
+        ) from error
 
 
-def do_names(task: NameTask) -> int:
-    """Do a task, wherever this is; the bytes of the corpus that it stands for."""
-    task.run()
-    return task.block.size
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What was counted, and which entries are names by it."""
+
+    capitals: Counts
+    people: Counts
+
+    def is_name(self, word: str) -> bool:
+        """Whether a word is taken for a person's name."""
+        person, capital = _share(self.people, word), _share(self.capitals, word)
+        return word not in ENGLISH and any(
+            person >= least_person and capital >= least_capital for least_person, least_capital in RULES
+        )
+
+    def choose(self, entries: Iterable[str]) -> list[str]:
+        """The entries that are names: those of which a word is one, and those that mostly are one as a whole."""
+        return [
+            entry
+            for entry in entries
+            if any(map(self.is_name, words := entry.split("_")))
+            or (len(words) > 1 and _share(self.people, entry) >= RULES[0][0])
+        ]
 
 
-def count_names(
-    corpus: Corpus, folder: Path, executor: Executor, *, documents: int, model: str, progress: Progress
-) -> NameCounts:
-    """Count names and capitals in a sample of a corpus, or in what is left of it.
+def _share(counts: Counts, entry: str) -> float:
+    seen, found = counts.get(entry, (0, 0))
+    return found / seen if seen else 0.0
+
+
+def find_names(
+    corpus: Corpus,
+    folder: Path,
+    executor: Executor,
+    *,
+    workers: int,
+    entries: Iterable[str],
+    model: Path,
+    progress: Progress,
+) -> Names:
+    """Find out what tells names in a corpus, or what is left of that.
 
     Args:
         corpus: What to read.
         folder: Where to keep what was counted.
         executor: Where the work is done.
-        documents: How many documents the corpus has.
-        model: A model of spaCy that tells people's names: its name or folder.
+        workers: How many workers the blocks of the corpus are made for.
+        entries: What to look for; several words have underscores between them.
+        model: The folder of a spaCy model that finds people's names.
         progress: Is told how far it is.
     """
+    wanted = sorted(set(entries))
+    if (folder / "entries.json").exists() and _load(folder / "entries.json") != wanted:
+        shutil.rmtree(folder)  # what was counted is not of these entries
+    _save(folder / "entries.json", wanted)
+
+    def count(kind: str, make: Callable[[str, Block], _Task], stage: str) -> Counts:
+        names: list[str] = []
+
+        def tasks() -> Iterator[tuple[Path, _Task]]:
+            for name, block in corpus.blocks(workers):
+                names.append(name)
+                path = folder / kind / f"{name}.json"
+                if not path.exists():
+                    yield path, make(name, block)
+
+        done = 0
+        for size in executor.map(do_names, tasks()):
+            done += size
+            progress(stage, done, min(1.0, done / corpus.size) if corpus.size else None)
+        return _add_up(folder / kind / f"{name}.json" for name in names)
+
+    capitals = count("capitals", lambda name, block: CapitalTask(name, block, folder), "finding capitals")
+    proper = {word: seen for word, (seen, capital) in capitals.items() if capital >= _LEAST_CAPITAL * seen}
+    _save(folder / "rates.json", {word: min(1.0, PASSAGES / seen) for word, seen in proper.items()})
+    people = count("people", lambda name, block: PeopleTask(name, block, folder, model), "finding names")
+    return Names(capitals, people)
+
+
+def do_names(task: tuple[Path, CapitalTask | PeopleTask]) -> int:
+    """Do a task, wherever this is, and write what it counted; the bytes of the corpus that it stands for."""
+    path, work = task
+    _save(path, work.run())
+    return work.block.size
+
+
+def _add_up(paths: Iterable[Path]) -> Counts:
+    """What all blocks have counted."""
+    total: Counts = {}
+    for path in paths:
+        for entry, (seen, found) in _load(path).items():
+            before = total.get(entry, (0, 0))
+            total[entry] = before[0] + seen, before[1] + found
+    return total
+
+
+def _save(path: Path, values: Any) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise output_error(folder, error) from error
-    step = max(1, documents // SAMPLE)
-    names: list[str] = []
+        raise output_error(path, error) from error
+    with writing(path) as stream:
+        stream.write(json.dumps(values).encode())
 
-    def tasks() -> Iterator[NameTask]:
-        for name, block in corpus.blocks(executor.workers):
-            names.append(name)
-            if not (folder / f"{name}.json").exists():
-                yield NameTask(name, block, folder, model, step)
 
-    done = 0
-    for size in executor.map(do_names, tasks()):
-        done += size
-        progress("finding names", done, min(1.0, done / corpus.size) if corpus.size else None)
-    counts = NameCounts()
-    for name in names:
-        try:
-            counts.merge(json.loads((folder / f"{name}.json").read_bytes()))
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise InputError(f"{str(folder / name)!r} cannot be read. Start over with --overwrite.") from error
-    return counts
+def _load(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error

@@ -2,36 +2,40 @@
 
 counts, lexicons    what counting and scoring write
 first               a bundle that has the lexicons and no vectors, to split the corpus with
-names               counts of names and capitals, by block
 pmi/vectors         trained vectors, for every decomposition
+names               what tells people's names, by block
 bundle              what gets the output's name in the end
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from textveil.atomic import put_folder
-from textveil.bundle import Bundle, Storage
+from textveil.bundle import MANIFEST, STORAGES, Bundle, Storage
 from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
 from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, TOP_SHARE
 from textveil.corpus.counting import CountJob
 from textveil.corpus.inputs import Corpus
-from textveil.corpus.lexicons import ScoreJob, read_lexicon_tables
-from textveil.corpus.names import RULES, NameCounts, count_names
+from textveil.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
+from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recogniser
 from textveil.corpus.splitting import SplitMark, split_corpus
 from textveil.corpus.training import TrainedVectors, Training, train
 from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
-from textveil.errors import InputError, OutputError
+from textveil.errors import OutputError, OutputExistsError, SmallCorpusError, TextveilError
 from textveil.execution import Executor
+from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
+from textveil.registry import unknown_name
 from textveil.resources import find
 from textveil.unfinished import Unfinished
 from textveil.version import __version__
@@ -75,7 +79,8 @@ class PrepareJob:
         training: How vectors are trained.
         decompositions: What to split the corpus by.
         lexicons: A folder that scoring wrote; without it, the corpus is counted and scored.
-        names_model: A model of spaCy that tells people's names, which are then never written; ``None`` looks for none.
+        names_model: The folder of a spaCy model that finds people's names, which are then never written; ``None`` looks
+            for none.
         storage: How vectors are stored.
         memory: The bytes of memory that counting may use.
         overwrite: Replace what is there, and forget an unfinished run.
@@ -88,14 +93,39 @@ class PrepareJob:
     training: Training = field(default_factory=Training)
     decompositions: tuple[str, ...] = tuple(DECOMPOSERS)
     lexicons: Path | None = None
-    names_model: str | None = None
+    names_model: Path | None = None
     storage: Storage = "int8"
     memory: int = MEMORY
     overwrite: bool = False
 
+    def check(self) -> None:
+        """Refuse what cannot end well, before anything is read."""
+        self.training.check()
+        if self.storage not in STORAGES:
+            raise unknown_name("storage", self.storage, STORAGES)
+        for library in self.list_libraries():
+            require(library, extra="prepare")
+        if not self.output.absolute().parent.is_dir():
+            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Make it first.")
+        if self.output.exists() and not _is_bundle(self.output):
+            raise OutputExistsError(f"{str(self.output)!r} exists and is no bundle. Choose another name.")
+        if self.names_model is not None:
+            load_recogniser(self.names_model)
+
+    def list_libraries(self) -> list[str]:
+        """The libraries that do the work."""
+        return ["pyarrow", "gensim", *(["spacy"] if self.names_model else [])]
+
+    def estimate_disk(self) -> int:
+        """About how many bytes of disk the work needs beside the output, at most at a time.
+
+        Splitting writes the corpus twice, in parts and as one file; counting needs about as much.
+        """
+        return max(1 << 20, int(2.5 * self.corpus.estimate_plain_size()))
+
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
         """Prepare, or do what is left of it."""
-        self.training.check()
+        self.check()
         unfinished = _Unfinished(self.output.resolve())
         # Only what vectors depend on: names, labels and storage may change until the bundle is written.
         settings = {
@@ -107,8 +137,16 @@ class PrepareJob:
         }
         with unfinished.locked():
             resume = not self.overwrite or unfinished.matches(settings)
-            unfinished.start(settings, dict, resume=resume, overwrite=self.overwrite)
-            bundle = _Preparation(self, unfinished.folder, executor, progress).run()
+            job = unfinished.start(
+                settings, lambda: {"workers": executor.workers}, resume=resume, overwrite=self.overwrite
+            )
+            preparation = _Preparation(self, unfinished.folder, int(job["workers"]), executor, progress)
+            try:
+                bundle = preparation.run()
+            except TextveilError as error:
+                if not preparation.is_worth_keeping(after=error):
+                    unfinished.remove()
+                raise
             put_folder(bundle, unfinished.output)
             unfinished.remove()
         return Bundle(self.output)
@@ -120,17 +158,29 @@ class _Preparation:
 
     job: PrepareJob
     folder: Path
+    workers: int
     executor: Executor
     progress: Progress
 
     def run(self) -> Path:
         """All steps; the finished bundle."""
+        self._check_disk()
         lexicons = self._find_lexicons()
         first = self._write_first(lexicons)
         for decomposition in self.job.decompositions:
             self._train(first, decomposition)
-        split = SplitMark.load(self.folder / self.job.decompositions[0] / "split.json")
-        return self._write_bundle(lexicons, self._find_names(split.documents), split.words)
+        trained = {name: TrainedVectors.load(self._vectors(name)) for name in self.job.decompositions}
+        return self._write_bundle(lexicons, trained)
+
+    def is_worth_keeping(self, *, after: TextveilError) -> bool:
+        """Whether there is something to go on from: if other thresholds are needed, nothing but vectors is."""
+        if isinstance(after, SmallCorpusError):
+            return any(self._vectors(name).exists() for name in self.job.decompositions)
+        begun = {path.relative_to(self.folder).parts[0] for path in self.folder.rglob("*") if path.is_file()}
+        return bool(begun - {"job.json", "first"})
+
+    def _vectors(self, decomposition: str) -> Path:
+        return self.folder / decomposition / "vectors"
 
     def _find_lexicons(self) -> dict[str, LexiconTable]:
         """The lexicons that the decompositions need."""
@@ -139,12 +189,10 @@ class _Preparation:
         if "wordnet" in needed:
             tables["wordnet"] = read_wordnet_table(find("wordnet"))
         if needed - tables.keys():
-            tables |= read_lexicon_tables(self.job.lexicons or self._score())
-        for name in sorted(needed - tables.keys()):
-            raise InputError(
-                f"The corpus is too small for --min-count {self.job.thresholds.min_count}: the lexicon of {name} has "
-                "no entry. Lower it, or take more text."
-            )
+            folder = self.job.lexicons or self._score()
+            tables |= read_lexicon_tables(folder)
+            for name in sorted(needed - tables.keys()):
+                raise SmallCorpusError(explain_empty(folder, name))
         return {name: table for name, table in tables.items() if name in needed}
 
     def _score(self) -> Path:
@@ -169,55 +217,62 @@ class _Preparation:
         return folder
 
     def _check_disk(self) -> None:
-        """A decomposition needs the corpus twice, as tokens: in parts, and as one file."""
-        needed, free = 2 * self.job.corpus.estimate_plain_size(), shutil.disk_usage(self.folder).free
+        needed, free = self.job.estimate_disk(), shutil.disk_usage(self.folder).free
         if free < needed:
             raise OutputError(
-                f"Splitting the corpus needs about {needed >> 20:,} MiB of disk beside {str(self.job.output)!r}; "
+                f"The work needs about {needed >> 20:,} MiB of disk beside {str(self.job.output)!r}, and "
                 f"{free >> 20:,} MiB are free. Make room, then give the same command again."
             )
 
     def _train(self, first: Path, decomposition: str) -> None:
-        folder = self.folder / decomposition
-        if (folder / "vectors").exists():
+        folder, vectors = self.folder / decomposition, self._vectors(decomposition)
+        if vectors.exists():
             return
         self._check_disk()
         tokens = split_corpus(
-            self.job.corpus, folder, self.executor, bundle=first, decomposition=decomposition, progress=self.progress
+            self.job.corpus,
+            folder,
+            self.executor,
+            workers=self.workers,
+            bundle=first,
+            decomposition=decomposition,
+            progress=self.progress,
         )
 
         def tell(stage: str, amount: int, fraction: float | None) -> None:
             self.progress(f"{stage} {decomposition}", amount, fraction)
 
-        train(tokens, self.job.training, workers=self.executor.workers, progress=tell).save(folder / "vectors")
+        train(tokens, self.job.training, workers=self.executor.workers, progress=tell).save(vectors)
         tokens.unlink()
 
-    def _find_names(self, documents: int) -> NameCounts | None:
-        model = self.job.names_model
-        if model is None:
+    def _find_names(self, entries: Iterable[str]) -> Names | None:
+        if self.job.names_model is None:
             return None
-        return count_names(
+        return find_names(
             self.job.corpus,
             self.folder / "names",
             self.executor,
-            documents=documents,
-            model=model,
+            workers=self.workers,
+            entries=entries,
+            model=self.job.names_model,
             progress=self.progress,
         )
 
-    def _write_bundle(self, lexicons: dict[str, LexiconTable], names: NameCounts | None, words: int) -> Path:
+    def _write_bundle(self, lexicons: dict[str, LexiconTable], trained: dict[str, TrainedVectors]) -> Path:
         folder = self.folder / "bundle"
         shutil.rmtree(folder, ignore_errors=True)
-        tables = {}
-        for decomposition in self.job.decompositions:
-            trained = TrainedVectors.load(self.folder / decomposition / "vectors")
-            excluded = names.choose(trained.entries) if names else []
-            tables[decomposition] = VectorTable(trained.entries, trained.matrix, excluded, trained.counts)
+        names = self._find_names(entry for vectors in trained.values() for entry in vectors.entries)
+        tables = {
+            decomposition: VectorTable(
+                vectors.entries, vectors.matrix, names.choose(vectors.entries) if names else (), vectors.counts
+            )
+            for decomposition, vectors in trained.items()
+        }
         build_bundle(
             folder,
             tables,
             lexicons=lexicons,
-            tokens=words,
+            tokens=SplitMark.load(self.folder / self.job.decompositions[0] / "split.json").words,
             parameters=self._parameters(),
             storage=self.job.storage,
             **asdict(self.job.labels),
@@ -225,10 +280,21 @@ class _Preparation:
         return folder
 
     def _parameters(self) -> dict[str, Any]:
-        software = ("gensim", "numpy", "nupunkt", *(["spacy"] if self.job.names_model else []))
+        software = ["numpy", "nupunkt", *self.job.list_libraries()]
         return {
+            "corpus": self.job.corpus.cite(),
             "thresholds": asdict(self.job.thresholds),
             "training": asdict(self.job.training),
-            "names": {"model": self.job.names_model, "rules": RULES} if self.job.names_model else None,
+            "names": self._describe_names(),
             "software": {"textveil": __version__, **{name: version(name) for name in software}},
         }
+
+    def _describe_names(self) -> dict[str, Any] | None:
+        if self.job.names_model is None:
+            return None
+        model = json.loads((self.job.names_model / "meta.json").read_bytes())
+        return {"model": f"{model['name']} {model['version']}", "rules": RULES, "passages": PASSAGES}
+
+
+def _is_bundle(path: Path) -> bool:
+    return (path / MANIFEST).is_file()

@@ -95,7 +95,14 @@ def do_split(task: SplitTask) -> SplitMark:
 
 
 def split_corpus(
-    corpus: Corpus, folder: Path, executor: Executor, *, bundle: Path, decomposition: str, progress: Progress
+    corpus: Corpus,
+    folder: Path,
+    executor: Executor,
+    *,
+    workers: int,
+    bundle: Path,
+    decomposition: str,
+    progress: Progress,
 ) -> Path:
     """Split all of a corpus, or what is left of it; the file of tokens. ``split.json`` has what it is made of.
 
@@ -103,6 +110,7 @@ def split_corpus(
         corpus: What to read.
         folder: Where to put the parts, and the file in the end.
         executor: Where the work is done.
+        workers: How many workers the blocks of the corpus are made for.
         bundle: A bundle with the lexicons.
         decomposition: How to split.
         progress: Is told how far it is.
@@ -119,7 +127,7 @@ def split_corpus(
     finished: list[SplitMark] = []
 
     def tasks() -> Iterator[SplitTask]:
-        for name, block in corpus.blocks(executor.workers):
+        for name, block in corpus.blocks(workers):
             names.append(name)
             if (parts / f"{name}.json").exists():
                 finished.append(SplitMark.load(parts / f"{name}.json"))

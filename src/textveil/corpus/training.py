@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.atomic import writing_folder
-from textveil.errors import InputError, ParameterError
+from textveil.errors import InputError, ParameterError, SmallCorpusError
 from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
 
@@ -81,7 +82,7 @@ def train(tokens: Path, training: Training, *, workers: int, progress: Progress 
     """Train on a file of tokens, a document per line.
 
     Raises:
-        InputError: No token occurs often enough.
+        SmallCorpusError: No token occurs often enough.
     """
     training.check()
     word2vec = require("gensim.models", extra="prepare").Word2Vec
@@ -110,8 +111,17 @@ def train(tokens: Path, training: Training, *, workers: int, progress: Progress 
             callbacks=[Reporting()],
         )
     except RuntimeError as error:  # gensim: you must first build vocabulary before training the model
-        raise InputError(
-            f"No chunk of the corpus occurs {training.min_count} times. Lower --min-entry-count, or take more text."
+        raise SmallCorpusError(
+            f"The corpus is too small for --min-entry-count {training.min_count}: the most frequent chunk occurs "
+            f"{_count_most_frequent(tokens)} times. Lower it to that, or take more text."
         ) from error
     counts = [model.wv.get_vecattr(entry, "count") for entry in model.wv.index_to_key]
     return TrainedVectors(model.wv.index_to_key, np.array(counts, dtype=np.int64), model.wv.vectors)
+
+
+def _count_most_frequent(tokens: Path) -> int:
+    counts: Counter[str] = Counter()
+    with tokens.open(encoding="utf-8") as lines:
+        for line in lines:
+            counts.update(line.split())
+    return max(counts.values(), default=0)

@@ -1,0 +1,139 @@
+"""``textveil prepare CORPUS --output BUNDLE`` and ``textveil prepare train``."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from textveil.bundle import Bundle
+from textveil.cli.main import app
+
+PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
+SMALL = ["--dimensions", 8, "--epochs", 1, "--min-entry-count", 2, "--no-names", "--executor", "local"]
+THRESHOLDS = ["--min-count", 3, "--top", 50]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["prepare", *map(str, arguments)])
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    generator = random.Random(2)
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(" ".join(generator.choices(PHRASES, k=8)) for _ in range(300)), encoding="utf-8")
+    return path
+
+
+def test_one_command_makes_a_bundle_of_a_corpus(corpus, tmp_path):
+    output = tmp_path / "mine"
+    result = run(corpus, "--output", output, *THRESHOLDS, *SMALL, "--licence", "CC0", "--bundle-version", "3")
+    assert result.exit_code == 0, result.stderr
+    assert "MiB of disk beside" in result.stderr
+    assert "MiB are free" in result.stderr
+    for decomposition in ("words", "pmi", "llr", "tscore", "pos", "wordnet"):
+        assert f"\n{decomposition} " in f"\n{result.stdout}"
+    assert "int8 (changes" in result.stdout
+    bundle = Bundle.load(output)
+    assert (bundle.manifest.name, bundle.manifest.version, bundle.manifest.licence) == ("mine", "3", "CC0")
+    assert bundle.manifest.corpus == "corpus.txt"
+    used = CliRunner().invoke(
+        app, ["obfuscate", "Green tea in New York", "-e", "9", "--decomposition", "llr", "--bundle", str(output)]
+    )
+    assert used.exit_code == 0, used.stderr
+    assert run(corpus, "--output", output, *THRESHOLDS, *SMALL).exit_code == 2  # it is there
+    again = run(corpus, "--output", output, *THRESHOLDS, *SMALL, "--overwrite", "--quiet", "-d", "words")
+    assert (again.exit_code, again.stdout, again.stderr) == (0, "", "")
+    assert Bundle.load(output).decompositions == ("words",)
+
+
+def test_training_takes_lexicons_that_are_there(corpus, tmp_path):
+    counts, lexicons, output = (tmp_path / name for name in ("counts", "lexicons", "mine"))
+    missing = run("train", corpus, "-o", output, *SMALL)
+    assert missing.exit_code == 2
+    assert "--lexicons is missing: pmi, llr, tscore need" in missing.stderr
+    assert run("count", corpus, "-o", counts, "--min-count", 3, "--executor", "local", "-q").exit_code == 0
+    assert run("score", counts, "-o", lexicons, "--top", 50).exit_code == 0
+    result = run("train", corpus, "-o", output, "--lexicons", lexicons, *SMALL, "-d", "pmi", "--storage", "float16")
+    assert result.exit_code == 0, result.stderr
+    bundle = Bundle.load(output)
+    assert "green tea" in bundle.lexicon("pmi").spelt
+    assert bundle.manifest.vectors["pmi"]["storage"] == "float16"
+    assert run("train", corpus, "-o", tmp_path / "words", *SMALL, "-d", "words").exit_code == 0
+
+
+def test_bad_input_is_answered_before_any_work(corpus, tmp_path):
+    output = tmp_path / "mine"
+    for arguments, code, message in [
+        (["--storage", "int4"], 2, "Did you mean 'int8'"),
+        (["-d", "wrods"], 2, "Did you mean 'words'"),
+        (["--epochs", 0], 2, "at least 1"),
+        (["--most-entries", 0], 2, "at least one entry"),
+        (["--memory", "much"], 2, "such as 512M"),
+        (["--executor", "rya"], 2, "Did you mean 'ray'"),
+        (["--min-count", 9999], 1, "too small for --min-count 9999"),
+    ]:
+        result = run(corpus, "--output", output, *SMALL, *arguments)
+        assert result.exit_code == code, (arguments, result.stderr)
+        assert message in result.stderr
+        assert not list(tmp_path.glob("mine*"))
+    assert run(tmp_path / "none.txt", "--output", output, *SMALL).exit_code == 1
+    assert "Make it first" in run(corpus, "--output", output / "inside", *SMALL).stderr
+    table, empty = tmp_path / "table.csv", tmp_path / "empty.txt"
+    table.write_text("a,b\n1,2\n", encoding="utf-8")
+    empty.write_text("", encoding="utf-8")
+    assert "no column 'text'" in run(table, "--output", output, *SMALL).stderr
+    assert "has 0 words" in run(empty, "--output", output, *SMALL).stderr
+    assert not list(tmp_path.glob("mine*"))  # nothing to go on from: the next command may have other settings
+
+
+def test_names_need_a_model(corpus, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTVEIL_RESOURCES", str(tmp_path / "none"))
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_SPACY_EN", str(tmp_path / "none"))
+    arguments = [argument for argument in SMALL if argument != "--no-names"]
+    result = run(corpus, "--output", tmp_path / "mine", *THRESHOLDS, *arguments)
+    assert result.exit_code == 1
+    assert "spacy-en" in result.stderr
+    assert not list(tmp_path.glob("mine*"))
+
+
+def test_a_step_that_is_misspelt_is_no_corpus(corpus, tmp_path):
+    result = run("cuont", corpus, "--output", tmp_path / "counts")
+    assert result.exit_code == 2
+    assert "Did you mean 'count'?" in result.stderr
+
+
+def test_help_teaches():
+    assert "textveil prepare CORPUS... --output BUNDLE" in run("--help").stdout
+    assert "corpus.txt.xz --output my-english" in run("bundle", "--help").stdout
+    assert "--min-pmi" not in run("train", "--help").stdout
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_it_ends_with_the_same_bundle(corpus, tmp_path):
+    def command(output):
+        arguments = ["prepare", corpus, "--output", output, *THRESHOLDS, *SMALL, "--name", "tiny"]
+        return [sys.executable, "-m", "textveil.cli.main", *map(str, arguments)]
+
+    subprocess.run(command(tmp_path / "whole"), check=True)
+    delay, kills = 1.0, 0
+    while True:
+        process = subprocess.Popen(command(tmp_path / "killed"))
+        try:
+            assert process.wait(delay) == 0
+            break
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills, delay = kills + 1, delay + 0.2
+            time.sleep(0.01)
+    assert kills > 3
+    whole, killed = Bundle.load(tmp_path / "whole"), Bundle.load(tmp_path / "killed")
+    assert whole.manifest == killed.manifest  # with the hashes of all files
+    np.testing.assert_array_equal(whole.vectors("pos").matrix, killed.vectors("pos").matrix)
+    assert [path.name for path in tmp_path.iterdir() if "killed" in path.name] == ["killed"]

@@ -1,0 +1,132 @@
+"""What is taken for a person's name, with the real spaCy model."""
+
+import json
+
+import pytest
+
+from textveil.corpus.blocks import SentLines
+from textveil.corpus.inputs import Corpus
+from textveil.corpus.names import REACH, Names, _Sampler, find_names
+from textveil.corpus.preparation import Labels, PrepareJob
+from textveil.corpus.training import Training
+from textveil.errors import InputError
+from textveil.execution.local import LocalExecutor
+from textveil.progress import ignore_progress
+from textveil.resources import find
+
+REVIEWS = [
+    "We saw the film last night, and Robert Redford was wonderful in it.",
+    "My friend told me that Robert Redford and Meryl Streep never looked better.",
+    "I think that Meryl Streep is the best actress in Hollywood today.",
+    "They live in Paris now, and the film was made in Paris by an American crew.",
+    "It is said that Mr. Redford bought a house in Paris with his friend Susan Miller.",
+    "The director, Susan Miller, told us how the story was written.",
+] * 5
+ENTRIES = "film robert redford meryl_streep paris american hollywood susan_miller the_best best house story".split()
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "reviews.txt"
+    path.write_text("\n".join(REVIEWS), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def look(corpus, tmp_path):
+    """Finds the names of the reviews."""
+
+    def look_for(entries=ENTRIES):
+        return find_names(
+            Corpus.find([corpus]),
+            tmp_path / "names",
+            LocalExecutor(),
+            workers=1,
+            entries=entries,
+            model=find("spacy-en"),
+            progress=ignore_progress,
+        )
+
+    return look_for
+
+
+def test_people_are_told_from_places_and_things(look):
+    names = look()
+    assert names.choose(ENTRIES) == ["robert", "redford", "meryl_streep", "susan_miller"]
+    assert names.capitals["paris"] == (15, 15)
+    assert names.capitals["film"] == (10, 0)
+
+
+def test_what_is_finished_is_not_read_again(look, tmp_path, monkeypatch):
+    first = look()
+    monkeypatch.setattr(SentLines, "read", lambda block: 1 / 0)
+    monkeypatch.setattr("textveil.corpus.blocks.WholeFiles.read", lambda block: 1 / 0)
+    assert look() == first
+    (tmp_path / "names" / "people" / "000000-000000.json").write_text("{")
+    with pytest.raises(InputError, match="Start over with --overwrite"):
+        look()
+
+
+def test_other_entries_are_looked_for_anew(look):
+    assert "house" not in look(["redford"]).capitals
+    assert look(["house"]).capitals["house"] == (5, 0)
+
+
+@pytest.mark.parametrize(
+    ("people", "capital", "is_name"),
+    [(50, 50, True), (49, 89, False), (10, 90, True), (9, 100, False), (100, 49, False)],
+)
+def test_the_rules_for_a_word(people, capital, is_name):
+    names = Names({"bob": (100, capital)}, {"bob": (100, people)})
+    assert names.is_name("bob") == is_name
+    assert names.choose(["bob", "dear_bob", "bobsled"]) == (["bob", "dear_bob"] if is_name else [])
+
+
+def test_an_expression_may_be_a_name_though_its_words_are_not():
+    names = Names(
+        {"jack": (100, 40), "black": (100, 5)}, {"jack_black": (10, 5), "jack": (10, 4), "pitch_black": (9, 4)}
+    )
+    assert names.choose(["jack", "black", "jack_black", "pitch_black"]) == ["jack_black"]
+
+
+def test_a_stopword_is_no_name():
+    assert not Names({"i": (9, 9)}, {"i": (9, 9)}).is_name("i")
+
+
+def test_passages_are_chosen_at_their_rate_and_do_not_overlap():
+    text = " ".join(f"word{number} Anna and Bert" for number in range(1000))
+    sampler = _Sampler("block", {"anna": 0.01})
+    passages = sampler.choose(text)
+    assert 8 <= len(passages) <= 11
+    assert all(" Anna " in passage and passage in text for passage in passages)
+    assert all(len(passage) <= 2 * REACH + len("Anna") for passage in passages)
+    assert _Sampler("block", {"anna": 0.01}).choose(text) == passages
+    assert _Sampler("block", {"anna": 1.0}).choose(text) == [text]
+    assert _Sampler("block", {"carl": 1.0}).choose(text) == []
+
+
+def test_a_bundle_never_writes_them(corpus, tmp_path):
+    job = PrepareJob(
+        Corpus.find([corpus]),
+        tmp_path / "bundle",
+        Labels("tiny"),
+        training=Training(dimensions=8, epochs=1, min_count=2),
+        decompositions=("words",),
+        names_model=find("spacy-en"),
+    )
+    bundle = job.run(LocalExecutor())
+    writable = {bundle.vectors("words").entries[row] for row in bundle.vectors("words").writable}
+    assert {"paris", "film", "actress"} <= writable
+    assert writable.isdisjoint({"redford", "meryl", "streep", "susan", "miller"})
+    assert "redford" in bundle.vectors("words")
+    said = json.loads((bundle.folder / "bundle.json").read_text())["parameters"]["names"]
+    assert said["model"].startswith("core_web_sm")
+    assert "/" not in said["model"]
+
+
+def test_a_model_that_cannot_be_loaded(corpus, tmp_path):
+    (tmp_path / "model").mkdir()
+    job = PrepareJob(Corpus.find([corpus]), tmp_path / "bundle", Labels("tiny"), names_model=tmp_path / "model")
+    with pytest.raises(InputError, match="'model' cannot be loaded.*textveil resources install spacy-en"):
+        job.run(LocalExecutor())
+    assert not (tmp_path / "bundle.partial").exists()

@@ -1,0 +1,78 @@
+"""What is promised of the bundle that ships with textveil."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from textveil.bundle import Bundle
+from textveil.decomposition import DECOMPOSERS
+from textveil.vectors import UNKNOWN
+
+NAMES = (
+    "spielberg pesci meryl streep hitchcock redford ustinov maggie isabel robert de_niro james_bond john susan peter "
+    "scorsese kubrick hepburn bogart chaplin susan elizabeth margaret"
+).split()
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Bundle.load("en")
+
+
+def test_it_is_small_whole_and_says_where_it_comes_from(shipped):
+    files = [path for path in shipped.folder.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 60e6
+    assert len(shipped.verify()) == len(files) - 1
+    said = shipped.manifest.parameters
+    assert said["training"] | {"most_entries": None} == {
+        "dimensions": 300,
+        "window": 5,
+        "min_count": 5,
+        "epochs": 5,
+        "negative": 5,
+        "skip_gram": True,
+        "most_entries": None,
+        "seed": 1,
+    }
+    assert said["thresholds"]["min_count"] == 40
+    assert len(said["corpus"]["files"][0]["sha256"]) == 64
+    assert "/work" not in shipped.manifest.to_json()
+
+
+@pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
+def test_every_decomposition_has_a_vocabulary_with_expressions(shipped, decomposition):
+    vectors = shipped.vectors(decomposition)
+    assert 25_000 <= len(vectors) <= 40_000
+    expressions = sum("_" in entry.strip("_") for entry in vectors.entries)
+    assert (expressions < 100) if decomposition == "words" else (expressions > 1000)
+    counts = shipped.counts(decomposition)
+    assert (np.diff(counts) <= 0).all()
+    assert shipped.manifest.vectors[decomposition]["changed_neighbours"] < 0.03
+
+
+@pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
+def test_similar_words_are_near_each_other(shipped, decomposition):
+    from gensim.test.utils import datapath
+
+    vectors = shipped.vectors(decomposition)
+    judged, cosines = [], []
+    for line in Path(datapath("wordsim353.tsv")).read_text(encoding="utf-8").splitlines()[1:]:
+        *words, score = line.lower().split("\t")
+        rows = list(map(vectors.find, words))
+        if len(words) == 2 and UNKNOWN not in rows:
+            one, other = vectors.matrix[rows]
+            judged.append(float(score))
+            cosines.append(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+    assert len(judged) > 200
+    assert spearmanr(judged, cosines).statistic >= 0.55
+
+
+@pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
+def test_names_of_people_are_known_and_never_written(shipped, decomposition):
+    vectors = shipped.vectors(decomposition)
+    writable = {vectors.entries[row] for row in vectors.writable}
+    known = [name for name in NAMES if name in vectors]
+    assert len(known) >= 8
+    assert not writable.intersection(NAMES)
