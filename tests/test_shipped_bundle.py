@@ -25,6 +25,9 @@ def test_it_is_small_whole_and_says_where_it_comes_from(shipped):
     files = [path for path in shipped.folder.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 60e6
     assert len(shipped.verify()) == len(files) - 1
+    assert {
+        f"words/{name}" for name in ("matrix.npy", "vocabulary.txt", "excluded.txt")
+    } <= shipped.manifest.files.keys()
     said = shipped.manifest.parameters
     assert said["training"] | {"most_entries": None} == {
         "dimensions": 300,
