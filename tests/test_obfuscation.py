@@ -413,9 +413,9 @@ def test_every_decomposition_obfuscates(decomposition, profile):
 
 @pytest.mark.parametrize("decomposition", ["pmi", "llr", "tscore", "pos", "wordnet"])
 def test_a_known_expression_is_replaced_as_a_whole_and_stays_at_a_huge_budget(decomposition):
-    result = Obfuscator(decomposition=decomposition, seed=3).obfuscate("He lives in New York.", epsilon=1e6)
-    assert [(chunk.original, chunk.outcome) for chunk in result.chunks][-1] == ("New York", Outcome.PERTURBED)
-    assert result.text == "He lives in new york."
+    result = Obfuscator(decomposition=decomposition, seed=3).obfuscate("He left after High School.", epsilon=1e6)
+    assert [(chunk.original, chunk.outcome) for chunk in result.chunks][-1] == ("High School", Outcome.PERTURBED)
+    assert result.text == "He left after high school."
 
 
 def test_a_tagger_is_for_phrases_only():

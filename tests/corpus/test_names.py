@@ -74,7 +74,17 @@ def test_other_entries_are_looked_for_anew(look):
 
 @pytest.mark.parametrize(
     ("people", "capital", "is_name"),
-    [(50, 50, True), (49, 89, False), (10, 90, True), (9, 100, False), (100, 49, False)],
+    [
+        (50, 50, True),
+        (49, 69, False),
+        (25, 70, True),
+        (24, 89, False),
+        (10, 90, True),
+        (9, 94, False),
+        (4, 95, True),
+        (3, 100, False),
+        (100, 49, False),
+    ],
 )
 def test_the_rules_for_a_word(people, capital, is_name):
     names = Names({"bob": (100, capital)}, {"bob": (100, people)})

@@ -77,6 +77,14 @@ def test_a_killed_run_goes_on_with_what_is_finished(corpus, tmp_path, monkeypatc
         prepare(corpus, tmp_path / "bundle")
 
 
+def test_a_resumption_may_have_more_decompositions(corpus, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("textveil.corpus.preparation.TrainedVectors.load", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            prepare(corpus, tmp_path / "bundle", decompositions=("words",))
+    assert prepare(corpus, tmp_path / "bundle", decompositions=("words", "pmi")).decompositions == ("words", "pmi")
+
+
 def test_another_setting_is_not_a_resumption(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -34,7 +34,7 @@ from textveil.progress import Progress
 from textveil.stopwords import ENGLISH
 from textveil.text import WORD
 
-RULES = ((0.5, 0.5), (0.1, 0.9))
+RULES = ((0.5, 0.5), (0.25, 0.7), (0.1, 0.9), (0.04, 0.95))
 """For each rule: in what share of passages a name is a person's, and in what share of places it is capitalised."""
 PASSAGES = 20
 """In about how many places spaCy looks at a word."""

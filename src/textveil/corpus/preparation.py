@@ -212,6 +212,8 @@ class _Preparation:
 
     def _write_first(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "first"
+        if folder.exists() and Bundle(folder).manifest.lexicons.keys() != lexicons.keys():
+            shutil.rmtree(folder)  # it was for other decompositions
         if not folder.exists():
             build_bundle(folder, {}, lexicons=lexicons, **asdict(self.job.labels))
         return folder
