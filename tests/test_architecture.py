@@ -27,7 +27,7 @@ LAYERS = [
     {"obfuscation"},
     {"tables"},
     {"execution"},
-    {"jobs", "corpus"},
+    {"jobs", "corpus", "analysis"},
     {"cli"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -107,8 +107,8 @@ def test_public_names() -> None:
 
 def test_starting_loads_nothing_heavy() -> None:
     heavy = set(
-        "captum datasets gensim huggingface_hub keybert nltk nupunkt pandas pip pyarrow ray scipy "
-        "sentence_transformers sklearn spacy torch transformers yake".split()
+        "captum datasets gensim huggingface_hub keybert matplotlib nltk nupunkt pandas pip pyarrow ray scipy "
+        "sentence_transformers sklearn spacy statsmodels torch transformers yake".split()
     )
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

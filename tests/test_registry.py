@@ -42,3 +42,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(shapes):
 def test_a_name_unlike_any_other_gets_the_list_only(shapes):
     with pytest.raises(UnknownNameError, match=r"no shape 'xyz'\. Choose from"):
         shapes.load("xyz")
+
+
+def test_an_alias_resolves_to_its_name_and_what_is_unknown_stays(shapes):
+    assert [shapes.resolve(name) for name in ("tally", "counter", "square")] == ["counter", "counter", "square"]

@@ -39,11 +39,15 @@ class Registry(Generic[T]):
 
     def load(self, name: str) -> T:
         """Import what ``name`` or one of its aliases stands for."""
-        canonical = self._aliases.get(name, name)
+        canonical = self.resolve(name)
         if canonical not in self._targets:
             raise unknown_name(self.kind, name, self._targets)
         module, _, attribute = self._targets[canonical].partition(":")
         return cast("T", getattr(importlib.import_module(module), attribute))
+
+    def resolve(self, name: str) -> str:
+        """The name that an alias stands for; what is not known stays as it is. Nothing is imported."""
+        return self._aliases.get(name, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._targets)

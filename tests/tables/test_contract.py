@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.errors import ColumnError, InputError, ParameterError
-from textveil.tables import FORMATS, OUTCOME_COLUMN, Result
+from textveil.tables import FORMATS, OUTCOME_COLUMN, Result, read_records
 
 WITH_COLUMNS = ["csv", "tsv", "jsonl", "parquet"]
 
@@ -169,3 +169,36 @@ def test_a_row_or_a_head_that_changes_is_described_otherwise(name):
     if name in ("csv", "tsv", "jsonl"):
         assert describe(content) != describe(content.replace(b"r1", b"x1"))
     assert describe(content) != describe(content.replace(b"stars", b"moons"))
+
+
+@pytest.mark.parametrize("name", WITH_COLUMNS)
+def test_records_have_every_column_and_need_no_text(name, tmp_path):
+    path = tmp_path / f"rows.{name}"
+    path.write_bytes(make(name, ["first", "", "third", "fourth"]))
+    records = list(read_records(path))
+    assert [record["text"] for record in records] == ["first", "", "third", "fourth"]
+    assert list(records[3]) == ["id", "text", "stars"]
+    table = FORMATS.load(name)(column="nothing", outcome_column=None, source="the file")
+    assert list(table.read_records(io.BytesIO(path.read_bytes()))) == records
+
+
+def test_records_of_a_compressed_file_and_of_none(tmp_path):
+    import gzip
+
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    assert list(read_records(path)) == [{"a": "1", "b": "2"}]
+    with pytest.raises(InputError, match="is not there"):
+        list(read_records(tmp_path / "none.csv"))
+
+
+def test_records_that_cannot_be_told_apart_are_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,a\n1,2,3\n", encoding="utf-8")
+    with pytest.raises(ColumnError, match="'a' more than once"):
+        list(read_records(path))
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="empty"):
+        list(read_records(path))
+    with pytest.raises(ParameterError, match="plain text"):
+        open_table("txt").read_records(io.BytesIO(b"a line\n"))

@@ -1,7 +1,7 @@
 """Files of texts: one file per format, and how a path tells its format."""
 
 from textveil.tables.base import OUTCOME_COLUMN, TEXT_COLUMN, Result, Rows, Table, Writer
-from textveil.tables.source import FORMATS, FileSource, Layout, Source, StreamSource, detect_format
+from textveil.tables.source import FORMATS, FileSource, Layout, Source, StreamSource, detect_format, read_records
 
 __all__ = [
     "FORMATS",
@@ -16,4 +16,5 @@ __all__ = [
     "Table",
     "Writer",
     "detect_format",
+    "read_records",
 ]

@@ -77,6 +77,10 @@ class Table(ABC):
         """Stream the texts alone; without ``head``, the stream begins somewhere in the file, at a row."""
         return (rows.texts for rows in self.read(stream, batch_size=batch_size))
 
+    def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
+        """Stream the rows as mappings from column to value; no column has to hold texts."""
+        raise ParameterError(f"{self.source} is plain text, which has no columns. Give a table.")
+
     @abstractmethod
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of rows that were read by this table; ``head`` is true at the beginning of a file."""
@@ -96,8 +100,7 @@ class Table(ABC):
 
     def _find_column(self, columns: Sequence[str]) -> int:
         """The position of the text column; outcomes must not replace a column of the user's."""
-        if columns.count(self.column) > 1:
-            raise ColumnError(f"{self.source} has the column {self.column!r} more than once. Rename one of them.")
+        check_names([name for name in columns if name == self.column], self.source)
         if self.column not in columns:
             raise ColumnError(
                 f"{self.source} has no column {self.column!r}. It has: {list_columns(columns)}. "
@@ -108,6 +111,13 @@ class Table(ABC):
                 f"{self.source} has a column {self.outcome_column!r} already. Name another with --outcome-column."
             )
         return columns.index(self.column)
+
+
+def check_names(columns: Sequence[str], source: str) -> None:
+    """Refuse a table in which two columns have one name."""
+    for name in columns:
+        if columns.count(name) > 1:
+            raise ColumnError(f"{source} has the column {name!r} more than once. Rename one of them.")
 
 
 def list_columns(columns: Sequence[str]) -> str:

@@ -6,10 +6,10 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, BinaryIO, ClassVar
+from typing import IO, Any, BinaryIO, ClassVar
 
 from textveil.errors import InputError
-from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
+from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_names, decode_lines
 
 _OTHER_DELIMITER = re.compile(r"[;,\t|]")
 LONGEST_FIELD = 1 << 26
@@ -28,10 +28,8 @@ class CsvTable(Table):
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the records behind the header."""
-        records = self._read_records(stream)
-        self.header = next(records, [])
-        if not self.header:
-            raise InputError(f"{self.source} is empty: expected a header with the names of the columns.")
+        records = self._read_fields(stream)
+        self.header = self._read_header(records)
         if (
             len(self.header) == 1
             and self.header[0] != self.column
@@ -43,7 +41,20 @@ class CsvTable(Table):
         position = self._find_column(self.header)
         return batch_rows(((record[position], record) for record in records), batch_size)
 
-    def _read_records(self, stream: IO[bytes]) -> Iterator[list[str]]:
+    def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
+        """Stream the records behind the header, each value as it is written."""
+        records = self._read_fields(stream)
+        header = self._read_header(records)
+        check_names(header, self.source)
+        return (dict(zip(header, record, strict=True)) for record in records)
+
+    def _read_header(self, records: Iterator[list[str]]) -> list[str]:
+        header = next(records, [])
+        if not header:
+            raise InputError(f"{self.source} is empty: expected a header with the names of the columns.")
+        return header
+
+    def _read_fields(self, stream: IO[bytes]) -> Iterator[list[str]]:
         """The header, then the records, all of its length."""
         # The limit is the interpreter's, not the reader's; it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from textveil.errors import InputError
 from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
@@ -55,7 +55,12 @@ class JsonLinesTable(Table):
         texts = ((text, None) for text in self._read_values(stream, head=head))
         return (rows.texts for rows in batch_rows(texts, batch_size))
 
-    def _read_values(self, stream: IO[bytes], *, head: bool) -> Iterator[str | None]:
+    def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
+        """Stream the objects."""
+        return (members for _, members in self._load_objects(stream))
+
+    def _load_objects(self, stream: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The objects, each with the number of its line."""
         for number, line in enumerate(decode_lines(stream, self.source), start=1):
             if not line.strip():
                 continue
@@ -65,6 +70,10 @@ class JsonLinesTable(Table):
                 raise self._not_an_object(number) from error
             if not isinstance(members, dict):
                 raise self._not_an_object(number)
+            yield number, members
+
+    def _read_values(self, stream: IO[bytes], *, head: bool) -> Iterator[str | None]:
+        for number, members in self._load_objects(stream):
             if head:
                 self._find_column(list(members))
                 head = False

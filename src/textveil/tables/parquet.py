@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from textveil.errors import InputError
 from textveil.extras import require
-from textveil.tables.base import Result, Rows, Table, Writer
+from textveil.tables.base import Result, Rows, Table, Writer, check_names
 from textveil.text import batch_texts
 
 if TYPE_CHECKING:
@@ -52,6 +52,13 @@ class ParquetTable(Table):
             for batch in file.iter_batches(batch_size, row_groups=wanted, columns=[self.column]):
                 yield from batch_texts(batch.column(0).to_pylist(), batch_size, text_of=lambda text: text)
 
+    def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
+        """Stream the rows."""
+        with self._opening(stream) as file:
+            check_names(file.schema_arrow.names, self.source)
+            for batch in file.iter_batches():
+                yield from batch.to_pylist()
+
     def group_sizes(self, stream: IO[bytes]) -> list[int]:
         """The bytes of every row group."""
         with self._reading(stream) as file:
@@ -60,11 +67,16 @@ class ParquetTable(Table):
     @contextmanager
     def _reading(self, stream: IO[bytes]) -> Iterator[Any]:
         """The file, with a text column as it should be."""
+        with self._opening(stream) as file:
+            self.schema = self._result_schema(file.schema_arrow)
+            yield file
+
+    @contextmanager
+    def _opening(self, stream: IO[bytes]) -> Iterator[Any]:
+        """The file, whatever its columns."""
         with self._seekable(stream) as content:
             try:
-                file = self.parquet.ParquetFile(content, buffer_size=PAGE_BYTES)
-                self.schema = self._result_schema(file.schema_arrow)
-                yield file
+                yield self.parquet.ParquetFile(content, buffer_size=PAGE_BYTES)
             except (self.arrow.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise InputError(f"{self.source} is not a complete Parquet file. Write it again.") from error
 

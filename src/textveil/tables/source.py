@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from textveil.errors import InputError, ParameterError, TextveilError
 from textveil.registry import Registry
@@ -138,6 +138,18 @@ class FileSource(Source):
         if self._raw is None or self._raw.closed or not self._size:
             return None
         return min(1.0, self._raw.tell() / self._size)
+
+
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Stream the rows of a table as mappings from column to value.
+
+    Raises:
+        InputError: The file cannot be read, or is not what its name says.
+    """
+    source = FileSource(path)
+    table = Layout(outcome_column=None).table(source)
+    with source.reading() as stream:
+        yield from table.read_records(stream)
 
 
 class StreamSource(Source):
