@@ -1,0 +1,249 @@
+"""Rows of a file as cells: under one name each, checked, in one unit, complete."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, TypeAlias
+
+from textveil.analysis.columns import (
+    CELL,
+    F1_SCORES,
+    FACTORS,
+    LONG,
+    METRICS,
+    REQUIRED,
+    STD,
+    WORDS,
+    canonical_column,
+)
+from textveil.decomposition import DECOMPOSERS
+from textveil.distribution import DISTRIBUTORS
+from textveil.errors import ColumnError, InputError
+from textveil.mechanisms import MECHANISMS
+from textveil.registry import Registry
+from textveil.tables.base import list_columns
+
+LEVELS = ("high", "medium", "low")
+"""Levels of privacy, from the least budget to the largest, where a study has three and does not name them."""
+_REGISTRIES: dict[str, Registry[Any]] = {
+    "decomposition": DECOMPOSERS,
+    "distribution": DISTRIBUTORS,
+    "mechanism": MECHANISMS,
+}
+_SHOWN = 3
+"""How many of many faults an error names."""
+
+CellValues: TypeAlias = dict[str, Any]
+"""The columns of a cell: names as text, numbers as floats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A data set at one level of privacy: what combinations are compared within."""
+
+    dataset: str
+    level: str
+    epsilon: float | None
+
+    def __str__(self) -> str:
+        budget = "" if self.epsilon is None else f", epsilon {self.epsilon:g}"
+        return f"{self.dataset}, level {self.level}{budget}"
+
+
+def build_cells(
+    records: Iterable[Mapping[str, Any]], *, source: str, drop_incomplete: bool
+) -> tuple[list[CellValues], tuple[Group, ...]]:
+    """Check rows and put them into one form, as ``Results.from_records`` says; what was left out comes second."""
+    rows = [_rename(record, source) for record in records]
+    if not rows:
+        raise InputError(f"{source} has no rows. Run the study first.")
+    if all(name in rows[0] for name in LONG):
+        rows = _widen(rows, source)
+    _check_columns(rows[0], source)
+    cells = [_read_cell(row, number, source) for number, row in enumerate(rows, start=1)]
+    cells = _fill_levels(_in_fractions(_without_empty(cells, source), source), source)
+    _check_unique(cells, source)
+    return _check_complete(cells, source, drop=drop_incomplete)
+
+
+def _rename(record: Mapping[str, Any], source: str) -> CellValues:
+    renamed: CellValues = {}
+    for name, value in record.items():
+        column = canonical_column(name)
+        if column in renamed:
+            raise ColumnError(f"{source} has two columns for {column!r}, one of them {name!r}. Remove one.")
+        renamed[column] = value
+    return renamed
+
+
+def _widen(rows: Sequence[Mapping[str, Any]], source: str) -> list[CellValues]:
+    """A row per cell, from a row per cell and metric."""
+    cells: dict[tuple[Any, ...], CellValues] = {}
+    for number, row in enumerate(rows, start=1):
+        key = {name: row.get(name) for name in (*CELL, "epsilon") if name in row}
+        cell = cells.setdefault(tuple(key.values()), key)
+        metric = canonical_column(str(row.get("metric") or ""))
+        if not metric or metric in cell:
+            fault = f"has {metric!r} of this cell once more" if metric else "names no metric"
+            raise InputError(f"{source}, row {number}: it {fault}. Mend the row.")
+        cell[metric] = row.get("value")
+        if row.get("std") not in (None, ""):
+            cell[f"{metric}{STD}"] = row["std"]
+    names = dict.fromkeys(name for cell in cells.values() for name in cell)
+    return [{name: cell.get(name) for name in names} for cell in cells.values()]
+
+
+def _check_columns(row: Mapping[str, Any], source: str) -> None:
+    missing = [name for name in REQUIRED if name not in row]
+    if missing:
+        raise ColumnError(
+            f"{source} has no column {missing[0]!r}. It has: {list_columns(list(row))}. Rename the one that holds it."
+        )
+    if "level" not in row and "epsilon" not in row:
+        raise ColumnError(f"{source} has neither a column 'level' nor 'epsilon'. One of them has to tell the level.")
+    if not any(name in row for name in METRICS):
+        raise ColumnError(f"{source} has no column of a metric. Expected one of: {', '.join(METRICS)}.")
+
+
+def _read_cell(row: Mapping[str, Any], number: int, source: str) -> CellValues:
+    """The columns that are known, as names and numbers; ``None`` where a number is missing."""
+    cell: CellValues = {}
+    for name in CELL:
+        if name in row:
+            cell[name] = _read_name(row[name], name)
+            if not cell[name]:
+                raise InputError(f"{source}, row {number}: the column {name!r} is empty. Name the {name}.")
+    for name in ("epsilon", *METRICS, *(f"{metric}{STD}" for metric in METRICS), *WORDS.values()):
+        if name in row:
+            cell[name] = _read_number(row[name], f"{source}, row {number}: the column {name!r}")
+    negative = [name for name in WORDS.values() if (cell.get(name) or 0) < 0]
+    if negative:
+        raise InputError(f"{source}, row {number}: the column {negative[0]!r} is negative. It should count words.")
+    return cell
+
+
+def _read_name(value: Any, column: str) -> str:
+    name = "" if value is None else str(value).strip()
+    if column in FACTORS:
+        name = name.lower()
+    registry = _REGISTRIES.get(column)
+    return registry.resolve(name) if registry is not None else name
+
+
+def _read_number(value: Any, place: str) -> float | None:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{place} holds no number. Mend the row.") from error
+    if not math.isfinite(number):
+        raise InputError(f"{place} holds {number}, which is no result. Mend the row, or leave the cell out.")
+    return number
+
+
+def _without_empty(cells: list[CellValues], source: str) -> list[CellValues]:
+    """Without the columns that no row has a value for; a metric that some rows lack is refused."""
+    empty = []
+    for name in cells[0]:
+        lacking = [number for number, cell in enumerate(cells, start=1) if cell[name] is None]
+        if len(lacking) == len(cells):
+            empty.append(name)
+        elif lacking and not name.endswith(STD):
+            raise InputError(
+                f"{source}, row {lacking[0]}: the column {name!r} is empty, here and in {len(lacking) - 1} other rows. "
+                "Fill it in, leave these cells out, or remove the column."
+            )
+    return [{name: value for name, value in cell.items() if name not in empty} for cell in cells]
+
+
+def _in_fractions(cells: list[CellValues], source: str) -> list[CellValues]:
+    """F1 scores and identifiers as fractions, whichever the results have; one unit for all of them."""
+    largest = {name: max(cell[name] for cell in cells) for name in F1_SCORES if name in cells[0]}
+    percent = [name for name, value in largest.items() if value > 1]
+    if percent and len(percent) < len(largest):
+        other = next(name for name in largest if name not in percent)
+        raise InputError(
+            f"{source}: {percent[0]!r} seems to be in percent, and {other!r} a fraction. Give both in the same unit."
+        )
+    if not largest and any(cell.get("pi_remaining", 0) > 1 for cell in cells):
+        percent = ["pi_remaining"]
+    if not percent:
+        return cells
+    scaled = [f"{name}{end}" for name, metric in METRICS.items() if metric.percent for end in ("", STD)]
+    return [
+        {name: value / 100 if name in scaled and value is not None else value for name, value in cell.items()}
+        for cell in cells
+    ]
+
+
+def _fill_levels(cells: list[CellValues], source: str) -> list[CellValues]:
+    """Every cell with its level: as it is named, or as its epsilon is ranked among those of the data set."""
+    if "level" in cells[0]:
+        budgets: dict[tuple[str, str], float | None] = {}
+        for cell in cells:
+            group = cell["dataset"], cell["level"]
+            if budgets.setdefault(group, cell.get("epsilon")) != cell.get("epsilon"):
+                raise InputError(
+                    f"{source}: {group[0]}, level {group[1]}, has more than one epsilon. Name more levels."
+                )
+        return cells
+    ranks = {
+        dataset: sorted({cell["epsilon"] for cell in cells if cell["dataset"] == dataset})
+        for dataset in {cell["dataset"] for cell in cells}
+    }
+    names = LEVELS if {len(found) for found in ranks.values()} == {len(LEVELS)} else None
+    return [
+        {**cell, "level": names[rank] if names else str(rank + 1)}
+        for cell in cells
+        for rank in [ranks[cell["dataset"]].index(cell["epsilon"])]
+    ]
+
+
+def _describe(cell: Mapping[str, Any] | tuple[str, ...], names: Sequence[str] = CELL) -> str:
+    found = cell if isinstance(cell, tuple) else [cell[name] for name in names if name in cell]
+    return " / ".join(map(str, found))
+
+
+def _check_unique(cells: Sequence[Mapping[str, Any]], source: str) -> None:
+    seen: dict[str, int] = {}
+    for number, cell in enumerate(cells, start=1):
+        name = _describe(cell)
+        if name in seen:
+            raise InputError(
+                f"{source}: the cell {name} is there more than once, as the {seen[name]}. and the {number}. cell. "
+                "Keep one; repeated runs have to be averaged first."
+            )
+        seen[name] = number
+
+
+def _check_complete(cells: list[CellValues], source: str, *, drop: bool) -> tuple[list[CellValues], tuple[Group, ...]]:
+    """Every group with all combinations of the factors; others are refused, or left out."""
+    factors = [name for name in FACTORS if name in cells[0]]
+    wanted = set(product(*(dict.fromkeys(cell[name] for cell in cells) for name in factors)))
+    found: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for cell in cells:
+        found.setdefault((cell["dataset"], cell["level"]), set()).add(tuple(cell[name] for name in factors))
+    missing = [(*group, *lost) for group, has in found.items() for lost in sorted(wanted - has)]
+    if not missing:
+        return cells, ()
+    if not drop:
+        named = "; ".join(map(_describe, missing[:_SHOWN]))
+        more = f"; and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        raise InputError(
+            f"{source} lacks {len(missing)} of {len(wanted) * len(found)} cells: {named}{more}. Run them, or leave out "
+            "every data set and level that lacks one with --drop-incomplete."
+        )
+    whole = [cell for cell in cells if len(found[cell["dataset"], cell["level"]]) == len(wanted)]
+    if not whole:
+        raise InputError(f"{source}: every data set and level lacks cells, so that nothing is left to compare.")
+    kept = {(group.dataset, group.level) for group in list_groups(whole)}
+    return whole, tuple(group for group in list_groups(cells) if (group.dataset, group.level) not in kept)
+
+
+def list_groups(cells: Iterable[Mapping[str, Any]]) -> tuple[Group, ...]:
+    """Every data set and level among cells, as they come."""
+    return tuple(dict.fromkeys(Group(cell["dataset"], cell["level"], cell.get("epsilon")) for cell in cells))

@@ -1,0 +1,191 @@
+"""Results of a study: one row per cell, checked, in one unit, and complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textveil.analysis.cells import LEVELS, CellValues, Group, build_cells, list_groups
+from textveil.analysis.columns import (
+    CELL,
+    CLEAR_SHARE,
+    FACTORS,
+    IN_CLEAR,
+    METRICS,
+    SETTING,
+    WORDS,
+    MetricColumn,
+    canonical_column,
+)
+from textveil.decomposition import DECOMPOSERS
+from textveil.distribution import DISTRIBUTORS
+from textveil.errors import ParameterError
+from textveil.extras import require
+from textveil.mechanisms import MECHANISMS
+from textveil.privacy.outcomes import Outcome
+from textveil.privacy.profiles import PROFILES
+from textveil.registry import unknown_name
+from textveil.tables import read_records
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_KNOWN: dict[str, tuple[str, ...]] = {
+    "level": LEVELS,
+    "decomposition": tuple(DECOMPOSERS),
+    "distribution": tuple(DISTRIBUTORS),
+    "mechanism": tuple(MECHANISMS),
+    "profile": tuple(PROFILES),
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """One row per cell. Every data set and level has every combination of the factors, once.
+
+    Args:
+        frame: A pandas DataFrame with the columns of ``columns.CELL`` as categories, ``epsilon`` where it is known, the
+            metrics (F1 and identifiers as fractions), their standard deviations, counts of words and ``clear_share``.
+        left_out: The groups that were left out because they lacked a combination.
+    """
+
+    frame: DataFrame
+    left_out: tuple[Group, ...] = ()
+
+    @classmethod
+    def from_records(
+        cls, records: Iterable[Mapping[str, Any]], *, source: str = "the results", drop_incomplete: bool = False
+    ) -> Results:
+        """Check rows and put them into one form.
+
+        Args:
+            records: A row per cell, or a row per cell and metric (columns ``metric``, ``value`` and perhaps ``std``).
+            source: How errors call the rows.
+            drop_incomplete: Leave out a data set and level that lacks a combination, instead of refusing the results.
+
+        Raises:
+            ColumnError: A column is missing, or there twice under two names.
+            InputError: A value is missing or no number, a cell is there twice or not at all.
+        """
+        cells, left_out = build_cells(records, source=source, drop_incomplete=drop_incomplete)
+        return cls(_build_frame(cells), left_out)
+
+    @cached_property
+    def metrics(self) -> tuple[MetricColumn, ...]:
+        """The metrics that these results have."""
+        return tuple(metric for metric in METRICS.values() if metric.name in self.frame)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Every data set and level, in order."""
+        return list_groups(self.frame.to_dict("records"))
+
+    def values(self, column: str) -> list[str]:
+        """The values of a column of the cell, in order."""
+        return [str(value) for value in self.frame[column].cat.categories] if column in self.frame else []
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """The factors that have more than one value."""
+        return tuple(factor for factor in FACTORS if len(self.values(factor)) > 1)
+
+    @property
+    def counts_words(self) -> bool:
+        """Whether it is known how many words were released in clear."""
+        return CLEAR_SHARE in self.frame
+
+    def choose_metric(self, name: str) -> MetricColumn:
+        """A metric of these results by its name.
+
+        Raises:
+            UnknownNameError: These results do not have it.
+        """
+        for metric in self.metrics:
+            if metric.name == canonical_column(name):
+                return metric
+        raise unknown_name("response", name, [metric.name for metric in self.metrics])
+
+    def split(self) -> dict[str, Results]:
+        """The results of every mechanism and profile by itself; the name is empty where there is one of each only."""
+        varying = [factor for factor in self.varying if factor in SETTING]
+        if not varying:
+            return {"": self}
+        parts = {}
+        for chosen in product(*map(self.values, varying)):
+            frame = self.frame
+            for factor, value in zip(varying, chosen, strict=True):
+                frame = frame[frame[factor] == value]
+            parts[", ".join(chosen)] = Results(_drop_unused(frame), self.left_out)
+        return parts
+
+
+def read_results(path: Path, *, drop_incomplete: bool = False) -> Results:
+    """Read results from CSV, TSV, JSONL or Parquet, compressed or not."""
+    return Results.from_records(read_records(path), source=repr(str(path)), drop_incomplete=drop_incomplete)
+
+
+def _build_frame(cells: list[CellValues]) -> DataFrame:
+    """The cells as a table, sorted, with the values of factors in their usual order."""
+    pandas = require("pandas", extra="analyze")
+    frame = pandas.DataFrame(cells)
+    for name in CELL:
+        if name in frame:
+            order = _order(cells, name)
+            frame[name] = pandas.Categorical(frame[name], categories=order, ordered=True)
+    if all(name in frame for name in WORDS.values()):
+        clear = frame[list(IN_CLEAR)].sum(axis=1)
+        counted = frame[list(WORDS.values())].sum(axis=1) - frame[WORDS[Outcome.KEPT_STOPWORD]]
+        frame[CLEAR_SHARE] = (clear / counted.where(counted > 0)).fillna(0.0)
+    return frame.sort_values([name for name in CELL if name in frame], ignore_index=True)
+
+
+def _order(cells: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+    """Values in their usual order, then as they come; levels that have no usual order by their budget."""
+    found = list(dict.fromkeys(cell[name] for cell in cells))
+    known = _KNOWN.get(name, ())
+    if name == "level" and not set(found) <= set(known) and "epsilon" in cells[0]:
+        return sorted(found, key=lambda level: min(cell["epsilon"] for cell in cells if cell["level"] == level))
+    return [value for value in known if value in found] + [value for value in found if value not in known]
+
+
+def _drop_unused(frame: DataFrame) -> DataFrame:
+    kept = frame.reset_index(drop=True).copy()
+    for name in CELL:
+        if name in kept:
+            kept[name] = kept[name].cat.remove_unused_categories()
+    return kept
+
+
+def check_comparable(results: Results, response: MetricColumn) -> None:
+    """Refuse what no test can be made of.
+
+    Raises:
+        ParameterError: No factor varies, there is one group only, or the response is constant.
+    """
+    if not results.varying:
+        raise ParameterError("Nothing to compare: every factor has one value only. Add cells with another method.")
+    if len(results.groups) < 2:
+        raise ParameterError(
+            f"One data set at one level ({results.groups[0]}) tells no effect from chance. Add a data set or a level."
+        )
+    if not _overlap(results.groups):
+        raise ParameterError(
+            "Data sets and levels do not overlap, so that their effects cannot be told apart. Leave a data set out."
+        )
+    if results.frame[response.name].nunique() < 2:
+        raise ParameterError(f"The response {response.name!r} is the same in all cells: there is nothing to explain.")
+
+
+def _overlap(groups: Sequence[Group]) -> bool:
+    """Whether one comes from any group to any other by steps that change the data set or the level, not both."""
+    datasets, levels, size = {groups[0].dataset}, {groups[0].level}, 0
+    while len(datasets) + len(levels) > size:
+        size = len(datasets) + len(levels)
+        near = [group for group in groups if group.dataset in datasets or group.level in levels]
+        datasets |= {group.dataset for group in near}
+        levels |= {group.level for group in near}
+    return all(group.dataset in datasets for group in groups)

@@ -1,0 +1,51 @@
+"""Means of results: of every combination, of every method per level, and how far the methods of a factor are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, EXPOSURE_PARTS, UTILITY, UTILITY_PARTS, MetricColumn
+from textveil.analysis.results import Results
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COMBINATION = ("decomposition", "distribution")
+"""What a combination is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How far the best method of a factor is from the worst, on average."""
+
+    factor: str
+    best: str
+    worst: str
+    gap: float
+
+
+def average(results: Results, by: Sequence[str]) -> DataFrame:
+    """The mean of every metric, of utility, exposure and the share of words in clear, for each value of ``by``."""
+    frame = results.frame
+    columns = [metric.name for metric in results.metrics] + [CLEAR_SHARE] * results.counts_words
+    means = frame.groupby(list(by), observed=True)[columns].mean()
+    for whole, parts in ((UTILITY, UTILITY_PARTS), (EXPOSURE, EXPOSURE_PARTS)):
+        if all(part in means for part in parts):
+            means[whole.name] = means[list(parts)].mean(axis=1)
+    return means
+
+
+def average_combinations(results: Results) -> DataFrame:
+    """The means of every combination of decomposition and distribution, over data sets and levels."""
+    return average(results, COMBINATION)
+
+
+def measure_gap(results: Results, factor: str, response: MetricColumn) -> Gap:
+    """How far the methods of a factor are apart in a response.
+
+    The best is the highest or the lowest, whichever the response asks for.
+    """
+    means = average(results, [factor])[response.name] * response.sign
+    return Gap(factor, str(means.idxmax()), str(means.idxmin()), float(means.max() - means.min()))
