@@ -31,6 +31,8 @@ class MetricColumn:
 
     name: str
     label: str
+    short: str
+    """The label where there is little room."""
     better: Literal["higher", "lower"]
     percent: bool = False
     """Kept as a fraction; read as fraction or percent; shown as percent."""
@@ -45,9 +47,9 @@ class MetricColumn:
         """The value as a person reads it.
 
         >>> METRICS["utility_f1"].show(0.7612), METRICS["perplexity"].show(1497.2)
-        ('76.1 %', '1,497')
+        ('76.1%', '1,497')
         """
-        return f"{self.show_bare(value)} %" if self.percent else self.show_bare(value)
+        return f"{self.show_bare(value)}%" if self.percent else self.show_bare(value)
 
     def show_bare(self, value: float) -> str:
         """The value without its unit, as in a table whose head has it."""
@@ -55,13 +57,13 @@ class MetricColumn:
 
 
 _ALL = (
-    MetricColumn("utility_f1", "utility F1", "higher", percent=True, decimals=1),
-    MetricColumn("cosine_similarity", "similarity", "higher"),
-    MetricColumn("perplexity", "perplexity", "lower", decimals=0),
-    MetricColumn("pi_remaining", "identifiers left", "lower", percent=True, decimals=2),
-    MetricColumn("static_f1", "static attacker F1", "lower", percent=True, decimals=1),
-    MetricColumn("adaptive_f1", "adaptive attacker F1", "lower", percent=True, decimals=1),
-    MetricColumn("relative_gain", "relative gain", "higher"),
+    MetricColumn("utility_f1", "utility F1", "F1", "higher", percent=True, decimals=1),
+    MetricColumn("cosine_similarity", "similarity", "similar", "higher"),
+    MetricColumn("perplexity", "perplexity", "perplex.", "lower", decimals=0),
+    MetricColumn("pi_remaining", "identifiers left", "identif.", "lower", percent=True, decimals=2),
+    MetricColumn("static_f1", "static attacker F1", "static", "lower", percent=True, decimals=1),
+    MetricColumn("adaptive_f1", "adaptive attacker F1", "adaptive", "lower", percent=True, decimals=1),
+    MetricColumn("relative_gain", "relative gain", "gain", "higher"),
 )
 METRICS = {metric.name: metric for metric in _ALL}
 """Every metric that results may have; a new one is one line above."""
@@ -69,10 +71,10 @@ RELATIVE_GAIN = METRICS["relative_gain"]
 F1_SCORES = ("utility_f1", "static_f1", "adaptive_f1")
 """Whatever a file says of these tells whether it has percent or fractions."""
 
-UTILITY = MetricColumn("utility", "utility", "higher")
+UTILITY = MetricColumn("utility", "utility", "utility", "higher")
 """The mean of UTILITY_PARTS: the U of relative gain."""
 UTILITY_PARTS = ("utility_f1", "cosine_similarity")
-EXPOSURE = MetricColumn("exposure", "exposure", "lower")
+EXPOSURE = MetricColumn("exposure", "exposure", "exposure", "lower")
 """The mean of EXPOSURE_PARTS: the P of relative gain, which is less the better the texts are protected."""
 EXPOSURE_PARTS = ("pi_remaining", "static_f1", "adaptive_f1")
 

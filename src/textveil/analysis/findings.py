@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -28,6 +29,16 @@ class SettingFindings:
     recommendations: tuple[Recommendation, ...]
     clear_effect: ClearEffect | None
 
+    @property
+    def file_part(self) -> str:
+        """What the names of its files end in; empty where there is one setting only."""
+        return "".join(f"_{word}" for word in re.findall(r"\w+", self.name))
+
+    @property
+    def prefix(self) -> str:
+        """What a sentence about it begins with."""
+        return f"{self.name}: ".capitalize() if self.name else ""
+
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         means = average_combinations(self.results)
@@ -38,7 +49,7 @@ class SettingFindings:
             "gaps": [asdict(gap) for gap in self.gaps],
             "pairs": len(self.comparisons.pairs),
             "significant_pairs": [asdict(pair) for pair in self.comparisons.significant],
-            "recommendations": [asdict(recommendation) for recommendation in self.recommendations],
+            "recommendations": [{**asdict(found), "sentence": found.sentence} for found in self.recommendations],
             "combinations": {name_combination(*names): dict(row) for names, row in means.iterrows()},
             "clear_effect": None if self.clear_effect is None else asdict(self.clear_effect),
         }

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, RELATIVE_GAIN, UTILITY, MetricColumn
+from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, METRICS, RELATIVE_GAIN, UTILITY, MetricColumn
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import average_combinations
 from textveil.analysis.tukey import Comparisons, name_combination
 
 if TYPE_CHECKING:
-    from pandas import Series
+    from pandas import DataFrame, Series
 
 _WHAT = {
-    UTILITY.name: "the mean of utility F1 and similarity",
-    EXPOSURE.name: "the mean of identifiers left, static and adaptive attacker F1",
+    UTILITY.name: "The mean of utility F1 and similarity",
+    EXPOSURE.name: "The mean of identifiers left, static and adaptive attacker F1",
 }
 
 
@@ -26,7 +26,12 @@ class Recommendation:
     purpose: str
     combination: str
     score: float
-    sentence: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """The choice and the reason for it."""
+        return f"For {self.purpose}, choose {self.combination}. {self.reason}"
 
 
 def recommend(results: Results, response: MetricColumn, comparisons: Comparisons) -> tuple[Recommendation, ...]:
@@ -34,10 +39,12 @@ def recommend(results: Results, response: MetricColumn, comparisons: Comparisons
     means = average_combinations(results)
     purpose = "trade-off" if response == RELATIVE_GAIN else response.label
     first = _choose(means[response.name], purpose, response)
-    found = [replace(first, sentence=f"{first.sentence} {_tell_wins(first.combination, comparisons, response)}")]
+    found = [replace(first, reason=f"{first.reason} {_tell_wins(first.combination, comparisons, response)}")]
     for aim, metric in (("utility", UTILITY), ("privacy", EXPOSURE)):
         if metric.name in means:
             found.append(_choose(means[metric.name], aim, metric))
+            if metric == UTILITY:
+                found[-1] = _add_downstream(found[-1], means)
     if results.counts_words:
         shares = {name_combination(*names): share for names, share in means[CLEAR_SHARE].items()}
         found = [_add_share(recommendation, shares[recommendation.combination]) for recommendation in found]
@@ -48,11 +55,21 @@ def _choose(means: Series, purpose: str, metric: MetricColumn) -> Recommendation
     ranked = means.sort_values(ascending=metric.better == "lower", kind="stable")
     names = [name_combination(*methods) for methods in ranked.index]
     best, score = names[0], float(ranked.iloc[0])
-    what = _WHAT.get(metric.name, f"its {metric.label}")
-    sentence = f"For {purpose}, choose {best}: {what} is {metric.show(score)} on average"
+    what = _WHAT.get(metric.name, f"Its {metric.label}")
+    reason = f"{what} is {metric.show(score)} on average"
     if len(names) > 1:
-        sentence += f", before {names[1]} ({metric.show(float(ranked.iloc[1]))})"
-    return Recommendation(purpose, best, score, f"{sentence}.")
+        reason += f", before {names[1]} ({metric.show(float(ranked.iloc[1]))})"
+    return Recommendation(purpose, best, score, f"{reason}.")
+
+
+def _add_downstream(recommendation: Recommendation, means: DataFrame) -> Recommendation:
+    """Name the best for the downstream task, where that is another one."""
+    downstream = METRICS["utility_f1"]
+    best = _choose(means[downstream.name], "downstream", downstream)
+    if best.combination == recommendation.combination:
+        return recommendation
+    more = f"By {downstream.label} alone, {best.combination} is best ({downstream.show(best.score)})."
+    return replace(recommendation, reason=f"{recommendation.reason} {more}")
 
 
 def _tell_wins(combination: str, comparisons: Comparisons, response: MetricColumn) -> str:
@@ -65,5 +82,6 @@ def _tell_wins(combination: str, comparisons: Comparisons, response: MetricColum
 
 
 def _add_share(recommendation: Recommendation, share: float) -> Recommendation:
-    words = f"Of its words that are no stopwords, {share:.1%} were released in clear."
-    return replace(recommendation, sentence=f"{recommendation.sentence} {words}")
+    part = f"{share:.1%}" if share else "none"
+    words = f"Of its words that are no stopwords, {part} were released in clear."
+    return replace(recommendation, reason=f"{recommendation.reason} {words}")

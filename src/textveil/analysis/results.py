@@ -119,7 +119,8 @@ class Results:
             frame = self.frame
             for factor, value in zip(varying, chosen, strict=True):
                 frame = frame[frame[factor] == value]
-            parts[", ".join(chosen)] = Results(_drop_unused(frame), self.left_out)
+            name = ", ".join(f"{factor} {value}" for factor, value in zip(varying, chosen, strict=True))
+            parts[name] = Results(_drop_unused(frame), self.left_out)
         return parts
 
 

@@ -1,0 +1,286 @@
+"""Figures of findings: drawn with matplotlib, written as SVG and PNG that are the same in every run."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textveil.analysis.columns import CLEAR_SHARE, CONTROLS, MetricColumn
+from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.results import Results
+from textveil.analysis.summaries import COMBINATION, average, average_combinations
+from textveil.extras import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+INK, MUTED, RULE = "#1b1f24", "#66707b", "#dde2e7"
+"""The colours of text, of what stands behind, and of lines; a page replaces them by its own."""
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c7b00", "#7a5195")
+"""For methods, in their order: told apart by people who are colour-blind (after Okabe and Ito)."""
+MARKERS = "os^DvPX*"
+"""For methods, in their order, so that colour is not all that tells them apart."""
+COLOUR_MAP = "YlGnBu"
+FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+_BACKGROUND = '<rect width="100%" height="100%" fill="white"/>'
+_STYLE = {
+    "axes.edgecolor": RULE,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.color": RULE,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "textveil",
+    "text.color": INK,
+    "xtick.color": INK,
+    "xtick.major.size": 0,
+    "ytick.color": MUTED,
+    "ytick.labelsize": 8,
+    "ytick.major.size": 0,
+}
+
+
+def draw_all(findings: Findings) -> dict[str, Figure]:
+    """Every figure that the results allow, by the name of its file."""
+    figures = {"heat_map": draw_heat_map(findings)}
+    for setting in findings.settings:
+        end = setting.file_part
+        figures[f"combinations{end}"] = draw_combinations(setting, findings.response)
+        for factor in COMBINATION:
+            figures[f"levels_{factor}{end}"] = draw_levels(setting.results, factor)
+    if findings.results.counts_words:
+        figures["words_in_clear"] = draw_clear(findings)
+    return figures
+
+
+def draw_heat_map(findings: Findings) -> Figure:
+    """The mean response of every combination, a panel per setting, all on one scale."""
+    response = findings.response
+    grids = [average_combinations(setting.results)[response.name].unstack().to_numpy() for setting in findings.settings]
+    low, high = min(map(np.min, grids)), max(map(np.max, grids))
+    with _styled():
+        figure, panels = _panels(1, len(grids), width=6.4, height=0.9 + 0.52 * (grids[0].shape[0] + 1))
+        for axes, grid, setting in zip(panels, grids, findings.settings, strict=True):
+            _fill_heat_map(axes, grid, setting.results, response, (low, high))
+            axes.set_title(_title(f"mean {response.label}", setting.name), pad=22)
+        _settle(figure)
+    return figure
+
+
+def _fill_heat_map(
+    axes: Axes, grid: np.ndarray, results: Results, response: MetricColumn, scale: tuple[float, float]
+) -> None:
+    low, high = scale
+    rows, columns = grid.shape
+    signed = grid if response.better == "higher" else high + low - grid  # the better the darker
+    edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
+    axes.pcolormesh(*edges, signed, cmap=COLOUR_MAP, vmin=low, vmax=high, edgecolors="#ffffff", linewidth=1.5)
+    best = np.unravel_index(np.argmax(signed), grid.shape)
+    for place, value in np.ndenumerate(grid):
+        dark = (signed[place] - low) / (high - low or 1) > 0.6
+        weight = "bold" if place == best else "normal"
+        axes.text(
+            place[1],
+            place[0],
+            response.show_bare(value),
+            ha="center",
+            va="center",
+            weight=weight,
+            color="#ffffff" if dark else "#10151a",
+        )
+    for row, mean in enumerate(grid.mean(axis=1)):
+        axes.text(columns - 0.42, row, response.show_bare(mean), ha="left", va="center", color=MUTED)
+    for column, mean in enumerate(grid.mean(axis=0)):
+        axes.text(column, rows - 0.2, response.show_bare(mean), ha="center", va="center", color=MUTED)
+    axes.text(columns - 0.42, rows - 0.2, "mean", ha="left", va="center", color=MUTED)
+    axes.set_xlim(-0.5, columns + 0.2)
+    axes.set_ylim(rows - 0.05, -0.5)
+    axes.set_xticks(range(columns), results.values("distribution"))
+    axes.set_yticks(range(rows), results.values("decomposition"))
+    axes.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, labelsize=9, colors=INK)
+    axes.spines[:].set_visible(False)
+
+
+def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figure:
+    """Every combination as a line over the metrics, from the worst mean (0) to the best (1) of each.
+
+    A panel per distribution, in which its lines have the colours of the decompositions and all others stand behind.
+    """
+    results = setting.results
+    means = average_combinations(results)
+    metrics = sorted(results.metrics, key=lambda metric: metric == response)
+    scaled = _scale(means, metrics)
+    distributions, decompositions = results.values("distribution"), results.values("decomposition")
+    columns = min(3, len(distributions))
+    with _styled():
+        rows = -(-len(distributions) // columns)
+        figure, panels = _panels(rows, columns, width=3.3, height=2.3)
+        for axes, distribution in zip(panels, distributions, strict=False):
+            for line in scaled.to_numpy():
+                axes.plot(line, color=RULE, linewidth=0.8, zorder=1)
+            for order, decomposition in enumerate(decompositions):
+                axes.plot(scaled.loc[(decomposition, distribution)].to_numpy(), zorder=2, **_look(order, decomposition))
+            axes.set_title(distribution)
+            axes.set_xticks(range(len(metrics)), [metric.short for metric in metrics], rotation=40, ha="right")
+            axes.set_yticks([0, 1], ["worst", "best"])
+            axes.set_ylim(-0.05, 1.05)
+        for axes in panels[len(distributions) :]:
+            axes.set_visible(False)
+        _add_legend(figure, panels[0], len(decompositions))
+        _settle(figure)
+    return figure
+
+
+def _scale(means: DataFrame, metrics: Sequence[MetricColumn]) -> DataFrame:
+    """Every metric from 0 (the worst mean) to 1 (the best); 1 where all are the same."""
+    signed = means[[metric.name for metric in metrics]] * [metric.sign for metric in metrics]
+    spread = signed.max() - signed.min()
+    return (1 - (signed.max() - signed) / spread.where(spread > 0, 1.0)).astype(float)
+
+
+def draw_levels(results: Results, factor: str) -> Figure:
+    """The mean of every metric at each level, a panel per metric and a line per method of the factor."""
+    means, levels = average(results, [factor, "level"]), results.values("level")
+    with _styled():
+        columns = 4
+        rows = -(-len(results.metrics) // columns)
+        figure, panels = _panels(rows, columns, width=2.6, height=2.1)
+        for axes, metric in zip(panels, results.metrics, strict=False):
+            for order, method in enumerate(results.values(factor)):
+                values = means.loc[method, metric.name].reindex(levels).to_numpy()
+                axes.plot(levels, 100 * values if metric.percent else values, **_look(order, method))
+            arrow = "\N{UPWARDS ARROW}" if metric.better == "higher" else "\N{DOWNWARDS ARROW}"
+            axes.set_title(f"{metric.label}{' %' if metric.percent else ''} {arrow}")
+            axes.grid(axis="y", linewidth=0.6)
+            axes.margins(x=0.12)
+            axes.spines["left"].set_visible(False)
+        for axes in panels[len(results.metrics) :]:
+            axes.set_visible(False)
+        _add_legend(figure, panels[0], len(results.values(factor)))
+        _settle(figure)
+    return figure
+
+
+def draw_clear(findings: Findings) -> Figure:
+    """The response against the share of words in clear: a mark per combination, and behind it a dot per cell.
+
+    Cells are drawn without the effects of data set and level, so that both can be compared.
+    """
+    response = findings.response
+    with _styled():
+        figure, panels = _panels(1, len(findings.settings), width=5.2, height=3.8, sharey=True, sharex=True)
+        for axes, setting in zip(panels, findings.settings, strict=True):
+            results, means = setting.results, average_combinations(setting.results)
+            values = results.frame[response.name]
+            groups = results.frame.groupby(list(CONTROLS), observed=True)[response.name]
+            centred = values - groups.transform("mean") + values.mean()
+            axes.scatter(100 * results.frame[CLEAR_SHARE], centred, s=5, color=MUTED, alpha=0.35, linewidths=0)
+            for row, decomposition in enumerate(results.values("decomposition")):
+                for column, distribution in enumerate(results.values("distribution")):
+                    mean = means.loc[(decomposition, distribution)]
+                    axes.scatter(
+                        100 * mean[CLEAR_SHARE],
+                        mean[response.name],
+                        s=42,
+                        color=COLOURS[column % len(COLOURS)],
+                        marker=MARKERS[row % len(MARKERS)],
+                        edgecolors="#ffffff",
+                        linewidths=0.5,
+                        zorder=3,
+                    )
+            axes.set_title(_title("", setting.name))
+            axes.set_xlabel("words in clear, stopwords left aside (%)")
+            axes.grid(linewidth=0.6)
+        panels[0].set_ylabel(response.label)
+        panels[0].set_xlim(left=-2)
+        _explain_marks(figure, findings.results)
+        _settle(figure)
+    return figure
+
+
+def _explain_marks(figure: Figure, results: Results) -> None:
+    lines = require("matplotlib.lines", extra="analyze")
+    handles = [
+        lines.Line2D([], [], color=COLOURS[order % len(COLOURS)], linewidth=4, label=name)
+        for order, name in enumerate(results.values("distribution"))
+    ]
+    handles += [
+        lines.Line2D([], [], color=MUTED, marker=MARKERS[order % len(MARKERS)], linestyle="", label=name)
+        for order, name in enumerate(results.values("decomposition"))
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=6)
+
+
+def _look(order: int, label: str) -> dict[str, Any]:
+    colour, marker = COLOURS[order % len(COLOURS)], MARKERS[order % len(MARKERS)]
+    return {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.6, "label": label}
+
+
+def _title(*parts: str) -> str:
+    return " \N{MIDDLE DOT} ".join(part for part in parts if part)
+
+
+def _add_legend(figure: Figure, axes: Axes, count: int) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(count, 6))
+
+
+@contextmanager
+def _styled() -> Iterator[None]:
+    matplotlib = require("matplotlib", extra="analyze")
+    with matplotlib.rc_context(_STYLE):
+        yield
+
+
+def _panels(rows: int, columns: int, *, width: float, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with panels of a size in inches; nothing is shown, and nothing is kept by matplotlib."""
+    module = require("matplotlib.figure", extra="analyze")
+    figure = module.Figure(figsize=(columns * width, rows * height + 0.4), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.04)
+    return figure, list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the figure out once, and not again whenever it is written."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+
+
+def render_svg(figure: Figure) -> str:
+    """The figure as SVG, on white."""
+    with _styled():
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    svg = re.sub(r"'DejaVu Sans'(, [^;\"]*)?", FONTS, buffer.getvalue())
+    return re.sub(r"(<svg[^>]*>)", rf"\g<1>\n {_BACKGROUND}", svg, count=1)
+
+
+def inline_svg(svg: str, name: str) -> str:
+    """What ``render_svg`` gave, for a page: without background and head, in the page's colours, with ids of its own."""
+    svg = svg[svg.index("<svg") :].replace(_BACKGROUND, "")
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}_", svg)
+    for colour, own in ((INK, "currentColor"), (MUTED, "var(--muted)"), (RULE, "var(--rule)")):
+        svg = svg.replace(colour, own)
+    return svg
+
+
+def render_png(figure: Figure) -> bytes:
+    """The figure as PNG, at twice the usual resolution."""
+    with _styled():
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=200, metadata={"Software": None})
+    return buffer.getvalue()

@@ -1,0 +1,89 @@
+"""Tables for LaTeX, with the rules of booktabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from textveil.analysis.anova import SIGNIFICANCE, Anova
+from textveil.analysis.cells import Group
+from textveil.analysis.layout import AVERAGE, Entry, lay_out_anova, lay_out_results
+from textveil.analysis.results import Results
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def escape(text: str) -> str:
+    r"""Text that LaTeX prints as it is.
+
+    >>> print(escape("50 % of a_b"))
+    50 \% of a\_b
+    """
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+def write_anova(anova: Anova, caption: str = "") -> str:
+    """The table of effects; p-values that are significant in bold."""
+    *effects, residual = lay_out_anova(anova)
+    rows = []
+    for effect, cells in zip(anova.effects, effects, strict=True):
+        name, *numbers = map(escape, cells)
+        if effect.p_value < SIGNIFICANCE:
+            numbers[3] = rf"\textbf{{{numbers[3]}}}"
+        rows.append([name.replace(" x ", r" $\times$ "), *numbers])
+    rows.append([cell or "--" for cell in residual])
+    head = ["", "sum sq", "df", "$F$", "$p$", r"$\eta_p^2$"]
+    return _write_table("lrrrrr", head, [rows], caption or f"ANOVA of {anova.response.replace('_', ' ')}.")
+
+
+def write_results(results: Results, group: Group, setting: str = "") -> str:
+    """The paper's table of one data set and level: in bold the best of a decomposition, underlined the best of all."""
+    laid_out = lay_out_results(results, group)
+    blocks = []
+    for name, rows in groupby(laid_out, key=lambda row: row.decomposition):
+        block: list[list[str]] = []
+        for row in rows:
+            label = f"{row.metric.label} %" if row.metric.percent else row.metric.label
+            first = "" if block else name if name == AVERAGE else rf"\textbf{{{escape(name)}}}"
+            block.append([first, escape(label), *map(_write_entry, row.entries), row.average])
+        blocks.append(block)
+    distributions = results.values("distribution")
+    head = ["decomposition", "metric", *map(escape, distributions), AVERAGE]
+    caption = f"Results for {group}{f', {setting}' if setting else ''}."
+    return _write_table(f"ll{'r' * len(distributions)}r", head, blocks, caption)
+
+
+def _write_entry(entry: Entry) -> str:
+    text = rf"\textbf{{{entry.text}}}" if entry.best_of_row else entry.text
+    text = rf"\underline{{{text}}}" if entry.best else text
+    return f"{text}$_{{{entry.std}}}$" if entry.std else text
+
+
+def _write_table(columns: str, head: Sequence[str], blocks: Iterable[Iterable[Sequence[str]]], caption: str) -> str:
+    """A floating table; a rule stands between blocks of rows."""
+    body = "\n\\midrule\n".join("\n".join(f"{' & '.join(row)} \\\\" for row in block) for block in blocks)
+    lines = [
+        r"\begin{table}[t]",
+        r"\centering",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        f"{' & '.join(head)} \\\\",
+        r"\midrule",
+        body,
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{{escape(caption)}}}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"

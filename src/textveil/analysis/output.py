@@ -1,0 +1,105 @@
+"""A folder with all of an analysis: the report, its figures, and its tables as CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from textveil.analysis.figures import draw_all, render_png, render_svg
+from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.latex import write_anova, write_results
+from textveil.analysis.layout import ANOVA_HEAD, lay_out_anova
+from textveil.analysis.report import TITLE, write_page
+from textveil.analysis.summaries import COMBINATION, average, average_combinations
+from textveil.atomic import writing_folder
+from textveil.errors import OutputExistsError, ParameterError
+
+REPORT, FINDINGS = "report.html", "findings.json"
+
+
+def check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that is there, unless it is an analysis that may be replaced.
+
+    Raises:
+        OutputExistsError: It is there, and may not be replaced.
+        ParameterError: It is there, and is no analysis.
+    """
+    if not folder.exists():
+        return
+    if not overwrite:
+        raise OutputExistsError(f"{str(folder)!r} exists. Choose another name, or replace it with --overwrite.")
+    if not (folder / FINDINGS).is_file() or folder.resolve() == Path.cwd():
+        raise ParameterError(f"{str(folder)!r} is no earlier analysis, and stays as it is. Choose another name.")
+
+
+def write_report(
+    findings: Findings,
+    folder: Path,
+    *,
+    overwrite: bool = False,
+    title: str = TITLE,
+    about: Mapping[str, str] | None = None,
+) -> None:
+    """Write everything into a folder, which appears when it is complete.
+
+    Args:
+        findings: What was found.
+        folder: Where to write.
+        overwrite: Replace an earlier analysis.
+        title: The title of the page.
+        about: More lines for the page's "What was run".
+    """
+    check_folder(folder, overwrite=overwrite)
+    figures = draw_all(findings)
+    drawings = {name: render_svg(figure) for name, figure in figures.items()}
+    page = write_page(findings, figures=drawings, title=title, about=about)
+    with writing_folder(folder, replace=overwrite) as unfinished:
+        (unfinished / REPORT).write_text(page, encoding="utf-8")
+        (unfinished / FINDINGS).write_text(json.dumps(findings.as_dict(), indent=2) + "\n", encoding="utf-8")
+        (unfinished / "figures").mkdir()
+        for name, figure in figures.items():
+            (unfinished / "figures" / f"{name}.svg").write_text(drawings[name], encoding="utf-8")
+            (unfinished / "figures" / f"{name}.png").write_bytes(render_png(figure))
+        (unfinished / "tables").mkdir()
+        for name, content in _write_tables(findings):
+            (unfinished / "tables" / name).write_text(content, encoding="utf-8")
+
+
+def _write_tables(findings: Findings) -> Iterator[tuple[str, str]]:
+    """The name and the content of every table."""
+    if findings.overall is not None:
+        yield "anova_overall.csv", _write_csv([ANOVA_HEAD, *lay_out_anova(findings.overall)])
+        yield "anova_overall.tex", write_anova(findings.overall)
+    for setting in findings.settings:
+        end, results = setting.file_part, setting.results
+        yield f"anova{end}.csv", _write_csv([ANOVA_HEAD, *lay_out_anova(setting.anova)])
+        yield f"anova{end}.tex", write_anova(setting.anova)
+        yield f"pairs{end}.csv", _write_csv(_list_pairs(setting))
+        yield f"combinations{end}.csv", average_combinations(results).to_csv(lineterminator="\n")
+        for factor in COMBINATION:
+            yield f"levels_{factor}{end}.csv", average(results, [factor, "level"]).to_csv(lineterminator="\n")
+        for place, group in enumerate(results.groups, start=1):
+            name = "_".join(re.findall(r"\w+", f"{group.dataset} {group.level}"))
+            yield f"results_{place}_{name}{end}.tex", write_results(results, group, setting.name)
+
+
+def _list_pairs(setting: SettingFindings) -> list[tuple[object, ...]]:
+    """Every pair; a p-value stands where the difference is significant."""
+    head: tuple[object, ...] = ("higher", "lower", "difference", "margin", "significant", "p")
+    return [
+        head,
+        *(
+            (pair.higher, pair.lower, f"{pair.difference:.6g}", f"{pair.margin:.6g}", pair.significant, pair.p_value)
+            for pair in setting.comparisons.pairs
+        ),
+    ]
+
+
+def _write_csv(rows: Iterable[Sequence[object]]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue()

@@ -1,0 +1,330 @@
+"""The report: findings as one HTML page that needs no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from itertools import groupby
+
+from textveil.analysis.anova import Anova, Effect, describe_p
+from textveil.analysis.cells import Group
+from textveil.analysis.columns import IN_CLEAR
+from textveil.analysis.figures import inline_svg
+from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, ResultRow, lay_out_anova, lay_out_results
+from textveil.analysis.markup import Markup, details, element, figure, paragraph, section, table, text
+from textveil.analysis.tukey import Comparisons, name_combination
+from textveil.analysis.wording import tell_clear, tell_effects, tell_gaps, tell_pairs
+from textveil.version import __version__
+
+TITLE = "Decomposition, distribution and their trade-off"
+_PAIRS_SHOWN = 12
+
+
+def write_page(
+    findings: Findings,
+    *,
+    figures: Mapping[str, str],
+    title: str = TITLE,
+    about: Mapping[str, str] | None = None,
+) -> str:
+    """The page.
+
+    Args:
+        findings: What was found.
+        figures: What ``figures.draw_all`` drew, as SVG.
+        title: Its title.
+        about: More lines for "What was run": a name and what there is to say, such as models, seeds and versions.
+    """
+    drawn = {name: inline_svg(svg, name) for name, svg in figures.items()}
+    sections = {
+        "run": ("What was run", _tell_run(findings, about or {})),
+        "choose": ("Which combination to choose", _recommend(findings)),
+        "gain": (f"Mean {findings.response.label}", _show_heat_map(findings, drawn)),
+        "anova": ("What matters", _show_tests(findings)),
+        "pairs": ("Pairs that differ", _show_pairs(findings)),
+        "levels": ("Averages per level", _show_levels(findings, drawn)),
+        "lines": ("All combinations", _show_lines(findings, drawn)),
+        "clear": ("Words released in clear", _show_clear(findings, drawn)),
+        "results": ("All results", _show_results(findings)),
+    }
+    links = (element("li", element("a", text(head), href=f"#{name}")) for name, (head, _) in sections.items())
+    body = element(
+        "header",
+        element("h1", text(title))
+        + paragraph(_summarise(findings), class_="lead")
+        + element("nav", element("ul", links)),
+    )
+    body += element("main", (section(head, content, name=name) for name, (head, content) in sections.items()))
+    body += element("footer", f"Written by textveil {text(__version__)}.")
+    style = files("textveil.analysis").joinpath("report.css").read_text(encoding="utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _summarise(findings: Findings) -> str:
+    results = findings.results
+    counts = [
+        _count(len(results.values("decomposition")), "decomposition"),
+        _count(len(results.values("distribution")), "distribution"),
+        *(
+            _count(len(results.values(name)), name)
+            for name in ("mechanism", "profile")
+            if len(results.values(name)) > 1
+        ),
+        _count(len(results.values("dataset")), "data set"),
+        _count(len(results.values("level")), "level"),
+    ]
+    return f"{len(results.frame)} cells: {', '.join(counts[:-1])} and {counts[-1]} of privacy."
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
+def _tell_run(findings: Findings, about: Mapping[str, str]) -> Markup:
+    results = findings.results
+    lines = {"cells": str(len(results.frame))}
+    for dataset, groups in groupby(results.groups, key=lambda group: group.dataset):
+        lines[f"data set {dataset}"] = ", ".join(_name_level(group) for group in groups)
+    for factor in ("decomposition", "distribution", "mechanism", "profile"):
+        if results.values(factor):
+            lines[f"{factor}s"] = ", ".join(results.values(factor))
+    lines["metrics"] = ", ".join(metric.label for metric in results.metrics)
+    lines["words in clear"] = "counted" if results.counts_words else "unknown: these results do not count them"
+    if results.left_out:
+        lines["left out"] = f"{'; '.join(map(str, results.left_out))} (not every combination was there)"
+    lines |= about
+    return element("dl", (element("dt", text(name)) + element("dd", text(value)) for name, value in lines.items()))
+
+
+def _name_level(group: Group) -> str:
+    return group.level if group.epsilon is None else f"{group.level} (epsilon {group.epsilon:g})"
+
+
+def _per_setting(show: Mapping[str, Markup], layout: str = "beside") -> Markup:
+    """Settings side by side, each under its name where there are several."""
+    if len(show) == 1:
+        return next(iter(show.values()))
+    return element(
+        "div",
+        (element("div", element("h3", text(name.capitalize())) + part) for name, part in show.items()),
+        class_=layout,
+    )
+
+
+def _recommend(findings: Findings) -> Markup:
+    parts = []
+    for setting in findings.settings:
+        cards = (
+            element(
+                "div",
+                element("h3", text(f"for {found.purpose}"))
+                + paragraph(found.combination, class_="choice")
+                + paragraph(found.reason),
+                class_="card",
+            )
+            for found in setting.recommendations
+        )
+        head = element("h3", text(setting.name.capitalize())) if setting.name else ""
+        parts.append(head + element("div", cards, class_="cards"))
+    return "".join(parts)
+
+
+def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
+    caption = (
+        f"Mean {findings.response.label} over data sets and levels; darker is better, the best is bold. "
+        "Grey: means of rows and columns."
+    )
+    heat_map, said = figure(drawn["heat_map"], caption), "".join(map(paragraph, tell_gaps(findings)))
+    return (
+        element("div", heat_map + element("div", said), class_="wide-left")
+        if len(findings.settings) == 1
+        else heat_map + said
+    )
+
+
+def _show_tests(findings: Findings) -> Markup:
+    shown = {
+        setting.name: paragraph(tell_effects(setting)) + _write_anova(setting.anova) + _write_one_way(setting.one_way)
+        for setting in findings.settings
+    }
+    more = ""
+    if findings.overall is not None:
+        more = element("h3", "All settings together") + _write_anova(findings.overall)
+    note = (
+        f"Analysis of variance of {findings.response.label} (ordinary least squares, sums of squares of type II), with "
+        "data set and level as controls. Significant p-values (below 0.05) are bold; eta sq is partial eta squared."
+    )
+    return paragraph(note, class_="note") + _per_setting(shown) + more
+
+
+def _write_anova(anova: Anova) -> Markup:
+    rows = []
+    for place, cells in enumerate(lay_out_anova(anova)):
+        significant = place < len(anova.effects) and anova.effects[place].significant
+        marks = ["significant" if significant and column == 4 else "" for column in range(len(cells))]
+        rows.append(
+            [
+                _cell(text(cell.replace(" x ", " \N{MULTIPLICATION SIGN} ")), mark)
+                for cell, mark in zip(cells, marks, strict=True)
+            ]
+        )
+    return table(ANOVA_HEAD, rows)
+
+
+def _write_one_way(effects: tuple[Effect, ...]) -> Markup:
+    said = "; ".join(f"{effect.name} F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)}" for effect in effects)
+    return paragraph(f"One-way tests, with the same controls: {said}.", class_="note")
+
+
+def _cell(content: Markup, mark: str = "") -> Markup:
+    return element("td", content, class_=mark) if mark else element("td", content)
+
+
+def _show_pairs(findings: Findings) -> Markup:
+    note = (
+        f"Tukey's HSD over all pairs of combinations, on {findings.response.label} minus the mean of its data set and "
+        "level. A difference beyond the margin is significant (p < 0.05, adjusted for all pairs)."
+    )
+    shown = {setting.name: _list_pairs(setting.comparisons) for setting in findings.settings}
+    return paragraph(note, class_="note") + _per_setting(shown)
+
+
+def _list_pairs(comparisons: Comparisons) -> Markup:
+    found = comparisons.significant
+    said = paragraph(tell_pairs(comparisons))
+    if not found:
+        return said
+    rows = [
+        [
+            _cell(text(pair.higher), "left"),
+            _cell(text(pair.lower), "left"),
+            _cell(f"{pair.difference:.4f}"),
+            _cell(f"{pair.p_value:.2e}"),
+        ]
+        for pair in found
+    ]
+    head = ("higher", "lower", "difference", "p")
+    said += table(head, rows[:_PAIRS_SHOWN], class_="pairs")
+    if len(rows) > _PAIRS_SHOWN:
+        said += details(f"{len(rows) - _PAIRS_SHOWN} more", table(head, rows[_PAIRS_SHOWN:], class_="pairs"))
+    return said
+
+
+def _show_levels(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
+    note = "Means over data sets and the other factor, from the highest level of privacy (least budget) to the lowest."
+    parts = [paragraph(note, class_="note")]
+    for factor in ("decomposition", "distribution"):
+        for setting in findings.settings:
+            caption = f"{setting.prefix}by {factor}."
+            parts.append(figure(drawn[f"levels_{factor}{setting.file_part}"], caption[:1].upper() + caption[1:]))
+    return "".join(parts)
+
+
+def _show_lines(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
+    caption = (
+        "A line per combination, over the metrics, each from the worst mean to the best. A panel per distribution; the "
+        "colours are decompositions, and grey lines are all other combinations."
+    )
+    return "".join(
+        figure(drawn[f"combinations{setting.file_part}"], f"{setting.prefix}{caption}") for setting in findings.settings
+    )
+
+
+def _show_clear(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
+    parts = []
+    if findings.results.counts_words:
+        caption = (
+            f"{findings.response.label.capitalize()} against the share of words, stopwords left aside, that were "
+            "released in clear. A mark per combination; dots are cells, without the effects of data set and level."
+        )
+        parts.append(figure(drawn["words_in_clear"], caption))
+        parts += [paragraph(line) for line in tell_clear(findings)]
+    else:
+        unknown = (
+            "Unknown: these results do not count the words that left in clear. An advantage may be nothing but text "
+            "that was not protected."
+        )
+        parts.append(paragraph(unknown))
+    if len(findings.settings) > 1:
+        parts.append(_write_advantages(findings))
+    if findings.results.counts_words:
+        parts += [_count_clear(setting) for setting in findings.settings]
+    return "".join(parts)
+
+
+def _write_advantages(findings: Findings) -> Markup:
+    names = [setting.name for setting in findings.settings]
+    head = ["method", *(f"{kind}, {name}" for name in names for kind in ("advantage", "in clear"))]
+    rows = []
+    for advantage in findings.advantages:
+        cells = [_cell(text(f"{advantage.factor} {advantage.method}"))]
+        for name in names:
+            share = advantage.clear_share.get(name)
+            cells += [_cell(f"{advantage.by_setting[name]:+.4f}"), _cell("" if share is None else f"{share:.1%}")]
+        rows.append(cells)
+    caption = (
+        f"Advantage: mean {findings.response.label} of a method, compared with the mean of the others of its factor."
+    )
+    return table(head, rows, caption=caption)
+
+
+def _count_clear(setting: SettingFindings) -> Markup:
+    """How many words were released in clear in every cell of a setting."""
+    frame, groups = setting.results.frame, setting.results.groups
+    counts = frame[list(IN_CLEAR)].sum(axis=1)
+    title = f"Words in clear in every cell{f', {setting.name}' if setting.name else ''}"
+    if not counts.any():
+        return details(title, paragraph("None, in any cell."))
+    shown: dict[str, dict[tuple[str, str], str]] = {}
+    for row, count in zip(frame.to_dict("records"), counts, strict=True):
+        name = name_combination(row["decomposition"], row["distribution"])
+        shown.setdefault(name, {})[row["dataset"], row["level"]] = (
+            f"{count:,.0f} <small>{row['clear_share']:.1%}</small>"
+        )
+    rows = [
+        [element("th", text(name), scope="row", class_="sticky")]
+        + [_cell(cells[group.dataset, group.level]) for group in groups]
+        for name, cells in shown.items()
+    ]
+    head = ["combination", *(f"{group.dataset}, {group.level}" for group in groups)]
+    return details(title, table(head, rows, class_="results"))
+
+
+def _show_results(findings: Findings) -> Markup:
+    parts = []
+    for place, group in enumerate(findings.results.groups):
+        tables = {
+            setting.name: _write_results(lay_out_results(setting.results, group), setting)
+            for setting in findings.settings
+        }
+        parts.append(details(str(group), _per_setting(tables, "fitting"), unfolded=place == 0))
+    key = (
+        f"{element('span', 'shaded', class_='key')} is the best of a metric in its table, "
+        f"{element('b', 'bold')} the best distribution for a decomposition. F1 and identifiers in percent; "
+        "small: standard deviation."
+    )
+    return element("p", key, class_="note") + "".join(parts)
+
+
+def _write_results(rows: list[ResultRow], setting: SettingFindings) -> Markup:
+    body = []
+    for name, block in groupby(rows, key=lambda row: row.decomposition):
+        for place, row in enumerate(block):
+            cells = element("th", text(name if place == 0 else ""), scope="row", class_="sticky")
+            label = f"{row.metric.label} %" if row.metric.percent else row.metric.label
+            cells += element("th", text(label), scope="row", class_="left")
+            cells += "".join(map(_write_entry, row.entries)) + _cell(text(row.average))
+            marks = ["block"] * (place == 0) + ["average"] * (name == AVERAGE)
+            body.append(element("tr", cells, class_=" ".join(marks)) if marks else element("tr", cells))
+    head = ["", "", *setting.results.values("distribution"), AVERAGE]
+    return table(head, [], class_="results").replace("<tbody></tbody>", element("tbody", body))
+
+
+def _write_entry(entry: Entry) -> Markup:
+    std = f" <small>\N{PLUS-MINUS SIGN}{text(entry.std)}</small>" if entry.std else ""
+    return _cell(text(entry.text) + std, "best" if entry.best else "top" if entry.best_of_row else "")

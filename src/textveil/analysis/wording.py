@@ -1,0 +1,80 @@
+"""Findings in words: the sentences that the report and the command line have in common."""
+
+from __future__ import annotations
+
+from textveil.analysis.anova import describe_p
+from textveil.analysis.clear import Advantage
+from textveil.analysis.columns import CONTROLS
+from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.tukey import Comparisons
+
+
+def tell_gaps(findings: Findings) -> list[str]:
+    """How far the methods of each factor are apart, in words."""
+    lines = []
+    for setting in findings.settings:
+        said = "; ".join(f"{gap.factor}s are {gap.gap:.4f} apart ({gap.worst} to {gap.best})" for gap in setting.gaps)
+        lines.append(_begin(f"{setting.prefix}in mean {findings.response.label}, {said}."))
+    return lines
+
+
+def tell_effects(setting: SettingFindings) -> str:
+    """What the analysis of variance says of the factors, in a sentence."""
+    said = []
+    for effect in setting.anova.effects:
+        if effect.factors[0] in CONTROLS:
+            continue
+        name = "their interaction" if len(effect.factors) > 1 else f"the {effect.name}"
+        verdict = "matters" if effect.significant else "shows no significant effect"
+        said.append(f"{name} {verdict} (F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)})")
+    return _begin(f"{'; '.join(said)}.")
+
+
+def tell_pairs(comparisons: Comparisons) -> str:
+    """How many pairs differ, and who is most often below, in words."""
+    found, count = comparisons.significant, len(comparisons.pairs)
+    if not found:
+        return f"None of {count} pairs differs significantly."
+    said = f"{len(found)} of {count} pairs differ significantly, by more than {found[0].margin:.4f}."
+    methods = [method for pair in found for method in pair.lower.split(" + ")]
+    common = max(dict.fromkeys(methods), key=methods.count)
+    return f"{said} {common} is on the lower side of {methods.count(common)} of them."
+
+
+def tell_clear(findings: Findings) -> list[str]:
+    """What goes with words in clear, in words."""
+    lines = []
+    for setting in findings.settings:
+        if setting.clear_effect is None:
+            same = "the share of words in clear is the same in all cells of a data set and level."
+            lines.append(_begin(f"{setting.prefix}{same}"))
+            continue
+        effect = setting.clear_effect
+        said = (
+            f"within data sets and levels, {effect.explained:.0%} of the variance of {findings.response.label} goes "
+            f"with the share of words in clear; ten percent more of them go with {10 * effect.slope:+.4f}."
+        )
+        lines.append(_begin(f"{setting.prefix}{said}"))
+    lines += [line for advantage in findings.advantages if (line := _tell_advantage(advantage))]
+    return lines
+
+
+def _tell_advantage(advantage: Advantage) -> str:
+    """What becomes of an advantage where fewer words are released in clear; nothing where there is none."""
+    shares = advantage.clear_share
+    if len(shares) < 2 or max(shares.values()) == min(shares.values()):
+        return ""
+    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    lost = advantage.lost(most, least)
+    if lost is None:
+        return ""
+    gone = f"{min(lost, 1):.0%} of it is gone" if lost > 0 else "it is no smaller"
+    return (
+        f"{advantage.method} is {advantage.by_setting[most]:.4f} better than the other {advantage.factor}s under "
+        f"{most}, with {shares[most]:.1%} of its words in clear, and {advantage.by_setting[least]:+.4f} under {least}, "
+        f"with {shares[least]:.1%}: {gone}."
+    )
+
+
+def _begin(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

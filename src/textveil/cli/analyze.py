@@ -1,0 +1,99 @@
+"""``textveil analyze``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil.analysis import METRICS, Findings, SettingFindings, check_folder, read_results, write_report
+from textveil.analysis import analyze as find
+from textveil.analysis.columns import RELATIVE_GAIN
+from textveil.analysis.layout import ANOVA_HEAD, align, lay_out_anova
+from textveil.analysis.wording import tell_clear, tell_gaps, tell_pairs
+from textveil.cli.reporting import report, reporting_errors
+
+EXAMPLES = """
+\b
+Examples:
+  textveil analyze results.csv
+  textveil analyze results.csv --output analysis
+  textveil analyze results.parquet --response utility_f1 --pairs 30
+  textveil analyze results.csv --json > findings.json
+
+\b
+A row per cell, with the columns dataset, decomposition, distribution, level or
+epsilon (or both), perhaps mechanism and profile, and metrics; or a row per cell
+and metric, with the columns metric and value. Every data set and level must
+have every combination. The columns words_perturbed, words_drawn,
+words_kept_stopword, words_kept_unknown and words_kept_no_share, if they are
+there, tell how much text was released in clear.
+"""
+
+
+@reporting_errors
+def analyze(
+    results: Annotated[
+        Path,
+        typer.Argument(metavar="RESULTS", help="Results of a study: csv, tsv, jsonl or parquet, compressed or not."),
+    ],
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the report, figures and tables to this folder.")
+    ] = None,
+    response: Annotated[str, typer.Option(help=f"What is explained: {', '.join(METRICS)}.")] = RELATIVE_GAIN.name,
+    pairs: Annotated[int, typer.Option(min=0, help="How many of the pairs that differ are printed.")] = 10,
+    drop_incomplete: Annotated[
+        bool, typer.Option("--drop-incomplete", help="Leave out a data set and level that lacks a combination.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found as JSON.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier analysis.")] = False,
+) -> None:
+    """Say what results mean: which choices matter, which combinations differ, which one to choose.
+
+    Analysis of variance with data set and level as controls, and Tukey's HSD over all pairs of combinations.
+    """
+    if output is not None:
+        check_folder(output, overwrite=overwrite)
+    findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response)
+    for group in findings.results.left_out:
+        report(f"Left out, because it lacks a combination: {group}")
+    if output is not None:
+        write_report(findings, output, overwrite=overwrite)
+    typer.echo(json.dumps(findings.as_dict(), indent=2) if as_json else "\n".join(_tell(findings, pairs)))
+    if output is not None:
+        report(f"Written: {output / 'report.html'}")
+
+
+def _tell(findings: Findings, pairs: int) -> Iterator[str]:
+    """The lines of the summary."""
+    results = findings.results
+    yield f"{len(results.frame)} cells, {len(results.groups)} data sets and levels; response: {findings.response.label}"
+    if findings.overall is not None:
+        yield "\nAll settings together"
+        yield from align(ANOVA_HEAD, lay_out_anova(findings.overall))
+    for setting in findings.settings:
+        yield ""
+        if setting.name:
+            yield setting.name.capitalize()
+        yield from _tell_setting(setting, pairs)
+    yield ""
+    yield from tell_gaps(findings)
+    if results.counts_words:
+        yield from tell_clear(findings)
+    else:
+        yield "How many words were released in clear is unknown: these results do not count them."
+
+
+def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:
+    yield from align(ANOVA_HEAD, lay_out_anova(setting.anova))
+    yield ""
+    yield tell_pairs(setting.comparisons)
+    for pair in setting.comparisons.significant[:pairs]:
+        yield f"  {pair.difference:.4f}  {pair.higher} over {pair.lower} (p = {pair.p_value:.2g})"
+    yield ""
+    for recommendation in setting.recommendations:
+        yield recommendation.sentence
