@@ -2,9 +2,9 @@
 
     python scripts/make_example_results.py > examples/results.csv
 
-Two data sets, three levels, three decompositions, three distributions and two profiles. Under the profile paper, pos and
-yake release words in clear, which makes their texts more useful; under strict nothing is released, and pmi is a little
-better than the others.
+Two data sets, three levels, three decompositions, three distributions and two profiles. Under the profile paper, pos
+and yake release words in clear, which makes their texts more useful; under strict nothing is released, and pmi is a
+little better than the others.
 """
 
 from __future__ import annotations

@@ -1,0 +1,33 @@
+import pytest
+
+from textveil.analysis.columns import ALIASES, CELL, IN_CLEAR, METRICS, WORDS, canonical_column
+from textveil.privacy.outcomes import Outcome
+
+
+def test_aliases_lead_to_columns_that_exist_and_hide_none():
+    known = {*CELL, "epsilon", *METRICS}
+    assert set(ALIASES.values()) <= known
+    assert not set(ALIASES) & known
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("privacy_level", "level"), (" Data Set ", "dataset"), ("Utility F1", "utility_f1"), ("unheard_of", "unheard_of")],
+)
+def test_names_of_columns(name, column):
+    assert canonical_column(name) == column
+
+
+def test_every_outcome_has_a_column_and_two_are_in_clear():
+    assert set(WORDS) == set(Outcome)
+    assert IN_CLEAR == ("words_kept_unknown", "words_kept_no_share")
+
+
+def test_a_metric_says_which_way_is_better():
+    assert [metric.name for metric in METRICS.values() if metric.sign == 1] == [
+        "utility_f1",
+        "cosine_similarity",
+        "relative_gain",
+    ]
+    assert METRICS["pi_remaining"].show(0.0076) == "0.76%"
+    assert METRICS["relative_gain"].show(0.2361) == "0.236"

@@ -1,0 +1,114 @@
+import io
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from textveil.analysis import analyze
+from textveil.analysis.figures import (
+    COLOURS,
+    INK,
+    MARKERS,
+    draw_all,
+    draw_heat_map,
+    draw_levels,
+    inline_svg,
+    render_png,
+    render_svg,
+)
+
+
+def texts(svg: str) -> list[str]:
+    root = ElementTree.fromstring(svg)  # noqa: S314
+    return ["".join(node.itertext()).strip() for node in root.iter() if node.tag.endswith("}text")]
+
+
+def test_every_setting_has_its_figures(example):
+    assert list(draw_all(example)) == [
+        "heat_map",
+        "combinations_profile_strict",
+        "levels_decomposition_profile_strict",
+        "levels_distribution_profile_strict",
+        "combinations_profile_paper",
+        "levels_decomposition_profile_paper",
+        "levels_distribution_profile_paper",
+        "words_in_clear",
+    ]
+
+
+def test_the_heat_map_shows_every_mean(example):
+    found = texts(render_svg(draw_heat_map(example)))
+    means = example.as_dict()["settings"][1]["combinations"]
+    assert f"{means['pos + yake']['relative_gain']:.3f}" == "0.289"
+    for row in means.values():
+        assert f"{row['relative_gain']:.3f}" in found
+    assert {"words", "pmi", "pos", "uniform", "ic", "yake"} <= set(found)
+    assert any("profile strict" in text for text in found)
+
+
+def test_darker_is_better_whichever_way_the_response_goes(example):
+    findings = analyze(example.results, response="perplexity")
+    (axes, *_) = draw_heat_map(findings).axes[1:]
+    drawn = axes.collections[0].get_array().reshape(3, 3)
+    means = np.array([row["perplexity"] for row in findings.as_dict()["settings"][1]["combinations"].values()]).reshape(
+        3, 3
+    )
+    assert np.argmax(drawn) == np.argmin(means)
+
+
+def test_levels_are_drawn_in_their_order_and_unit(example):
+    results = example.settings[1].results
+    axes = draw_levels(results, "distribution").axes[0]
+    line = next(line for line in axes.lines if line.get_label() == "yake")
+    expected = (
+        results.frame[results.frame["distribution"] == "yake"].groupby("level", observed=True)["utility_f1"].mean()
+    )
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["high", "medium", "low"]
+    assert list(line.get_ydata()) == pytest.approx(list(100 * expected))
+    assert len({line.get_color() for line in axes.lines}) == 3
+
+
+def test_the_same_findings_give_the_same_bytes(example):
+    first, second = (draw_all(example) for _ in range(2))
+    for name in ("heat_map", "words_in_clear", "combinations_profile_paper"):
+        assert render_svg(first[name]) == render_svg(second[name])
+        assert render_png(first[name]) == render_png(second[name])
+    assert not re.search(r"20\d\d-\d\d-\d\d|matplotlib", render_svg(first["heat_map"]), flags=re.IGNORECASE)
+
+
+def test_writing_twice_changes_nothing(example):
+    figure = draw_heat_map(example)
+    assert render_svg(figure) == render_svg(figure)
+
+
+def test_a_png_is_on_white(example):
+    picture = Image.open(io.BytesIO(render_png(draw_heat_map(example)))).convert("RGB")
+    assert picture.width > 1500
+    assert picture.getpixel((2, 2)) == (255, 255, 255)
+
+
+def test_on_a_page_ids_are_apart_and_colours_are_the_pages(example):
+    svg = render_svg(draw_heat_map(example))
+    one, other = inline_svg(svg, "one"), inline_svg(svg, "other")
+    ids = [set(re.findall(r'id="([^"]+)"', page)) for page in (one, other)]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+    used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", one))
+    assert used <= ids[0]
+    assert INK not in one
+    assert "currentColor" in one
+    assert "<metadata" not in one
+    assert "<rect" not in one
+    ElementTree.fromstring(one)  # noqa: S314
+
+
+def test_names_are_drawn_as_they_are(hostile):
+    """A dollar sign begins no formula, and a bracket no element."""
+    found = texts(render_svg(draw_heat_map(analyze(hostile))))
+    assert hostile.values("decomposition")[1] in found
+
+
+def test_methods_are_told_apart_without_colour():
+    assert len(set(COLOURS)) == len(set(MARKERS)) == len(MARKERS) == len(COLOURS)

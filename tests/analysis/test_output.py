@@ -1,0 +1,85 @@
+import csv
+import json
+
+import pytest
+
+from textveil.analysis import check_folder, write_report
+from textveil.errors import OutputError, OutputExistsError, ParameterError
+
+
+@pytest.fixture(scope="module")
+def folder(example, tmp_path_factory):
+    path = tmp_path_factory.mktemp("output") / "analysis"
+    write_report(example, path, title="A study")
+    return path
+
+
+def test_everything_is_there(folder, example):
+    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "<title>A study</title>" in (folder / "report.html").read_text(encoding="utf-8")
+    assert json.loads((folder / "findings.json").read_text(encoding="utf-8")) == json.loads(
+        json.dumps(example.as_dict())
+    )
+    figures = {path.name for path in (folder / "figures").iterdir()}
+    assert {"heat_map.svg", "heat_map.png", "words_in_clear.svg"} <= figures
+    assert len(figures) == 2 * 8
+    tables = {path.name for path in (folder / "tables").iterdir()}
+    assert {"anova_overall.tex", "anova_profile_paper.csv", "results_6_reviews_low_profile_strict.tex"} <= tables
+    assert len(tables) == 2 + 2 * (2 + 1 + 1 + 2 + 6)
+
+
+def test_tables_can_be_read_again(folder, example):
+    with (folder / "tables/pairs_profile_paper.csv").open(encoding="utf-8", newline="") as stream:
+        pairs = list(csv.DictReader(stream))
+    assert len(pairs) == 36
+    assert sum(pair["significant"] == "True" for pair in pairs) == sum(pair["p"] != "" for pair in pairs) == 14
+    with (folder / "tables/combinations_profile_paper.csv").open(encoding="utf-8", newline="") as stream:
+        rows = {(row["decomposition"], row["distribution"]): row for row in csv.DictReader(stream)}
+    assert float(rows["pos", "yake"]["clear_share"]) == pytest.approx(0.45)
+    with (folder / "tables/levels_distribution_profile_paper.csv").open(encoding="utf-8", newline="") as stream:
+        assert [row["level"] for row in csv.DictReader(stream)] == ["high", "medium", "low"] * 3
+
+
+def test_a_folder_is_replaced_only_if_it_is_an_analysis_and_that_is_wanted(folder, example, tmp_path):
+    with pytest.raises(OutputExistsError, match="--overwrite"):
+        write_report(example, folder)
+    check_folder(folder, overwrite=True)
+    other = tmp_path / "precious"
+    other.mkdir()
+    (other / "thesis.txt").write_text("years", encoding="utf-8")
+    with pytest.raises(ParameterError, match="is no earlier analysis"):
+        write_report(example, other, overwrite=True)
+    assert (other / "thesis.txt").read_text(encoding="utf-8") == "years"
+
+
+def test_an_earlier_analysis_goes_as_a_whole(records, tmp_path):
+    from textveil.analysis import Results, analyze
+
+    findings = analyze(Results.from_records(records))
+    path = tmp_path / "analysis"
+    path.mkdir()
+    (path / "findings.json").write_text("{}", encoding="utf-8")
+    (path / "old.txt").write_text("old", encoding="utf-8")
+    write_report(findings, path, overwrite=True)
+    assert not (path / "old.txt").exists()
+    assert (path / "report.html").exists()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["analysis"]
+
+
+def test_the_folder_one_stands_in_is_never_replaced(tmp_path, monkeypatch):
+    (tmp_path / "findings.json").write_text("{}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match="stays as it is"):
+        check_folder(tmp_path, overwrite=True)
+
+
+def test_nothing_half_written_is_left(records, tmp_path, monkeypatch):
+    from textveil.analysis import Results, analyze, output
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(output, "render_png", fail)
+    with pytest.raises(OutputError, match="No space left"):
+        write_report(analyze(Results.from_records(records)), tmp_path / "analysis")
+    assert not list(tmp_path.iterdir())

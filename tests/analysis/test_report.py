@@ -1,0 +1,124 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from textveil.analysis import Findings, Results, analyze
+from textveil.analysis.figures import draw_all, render_svg
+from textveil.analysis.report import write_page
+
+EMPTY = {"meta", "rect"}
+
+
+def page_of(findings: Findings, **options) -> str:
+    return write_page(findings, figures={name: render_svg(one) for name, one in draw_all(findings).items()}, **options)
+
+
+class Outline(HTMLParser):
+    """What stands in a page, and whether what is opened is closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def page(example) -> str:
+    return page_of(example, title="Our <study>", about={"seeds": "42 & 43"})
+
+
+def test_the_page_needs_nothing_else(page):
+    outline = Outline(page)
+    assert not {"script", "link", "img", "iframe", "object", "image"} & set(outline.tags)
+    targets = [value for name, value in outline.attributes if name in ("src", "href", "xlink:href", "action")]
+    assert targets
+    assert all(target.startswith("#") for target in targets)
+    assert not re.search(r"@import|url\((?!#)", page)
+    assert not any(name.startswith("on") for name, _ in outline.attributes)
+
+
+def test_what_a_page_links_to_is_there(page):
+    ids = [value for name, value in Outline(page).attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    for target in re.findall(r'href="#([^"]+)"', page):
+        assert target in ids
+
+
+def test_everything_is_told(page, example):
+    text = Outline(page).text
+    for said in (
+        "Our <study>",
+        "108 cells: 3 decompositions, 3 distributions, 2 profiles, 2 data sets and 3 levels of privacy.",
+        "42 & 43",
+        "high (epsilon 4), medium (epsilon 40), low (epsilon 200)",
+        "14 of 36 pairs differ significantly",
+        "None of 36 pairs differs significantly.",
+        "All settings together",
+        "98% of it is gone",
+        "Words in clear in every cell, profile paper",
+        "None, in any cell.",
+        "2,250 45.0%",
+    ):
+        assert said in text, said
+    assert page.count("<details") >= len(example.results.groups)
+    assert page.count("<figure>") == len(draw_all(example))
+    assert page.count('<div class="card">') == 6
+
+
+def test_the_best_of_every_metric_is_marked_in_every_table(page, example):
+    tables = re.findall(r'<table class="results">.*?</table>', page, flags=re.DOTALL)
+    results = [table for table in tables if "relative gain" in table]
+    assert len(results) == len(example.settings) * len(example.results.groups)
+    for table in results:
+        gains = re.findall(r"relative gain</th>(.*?)</tr>", table, flags=re.DOTALL)
+        assert len(gains) == 4
+        assert sum(row.count('class="best"') for row in gains) == 1
+        assert 'class="best"' not in gains[-1]
+
+
+def test_what_is_unknown_is_said_to_be_unknown(records):
+    page = page_of(analyze(Results.from_records(records)))
+    assert "unknown: these results do not count them" in page
+    assert "An advantage may be nothing but text that was not protected." in page
+    assert "words_in_clear" not in page
+
+
+def test_what_was_left_out_is_said(records):
+    results = Results.from_records(records[:-1], drop_incomplete=True)
+    assert "b, level low (not every combination was there)" in page_of(analyze(results))
+
+
+def test_names_are_escaped(hostile):
+    page = page_of(analyze(hostile), title="<b>", about={"<b>": "<b>"})
+    body = page[page.index("<body>") :]
+    assert "<b>&" not in body
+    assert hostile.values("dataset")[0] in Outline(page).text
+    assert body.count("<b>") == 1  # the word bold in the key of tables
+
+
+def test_the_published_results_have_a_page(published):
+    page = page_of(published)
+    for said in ("5.57", "0.236", "24 of 435", "pos + attention"):
+        assert said in page
+    assert len(page) < 1_000_000

@@ -1,0 +1,149 @@
+import csv
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.analysis.conftest import PUBLISHED, make_records
+from textveil.analysis import METRICS, Results, read_results
+from textveil.analysis.results import check_comparable
+from textveil.errors import ParameterError, UnknownNameError
+
+GAIN = METRICS["relative_gain"]
+
+
+def test_results_are_sorted_with_methods_in_their_usual_order():
+    results = Results.from_records(
+        make_records(
+            lambda *place: sum(place),
+            levels=("low", "high", "medium"),
+            decompositions=("wordnet", "own", "words"),
+            distributions=("yake", "uniform"),
+        )
+    )
+    assert results.values("level") == ["high", "medium", "low"]
+    assert results.values("decomposition") == ["words", "wordnet", "own"]
+    assert results.values("distribution") == ["uniform", "yake"]
+    assert results.values("profile") == []
+    first = results.frame.iloc[0]
+    assert (first["level"], first["decomposition"], first["distribution"]) == ("high", "words", "uniform")
+    assert first["relative_gain"] == 1 + 2 + 1
+    assert results.varying == ("decomposition", "distribution")
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(random):
+    records = make_records(lambda *place: sum(place) + place[0] * place[3])
+    shuffled = random.sample(records, len(records))
+    one, other = Results.from_records(records), Results.from_records(shuffled)
+    for column in ("level", "decomposition", "distribution", "relative_gain"):
+        # Data sets have no usual order, so that only they come as the rows do.
+        names = ["dataset", "level", "decomposition", "distribution"]
+        assert list(one.frame.astype({"dataset": str}).sort_values(names)[column]) == list(
+            other.frame.astype({"dataset": str}).sort_values(names)[column]
+        )
+
+
+def test_levels_with_names_of_their_own_are_ordered_by_budget():
+    budgets = {"loose": 50, "tight": 1, "middle": 7}
+    records = make_records(lambda *place: sum(place), levels=tuple(budgets))
+    results = Results.from_records([{**record, "epsilon": budgets[record["level"]]} for record in records])
+    assert results.values("level") == ["tight", "middle", "loose"]
+    assert str(results.groups[0]) == "a, level tight, epsilon 1"
+
+
+def test_the_share_of_words_in_clear_leaves_stopwords_aside(records):
+    counts = {"perturbed": 50, "drawn": 10, "kept_stopword": 1000, "kept_unknown": 30, "kept_no_share": 10}
+    rows = [{**record, **{f"words_{name}": count for name, count in counts.items()}} for record in records]
+    results = Results.from_records(rows)
+    assert results.counts_words
+    assert set(results.frame["clear_share"]) == {0.4}
+    nothing = [{**row, **dict.fromkeys([f"words_{name}" for name in counts], 0)} for row in rows]
+    assert set(Results.from_records(nothing).frame["clear_share"]) == {0.0}
+    partly = [{name: value for name, value in row.items() if name != "words_drawn"} for row in rows]
+    assert not Results.from_records(partly).counts_words
+
+
+def test_settings_are_split_by_mechanism_and_profile():
+    records = make_records(lambda *place: sum(place), profile=("paper", "strict"), mechanism=("madlib", "own"))
+    results = Results.from_records(records)
+    assert results.varying == ("decomposition", "distribution", "mechanism", "profile")
+    parts = results.split()
+    assert list(parts) == [
+        "mechanism madlib, profile strict",
+        "mechanism madlib, profile paper",
+        "mechanism own, profile strict",
+        "mechanism own, profile paper",
+    ]
+    part = parts["mechanism own, profile paper"]
+    assert len(part.frame) == 16
+    assert part.values("mechanism") == ["own"]
+    assert part.varying == ("decomposition", "distribution")
+    assert list(part.split()) == [""]
+
+
+def test_a_metric_is_chosen_by_its_name(records):
+    results = Results.from_records(records)
+    assert results.choose_metric("Relative Gain") is GAIN
+    with pytest.raises(UnknownNameError, match="no response 'perplexity'. Choose from: relative_gain"):
+        results.choose_metric("perplexity")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decompositions": ("pos",), "distributions": ("ic",)}, "every factor has one value only"),
+        ({"datasets": ("a",), "levels": ("high",)}, r"One data set at one level \(a, level high\)"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(options, message):
+    results = Results.from_records(make_records(lambda *place: sum(place), **options))
+    with pytest.raises(ParameterError, match=message):
+        check_comparable(results, GAIN)
+
+
+def test_a_constant_response_is_refused():
+    with pytest.raises(ParameterError, match="'relative_gain' is the same in all cells"):
+        check_comparable(Results.from_records(make_records(lambda *_: 0.5)), GAIN)
+
+
+def test_data_sets_and_levels_must_overlap(records):
+    apart = [record for record in records if (record["dataset"], record["level"]) in {("a", "high"), ("b", "low")}]
+    with pytest.raises(ParameterError, match="do not overlap"):
+        check_comparable(Results.from_records(apart), GAIN)
+    three = [record for record in records if (record["dataset"], record["level"]) != ("a", "high")]
+    check_comparable(Results.from_records(three), GAIN)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "csv.gz"])
+def test_every_format_of_tables_is_read(records, tmp_path, ending):
+    path = tmp_path / f"results.{ending}"
+    if ending == "jsonl":
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    elif ending == "parquet":
+        import pyarrow
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(records), path)
+    else:
+        import gzip
+
+        with (gzip.open if ending.endswith("gz") else open)(path, "wt", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, records[0])
+            writer.writeheader()
+            writer.writerows(records)
+    assert read_results(path).frame.equals(Results.from_records(records).frame)
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="the paper's results are not at hand")
+def test_the_papers_own_file_is_read():
+    results = read_results(PUBLISHED)
+    assert len(results.frame) == 180
+    assert [str(group) for group in results.groups][:2] == [
+        "trustpilot, level high, epsilon 5.2",
+        "trustpilot, level medium, epsilon 52",
+    ]
+    assert results.frame["utility_f1"].max() < 1
+    assert results.frame["pi_remaining"].iloc[0] == pytest.approx(0.0076)
+    assert len(results.metrics) == 7

@@ -1,0 +1,119 @@
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from textveil.cli.main import app
+
+EXAMPLE = Path(__file__).parents[2] / "examples/results.csv"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["analyze", *map(str, arguments)])
+
+
+def test_the_summary_has_tables_pairs_and_choices():
+    result = run(EXAMPLE, "--pairs", 2)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "108 cells, 6 data sets and levels; response: relative gain"
+    assert sum(line.startswith("effect ") for line in lines) == 3
+    assert re.search(r"^decomposition +0\.0054 +2 +27\.52 +2\.31e-08 +0\.567$", result.stdout, flags=re.MULTILINE)
+    assert sum(" over " in line for line in lines) == 2
+    assert "  0.0428  pos + yake over words + uniform (p = 2.8e-08)" in lines
+    assert sum(line.startswith("For trade-off, choose") for line in lines) == 2
+    assert any("98% of it is gone" in line for line in lines)
+    assert result.stderr == ""
+
+
+def test_json_is_all_that_is_printed():
+    found = json.loads(run(EXAMPLE, "--json", "--response", "perplexity").stdout)
+    assert found["response"] == "perplexity"
+    assert [setting["setting"] for setting in found["settings"]] == ["profile strict", "profile paper"]
+
+
+def test_a_folder_is_written_and_not_overwritten_unless_asked(tmp_path):
+    folder = tmp_path / "analysis"
+    first = run(EXAMPLE, "--output", folder)
+    assert first.exit_code == 0, first.stderr
+    assert f"Written: {folder / 'report.html'}" in first.stderr
+    before = (folder / "report.html").read_bytes()
+    again = run(EXAMPLE, "--output", folder)
+    assert again.exit_code == 2
+    assert "--overwrite" in again.stderr
+    assert again.stdout == ""
+    assert run(EXAMPLE, "--output", folder, "--overwrite").exit_code == 0
+    assert (folder / "report.html").read_bytes() == before
+
+
+def change(tmp_path, edit):
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    path = tmp_path / "results.csv"
+    path.write_text("\n".join(edit(lines)) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("edit", "code", "message"),
+    [
+        (lambda lines: [lines[0].replace("decomposition", "method"), *lines[1:]], 2, "no column 'decomposition'"),
+        (lambda lines: lines[:-1], 1, "lacks 1 of 108 cells: reviews / low / pos / yake / paper"),
+        (lambda lines: [*lines, lines[-1]], 1, "is there more than once"),
+        (lambda lines: lines[:1], 1, "has no rows"),
+        (
+            lambda lines: [*lines[:3], lines[3].replace("0.4063", "nan"), *lines[4:]],
+            1,
+            "row 3: the column 'cosine_similarity'",
+        ),
+        (
+            lambda lines: [lines[0], *(line for line in lines if line.startswith("letters,high"))],
+            2,
+            "One data set at one",
+        ),
+    ],
+)
+def test_bad_results_are_refused(tmp_path, edit, code, message):
+    result = run(change(tmp_path, edit))
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_incomplete_groups_can_be_left_out(tmp_path):
+    result = run(change(tmp_path, lambda lines: lines[:-1]), "--drop-incomplete")
+    assert result.exit_code == 0
+    assert result.stderr == "Left out, because it lacks a combination: reviews, level low, epsilon 300\n"
+    assert result.stdout.startswith("90 cells, 5 data sets")
+
+
+def test_a_response_that_is_not_there():
+    result = run(EXAMPLE, "--response", "relative")
+    assert result.exit_code == 2
+    assert "Choose from:" in result.stderr
+
+
+def test_a_file_that_is_not_there_or_no_table(tmp_path):
+    assert "is not there" in run(tmp_path / "none.csv").stderr
+    (tmp_path / "results.txt").write_text("a\n", encoding="utf-8")
+    assert "plain text" in run(tmp_path / "results.txt").stderr
+    assert "does not tell its format" in run(tmp_path / "results.xlsx").stderr
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_the_work(tmp_path):
+    (tmp_path / "analysis").mkdir()
+    result = run(tmp_path / "none.csv", "--output", tmp_path / "analysis")
+    assert "exists" in result.stderr
+
+
+def test_help_teaches():
+    shown = run("--help").stdout
+    for said in (
+        "textveil analyze results.csv --output analysis",
+        "--response",
+        "words_kept_unknown",
+        "metric and value",
+    ):
+        assert said in shown
