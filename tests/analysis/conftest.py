@@ -67,7 +67,7 @@ def published() -> Findings:
 @pytest.fixture(scope="session")
 def hostile() -> Results:
     """Results whose names would break a page, a figure or a LaTeX table that did not escape them."""
-    name = '<b>&"x"$\\_%{'
+    name = '<b>&"x"$y$\\_%{'
     return Results.from_records(
         make_records(
             lambda dataset, level, decomposition, distribution: (

@@ -55,4 +55,4 @@ def test_names_are_escaped(hostile, place):
     findings = analyze(hostile)
     table = write_results(findings.results, findings.results.groups[place])
     assert is_balanced(table)
-    assert r'<b>\&"x"\$\textbackslash{}\_\%\{' in table
+    assert r'<b>\&"x"\$y\$\textbackslash{}\_\%\{' in table

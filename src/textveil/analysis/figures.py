@@ -45,6 +45,7 @@ _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "textveil",
     "text.color": INK,
+    "text.parse_math": False,
     "xtick.color": INK,
     "xtick.major.size": 0,
     "ytick.color": MUTED,

@@ -1,0 +1,32 @@
+"""Draw the figures of results that the documentation shows.
+
+    python scripts/draw_figures.py RESULTS.csv --output docs/figures
+
+``textveil analyze RESULTS.csv --output FOLDER`` writes the same figures, and all else.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from textveil.analysis import analyze, read_results
+from textveil.analysis.figures import draw_all, render_svg
+from textveil.atomic import writing
+
+
+def main() -> None:
+    """Write every figure as SVG."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--prefix", default="", help="what the names of the files begin with")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name, figure in draw_all(analyze(read_results(options.results))).items():
+        with writing(options.output / f"{options.prefix}{name}.svg") as stream:
+            stream.write(render_svg(figure).encode())
+
+
+if __name__ == "__main__":
+    main()
