@@ -62,7 +62,7 @@ def test_a_level_and_a_metric_are_needed(records):
         ({"relative_gain": math.nan}, "row 4: the column 'relative_gain' holds nan"),
         ({"relative_gain": "-inf"}, "row 4: the column 'relative_gain' holds -inf"),
         ({"relative_gain": [1]}, "row 4: the column 'relative_gain' holds no number"),
-        ({"relative_gain": " "}, "row 4: the column 'relative_gain' is empty, here and in 0 other rows"),
+        ({"relative_gain": " "}, "row 4: the column 'relative_gain' is empty, here and in 0 others"),
         ({"distribution": " "}, "row 4: the column 'distribution' is empty"),
         ({"dataset": None}, "row 4: the column 'dataset' is empty"),
         ({"distribution": "uniform"}, "pos / uniform is there more than once, as the 3. and the 4. cell"),
@@ -126,6 +126,8 @@ def test_a_row_per_metric_is_the_same_as_a_row_per_cell(records):
     assert build(long) == build(wide)
     with pytest.raises(InputError, match="row 33: it has 'relative_gain' of this cell once more"):
         build([*long, long[0]])
+    with pytest.raises(InputError, match="cell 16: the column 'perplexity' is empty, here and in 0 others"):
+        build(long[:-1])
     with pytest.raises(InputError, match="row 33: it names no metric"):
         build([*long, {**long[0], "metric": ""}])
 

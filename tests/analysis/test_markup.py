@@ -8,8 +8,8 @@ def test_text_and_attributes_are_escaped():
 
 
 def test_a_table_scrolls_and_has_a_head():
-    found = table(["<a>", "b"], [["<td>1</td>", "<td>2</td>"]], caption="<c>")
-    assert found.startswith('<div class="scroll" tabindex="0"><table><caption>&lt;c&gt;</caption>')
+    found = table(["<a>", "b"], [["<td>1</td>", "<td>2</td>"]], class_="pairs")
+    assert found.startswith('<div class="scroll" tabindex="0"><table class="pairs"><thead>')
     assert '<th scope="col">&lt;a&gt;</th>' in found
     assert "<tbody><tr><td>1</td><td>2</td></tr></tbody>" in found
 

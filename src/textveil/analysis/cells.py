@@ -60,11 +60,13 @@ def build_cells(
     rows = [_rename(record, source) for record in records]
     if not rows:
         raise InputError(f"{source} has no rows. Run the study first.")
+    place = "row"
     if all(name in rows[0] for name in LONG):
-        rows = _widen(rows, source)
+        rows, place = _widen(rows, source), "cell"  # what errors count
     _check_columns(rows[0], source)
-    cells = [_read_cell(row, number, source) for number, row in enumerate(rows, start=1)]
-    cells = _fill_levels(_in_fractions(_without_empty(cells, source), source), source)
+    cells = [_read_cell(row, f"{source}, {place} {number}") for number, row in enumerate(rows, start=1)]
+    cells = _without_empty(cells, f"{source}, {place}")
+    cells = _fill_levels(_in_fractions(cells, source), source)
     _check_unique(cells, source)
     return _check_complete(cells, source, drop=drop_incomplete)
 
@@ -108,20 +110,20 @@ def _check_columns(row: Mapping[str, Any], source: str) -> None:
         raise ColumnError(f"{source} has no column of a metric. Expected one of: {', '.join(METRICS)}.")
 
 
-def _read_cell(row: Mapping[str, Any], number: int, source: str) -> CellValues:
+def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
     """The columns that are known, as names and numbers; ``None`` where a number is missing."""
     cell: CellValues = {}
     for name in CELL:
         if name in row:
             cell[name] = _read_name(row[name], name)
             if not cell[name]:
-                raise InputError(f"{source}, row {number}: the column {name!r} is empty. Name the {name}.")
+                raise InputError(f"{place}: the column {name!r} is empty. Name the {name}.")
     for name in ("epsilon", *METRICS, *(f"{metric}{STD}" for metric in METRICS), *WORDS.values()):
         if name in row:
-            cell[name] = _read_number(row[name], f"{source}, row {number}: the column {name!r}")
+            cell[name] = _read_number(row[name], f"{place}: the column {name!r}")
     negative = [name for name in WORDS.values() if (cell.get(name) or 0) < 0]
     if negative:
-        raise InputError(f"{source}, row {number}: the column {negative[0]!r} is negative. It should count words.")
+        raise InputError(f"{place}: the column {negative[0]!r} is negative. It should count words.")
     return cell
 
 
@@ -145,7 +147,7 @@ def _read_number(value: Any, place: str) -> float | None:
     return number
 
 
-def _without_empty(cells: list[CellValues], source: str) -> list[CellValues]:
+def _without_empty(cells: list[CellValues], place: str) -> list[CellValues]:
     """Without the columns that no row has a value for; a metric that some rows lack is refused."""
     empty = []
     for name in cells[0]:
@@ -154,7 +156,7 @@ def _without_empty(cells: list[CellValues], source: str) -> list[CellValues]:
             empty.append(name)
         elif lacking and not name.endswith(STD):
             raise InputError(
-                f"{source}, row {lacking[0]}: the column {name!r} is empty, here and in {len(lacking) - 1} other rows. "
+                f"{place} {lacking[0]}: the column {name!r} is empty, here and in {len(lacking) - 1} others. "
                 "Fill it in, leave these cells out, or remove the column."
             )
     return [{name: value for name, value in cell.items() if name not in empty} for cell in cells]

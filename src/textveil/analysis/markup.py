@@ -30,12 +30,11 @@ def paragraph(content: object, **attributes: str) -> Markup:
     return element("p", text(content), **attributes)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Markup]], *, caption: str = "", **attributes: str) -> Markup:
+def table(head: Sequence[str], rows: Iterable[Sequence[Markup]], **attributes: str) -> Markup:
     """A table that scrolls by itself where the page is narrow: a head of text, rows of ``td`` or ``th`` elements."""
     top = element("thead", element("tr", (element("th", text(name), scope="col") for name in head)))
     body = element("tbody", (element("tr", row) for row in rows))
-    title = element("caption", text(caption)) if caption else ""
-    return scrolling(element("table", title + top + body, **attributes))
+    return scrolling(element("table", top + body, **attributes))
 
 
 def scrolling(content: Markup) -> Markup:

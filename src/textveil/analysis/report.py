@@ -267,10 +267,11 @@ def _write_advantages(findings: Findings) -> Markup:
             share = advantage.clear_share.get(name)
             cells += [_cell(f"{advantage.by_setting[name]:+.4f}"), _cell("" if share is None else f"{share:.1%}")]
         rows.append(cells)
-    caption = (
-        f"Advantage: mean {findings.response.label} of a method, compared with the mean of the others of its factor."
+    note = (
+        f"Advantage: mean {findings.response.label} of a method, compared with the mean of the others of its factor; "
+        "positive is better."
     )
-    return table(head, rows, caption=caption)
+    return paragraph(note, class_="note") + table(head, rows)
 
 
 def _count_clear(setting: SettingFindings) -> Markup:
