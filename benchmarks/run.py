@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks.counting import compare_counting
 from benchmarks.decomposition import compare_decomposition
+from benchmarks.distribution import compare_distribution
 from benchmarks.engines import compare_engines
 from textveil.mechanisms import Request
 from textveil.mechanisms.madlib import Madlib
@@ -138,6 +139,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "start": lambda _: compare_start(),
     "memory": lambda _: compare_memory(),
     "decomposition": lambda options: compare_decomposition(options.datasets),
+    "distribution": lambda options: compare_distribution(options.datasets),
     "counting": lambda options: compare_counting(options.corpus),
     "engines": lambda options: compare_engines(options.corpus, options.peers),
 }

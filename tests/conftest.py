@@ -1,4 +1,4 @@
-"""Bundles and texts that many tests share."""
+"""Bundles, texts and encoders that many tests share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from hypothesis import settings
 
 from textveil.bundle import Bundle
 from textveil.bundle_building import VectorTable, build_bundle
+from textveil.errors import ResourceError
 from textveil.randomness import SeededRandomness
+from textveil.resources import find
 
 ENTRIES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
@@ -26,6 +28,9 @@ EXCLUDED = ("sigma", "tau")
 SHARED = Path(os.environ.get("TEXTVEIL_DATASETS", Path(__file__).parents[2] / "shared/datasets"))
 """Real reviews, where they are at hand."""
 
+MODELS = Path(os.environ.get("TEXTVEIL_MODELS", Path(__file__).parents[2] / "shared/models"))
+"""Encoders, where they are at hand."""
+
 # What make test installs, also where tests are run without make.
 os.environ.setdefault("TEXTVEIL_RESOURCES", str(Path(__file__).parents[1] / ".venv/resources"))
 
@@ -34,6 +39,7 @@ settings.register_profile("textveil", deadline=None)
 settings.load_profile("textveil")
 
 BundleMaker = Callable[..., Bundle]
+EncoderMaker = Callable[..., Path]
 
 
 def random_matrix(entries: int, dimensions: int, seed: int = 3) -> np.ndarray:
@@ -78,3 +84,44 @@ def real_texts() -> list[str]:
         with lzma.open(SHARED / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
             texts += [json.loads(line)["text"] for line in islice(lines, 500)]
     return texts
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    try:
+        return find("all-minilm-l6-v2")
+    except ResourceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def gte_small() -> Path:
+    if not (MODELS / "gte-small").exists():
+        pytest.skip("gte-small is not at hand")
+    return MODELS / "gte-small"
+
+
+@pytest.fixture(scope="session")
+def make_encoder(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> EncoderMaker:
+    """Writes a tiny encoder of a family of transformers, with MiniLM's tokenizer or another."""
+    import torch
+    import transformers
+
+    def make(family: str = "Bert", *, tokenizer=None, weights=None, **options) -> Path:
+        sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 8}
+        if family == "T5":
+            sizes = {"d_model": 16, "d_kv": 8, "d_ff": 8, "num_layers": 2, "num_heads": 2}
+        tokens = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"), 0)
+        config = getattr(transformers, f"{family}Config")(
+            **{"vocab_size": 30522, "initializer_range": 0.5, **tokens, **sizes, **options}
+        )
+        torch.manual_seed(5)
+        model = transformers.AutoModel.from_config(config)
+        if weights is not None:
+            model.get_input_embeddings().weight.data.fill_(weights)
+        folder = tmp_path_factory.mktemp("encoders") / family
+        model.save_pretrained(folder)
+        (tokenizer or transformers.AutoTokenizer.from_pretrained(minilm)).save_pretrained(folder)
+        return folder
+
+    return make

@@ -17,7 +17,7 @@ LAYERS = [
     {"version", "errors", "stopwords", "contractions", "abbreviations"},
     {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress"},
     {"text", "unfinished", "resources"},
-    {"vectors", "sentences"},
+    {"vectors", "sentences", "encoders", "senses"},
     {"rows"},
     {"matching", "tagging"},
     {"bundle", "vector_files"},
@@ -107,7 +107,8 @@ def test_public_names() -> None:
 
 def test_starting_loads_nothing_heavy() -> None:
     heavy = set(
-        "datasets gensim huggingface_hub nltk nupunkt pandas pip pyarrow ray scipy spacy torch transformers".split()
+        "captum datasets gensim huggingface_hub keybert nltk nupunkt pandas pip pyarrow ray scipy "
+        "sentence_transformers sklearn spacy torch transformers yake".split()
     )
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -1,7 +1,7 @@
 import pytest
 
 from textveil.errors import MissingExtraError
-from textveil.extras import require
+from textveil.extras import require, require_version
 
 
 def test_what_is_missing_is_named_with_the_extra_that_brings_it():
@@ -13,3 +13,9 @@ def test_what_is_there_is_imported():
     import json
 
     assert require("json", extra="parquet") is json
+
+
+def test_the_version_of_a_package():
+    assert require_version("numpy", extra="neural")[0].isdigit()
+    with pytest.raises(MissingExtraError, match=r"'no-such-package'.*pip install 'textveil\[neural\]'"):
+        require_version("no-such-package", extra="neural")

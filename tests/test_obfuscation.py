@@ -1,4 +1,6 @@
+import json
 import math
+import re
 from collections import Counter
 from functools import cache
 from itertools import islice
@@ -420,3 +422,49 @@ def test_a_tagger_is_for_phrases_only():
     with pytest.raises(ParameterError, match="'words' has no tagger to choose"):
         Obfuscator(tagger="nltk")
     assert Obfuscator(decomposition="pos", tagger="textveil").terms.decomposition == "pos"
+
+
+class HalfScored(Distributor):
+    """Scores every other word."""
+
+    name = "half"
+
+    def score(self, documents):
+        return [[None if place % 2 else 1.0 for place in range(len(document.words))] for document in documents]
+
+
+def test_a_distributor_may_be_made_already(tiny):
+    result = Obfuscator(tiny, distribution=HalfScored()).obfuscate("alpha beta gamma the", epsilon=6)
+    assert [chunk.share for chunk in result.chunks] == [2, 2, 2, 0]  # beta has the mean of the others
+    assert [chunk.scores for chunk in result.chunks] == [(1.0,), (None,), (1.0,), (None,)]
+    certificate = result.certificate.as_dict()
+    assert certificate["words_without_score"] == 1  # a stopword needs none
+    assert certificate["allocation"]["distribution"] == "half"
+    assert certificate["allocation"]["type"] == "data-dependent"
+
+
+def test_a_word_without_a_score_in_the_profile_paper(tiny):
+    result = Obfuscator(tiny, distribution=HalfScored(), profile="paper").obfuscate("alpha beta gamma", epsilon=6)
+    assert [chunk.share for chunk in result.chunks] == [3, 0, 3]
+    assert result.chunks[1].outcome is Outcome.KEPT_NO_SHARE
+
+
+def test_options_of_a_distribution(tiny, make_encoder):
+    encoder = make_encoder()
+    obfuscator = Obfuscator(tiny, distribution="gradients", distribution_options={"model": encoder, "steps": 2})
+    certificate = obfuscator.obfuscate("alpha beta", epsilon=6).certificate.as_dict()
+    assert re.fullmatch(r"gradients \(Bert [0-9a-f]{12}, 2 steps\)", certificate["allocation"]["distribution"])
+    assert {"captum", "torch", "transformers"} <= set(certificate["versions"])
+    assert str(encoder) not in json.dumps(certificate)
+
+
+def test_options_that_do_not_fit(tiny):
+    with pytest.raises(ParameterError, match="'uniform' has no model to choose"):
+        Obfuscator(tiny, distribution_options={"model": "x"})
+    with pytest.raises(ParameterError, match="made already"):
+        Obfuscator(tiny, distribution=HalfScored(), distribution_options={"model": "x"})
+
+
+def test_the_profile_proven_takes_no_distributor_that_looks_at_the_text(tiny):
+    with pytest.raises(ProfileError, match="'words' with 'half'"):
+        Obfuscator(tiny, distribution=HalfScored(), profile="proven")

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
 from nltk.tag.perceptron import PerceptronTagger as NltkTagger
 
-from textveil.decomposition.phrases import load_phrase_tagger
 from textveil.errors import InputError
-from textveil.tagging import PerceptronTagger, PhraseTagger
+from textveil.tagging import PerceptronTagger, PhraseTagger, load_phrase_tagger
 
 WORDS = "the old man saw a dog in 1999 or 25 of it running s t don ß 3rd _x".split()
 TAGS = ["CD", "DT", "IN", "NN", "VB"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from importlib import metadata
 from types import ModuleType
 
 from textveil.errors import MissingExtraError
@@ -17,6 +18,16 @@ def require(module: str, *, extra: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"This needs the package {module.partition('.')[0]!r}. Install it with: pip install 'textveil[{extra}]'"
-        ) from error
+        raise _missing(module.partition(".")[0], extra) from error
+
+
+def require_version(package: str, *, extra: str) -> str:
+    """The version of an installed package, or say which extra brings it. Nothing is imported."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError as error:
+        raise _missing(package, extra) from error
+
+
+def _missing(package: str, extra: str) -> MissingExtraError:
+    return MissingExtraError(f"This needs the package {package!r}. Install it with: pip install 'textveil[{extra}]'")

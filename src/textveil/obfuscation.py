@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from numbers import Integral
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import randomgen
@@ -18,7 +18,7 @@ import randomgen
 from textveil.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.backoff import back_off
-from textveil.distribution import DISTRIBUTORS, Score
+from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import ParameterError, ProfileError
 from textveil.mechanisms import MECHANISMS, Request
@@ -45,6 +45,8 @@ class ObfuscatedChunk:
 
     chunk: Chunk
     original: str = field(repr=False)  # an object that is logged must not tell the text
+    scores: tuple[Score, ...]
+    """What the distributor gave its words, before anything is inverted; ``None`` where it gave none."""
     share: float
     outcome: Outcome
     replacement: str | None
@@ -76,7 +78,8 @@ class Obfuscator:
     Args:
         bundle: A bundle, the name of one that ships with textveil, or a folder.
         decomposition: How texts are split into chunks.
-        distribution: How the budget is divided over words.
+        distribution: How the budget is divided over words: a name, or a distributor that is made already.
+        distribution_options: What a distribution that is named lets choose, such as the ``model`` of ``attention``.
         mechanism: How chunks are perturbed.
         profile: What happens to what cannot be perturbed, and what may be claimed.
         stopwords: ``keep`` or ``perturb``; the profile's own choice by default.
@@ -95,7 +98,8 @@ class Obfuscator:
         bundle: Bundle | str | Path = DEFAULT_BUNDLE,
         *,
         decomposition: str = DECOMPOSITION,
-        distribution: str = DISTRIBUTION,
+        distribution: str | Distributor = DISTRIBUTION,
+        distribution_options: Mapping[str, Any] | None = None,
         mechanism: str = MECHANISM,
         profile: str = STRICT.name,
         stopwords: Stopwords | None = None,
@@ -104,20 +108,20 @@ class Obfuscator:
     ) -> None:
         self.profile = load_profile(profile)
         decomposer_type = DECOMPOSERS.load(decomposition)
-        distributor_type = DISTRIBUTORS.load(distribution)
+        distributor = distribution if isinstance(distribution, Distributor) else DISTRIBUTORS.load(distribution)
         mechanism_type = MECHANISMS.load(mechanism)
         self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
-        data_independent = decomposer_type.data_independent and distributor_type.data_independent
+        data_independent = decomposer_type.data_independent and distributor.data_independent
         if self.profile.public_allocation and not data_independent:
             raise ProfileError(
                 f"The profile {profile!r} allows only methods that do not look at the text: use words with uniform. "
-                f"Got {decomposition!r} with {distribution!r} instead."
+                f"Got {decomposition!r} with {distributor.name!r} instead."
             )
         self.randomness = build_randomness(seed)
         self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
         self._vectors = self.bundle.vectors(decomposer_type.name)
         self._decomposer = decomposer_type(self.bundle, **({} if tagger is None else {"tagger": tagger}))
-        self._distributor = distributor_type()
+        self._distributor = make_distributor(distributor, distribution_options or {})
         self._mechanism = mechanism_type(self._vectors)
         self._kept = ENGLISH if self.stopwords == "keep" else frozenset()
         self._documents = count()
@@ -164,8 +168,8 @@ class Obfuscator:
             chunks = self._decomposer.decompose(documents)
             plans = [self._plan(*parts, budget) for parts in zip(documents, chunks, scores, strict=True)]
             chosen = self._mechanism.perturb([self._request(plan, next(numbers)) for plan in plans])
-            for text, document, plan, rows in zip(batch, documents, plans, chosen, strict=True):
-                yield self._finish(document, plan, rows, budget, missing=text is None)
+            for text, document, given, plan, rows in zip(batch, documents, scores, plans, chosen, strict=True):
+                yield self._finish(document, given, plan, rows, budget, missing=text is None)
 
     def _plan(
         self, document: Document, chunks: Sequence[Chunk], scores: Sequence[Score], budget: float
@@ -216,7 +220,14 @@ class Obfuscator:
         )
 
     def _finish(
-        self, document: Document, plan: Sequence[_Planned], rows: RowNumbers, budget: float, *, missing: bool
+        self,
+        document: Document,
+        scores: Sequence[Score],
+        plan: Sequence[_Planned],
+        rows: RowNumbers,
+        budget: float,
+        *,
+        missing: bool,
     ) -> Obfuscation:
         """Put the text together again, and count what became of it."""
         chosen = iter(rows.tolist())
@@ -232,10 +243,19 @@ class Obfuscator:
         tally = Tally(documents=Counter([outcome]), largest_total=math.fsum(planned.share for planned in plan))
         for planned in plan:
             tally.words[planned.outcome] += planned.chunk.size
+        pairs = zip(document.words, scores, strict=True)
+        tally.unscored = sum(score is None and word not in self._kept for word, score in pairs)
         if self.profile.keeps_gaps:
             tally.symbols = document.count_symbols()
         chunks = tuple(
-            ObfuscatedChunk(planned.chunk, document.written(planned.chunk), planned.share, planned.outcome, replacement)
+            ObfuscatedChunk(
+                planned.chunk,
+                document.written(planned.chunk),
+                tuple(scores[planned.chunk.start : planned.chunk.stop]),
+                planned.share,
+                planned.outcome,
+                replacement,
+            )
             for planned, replacement in zip(plan, replacements, strict=True)
         )
         return Obfuscation(text, outcome, chunks, Certificate(self.terms, budget, tally))
@@ -245,7 +265,7 @@ class Obfuscator:
         return Terms(
             profile=self.profile,
             decomposition=self._decomposer.label,
-            distribution=self._distributor.name,
+            distribution=self._distributor.label,
             allocation=public if data_independent else "data-dependent",
             stopwords=self.stopwords,
             mechanism={
@@ -266,8 +286,18 @@ class Obfuscator:
                 "numpy": np.__version__,
                 "randomgen": randomgen.__version__,
                 **self._decomposer.versions,
+                **self._distributor.versions,
             },
         )
+
+
+def make_distributor(distributor: Distributor | type[Distributor], options: Mapping[str, Any]) -> Distributor:
+    """The distributor with its options, which one that is made already has."""
+    if not isinstance(distributor, Distributor):
+        return distributor(**options)
+    if options:
+        raise ParameterError("A distributor that is made already has its options. Give them when it is made.")
+    return distributor
 
 
 def check_batch_size(batch_size: int) -> None:

@@ -59,7 +59,7 @@ def decompose(
     """
     if sys.stdout is None:
         raise ParameterError("Standard output is closed.")
-    document = Document.parse(_read_text(text))
+    document = Document.parse(read_text(text))
     opened = Bundle.load(bundle)
     chosen = [DECOMPOSERS.load(name) for name in decompositions or DECOMPOSERS]
     if tagger is not None and all(decomposer.name != "pos" for decomposer in chosen):
@@ -80,7 +80,8 @@ def decompose(
         _show(document, found)
 
 
-def _read_text(arguments: list[str]) -> str:
+def read_text(arguments: list[str]) -> str:
+    """The one argument, or standard input."""
     if len(arguments) != 1:
         raise ParameterError("Put the text in quotes: it must be one argument.")
     if arguments[0] != STANDARD:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from textveil.distribution import Score
 from textveil.obfuscation import Obfuscation
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
@@ -28,25 +29,31 @@ WORDS_FOR = {
 
 
 def explain(result: Obfuscation) -> None:
-    """Print a table: chunk, share, outcome, replacement."""
+    """Print a table: chunk, the scores of its words, share, outcome, replacement."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=f"budget {result.certificate.budget:g}, profile {result.certificate.terms.profile.name}")
     table.add_column("chunk")
+    table.add_column("scores", justify="right")
     table.add_column("share", justify="right")
     table.add_column("outcome")
     table.add_column("replacement")
     for chunk in result.chunks:
         table.add_row(
             Text(chunk.original),
+            "" if chunk.outcome is Outcome.KEPT_STOPWORD else " + ".join(map(_write_score, chunk.scores)),
             f"{chunk.share:.4g}" if chunk.share else "",
             chunk.outcome.value,
             Text(chunk.replacement or ""),
             style=COLOURS[chunk.outcome],
         )
     Console().print(table)
+
+
+def _write_score(score: Score) -> str:
+    return "none" if score is None else f"{score:.3g}"
 
 
 @contextmanager

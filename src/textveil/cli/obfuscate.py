@@ -12,6 +12,7 @@ import typer
 
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import explain, showing_progress, summarise, warn_of_clear_words
+from textveil.cli.encoder_options import EncoderName, Steps, choose_options
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS, TAGGERS
 from textveil.distribution import DISTRIBUTORS
@@ -29,7 +30,7 @@ EXAMPLES = """
 Examples:
   textveil obfuscate "The soup was cold and the waiter rude." --epsilon 60
   textveil obfuscate "The soup was cold." --epsilon 60 --explain
-  textveil obfuscate "It was out of the question." --epsilon 60 --decomposition pmi --explain
+  textveil obfuscate "It was out of the question." --epsilon 60 --decomposition pmi --distribution yake --explain
   textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon 52
   textveil obfuscate --input reviews.csv --output out.csv --epsilon-per-word 1 --certificate out.json
   textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon 52 --resume
@@ -78,6 +79,8 @@ def obfuscate(
     distribution: Annotated[
         str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
+    encoder: EncoderName = None,
+    steps: Steps = None,
     mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
     tagger: Annotated[
@@ -95,7 +98,8 @@ def obfuscate(
         ),
     ] = False,
     explained: Annotated[
-        bool, typer.Option("--explain", help="For a text: a table of chunks, shares, outcomes and replacements.")
+        bool,
+        typer.Option("--explain", help="For a text: a table of chunks, scores, shares and outcomes."),
     ] = False,
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate, what is and is not protected, to this file.")
@@ -122,6 +126,7 @@ def obfuscate(
         bundle,
         decomposition=decomposition,
         distribution=distribution,
+        distribution_options=choose_options(distribution, encoder, steps, strict=True),
         mechanism=mechanism,
         profile=profile,
         stopwords=stopwords,  # type: ignore[arg-type] # the profile checks it
@@ -209,6 +214,7 @@ def _as_dict(result: Obfuscation, certificate: Certificate) -> dict[str, Any]:
         "chunks": [
             {
                 "chunk": chunk.original,
+                "scores": chunk.scores,
                 "share": chunk.share,
                 "outcome": chunk.outcome.value,
                 "replacement": chunk.replacement,

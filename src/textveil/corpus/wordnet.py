@@ -9,19 +9,8 @@ from pathlib import Path
 from textveil.bundle_building import LexiconTable
 from textveil.errors import ResourceError
 from textveil.matching import LONGEST
+from textveil.senses import ENDINGS
 
-# What an inflected form ends in, and what its entry ends in instead, as WordNet's own rules have it.
-_ENDINGS = {
-    "noun": [
-        ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
-        ("men", "man"), ("ies", "y"),
-    ],
-    "verb": [
-        ("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
-    ],
-    "adj": [("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
-    "adv": [],
-}  # fmt: skip
 _SEVERAL_WORDS = re.compile(rf"[^\W_]+(?:_[^\W_]+){{1,{LONGEST - 1}}}")
 
 
@@ -37,7 +26,7 @@ def list_expressions(folder: Path) -> list[str]:
     Args:
         folder: WordNet's folder, as ``resources.find("wordnet")`` gives it.
     """
-    forms = {form for part in _ENDINGS for form in _list_forms(folder, part)}
+    forms = {form for part in ENDINGS for form in _list_forms(folder, part)}
     return sorted(form.replace("_", " ") for form in forms if _SEVERAL_WORDS.fullmatch(form))
 
 
@@ -48,7 +37,7 @@ def _list_forms(folder: Path, part: str) -> Iterator[str]:
     yield from entries
     yield from (form for form, bases in exceptions.items() if not entries.isdisjoint(bases))
     for entry in entries:
-        for inflected, base in _ENDINGS[part]:
+        for inflected, base in ENDINGS[part]:
             form = entry.removesuffix(base) + inflected
             if entry.endswith(base) and form not in exceptions:  # rules are not for exceptions
                 yield form

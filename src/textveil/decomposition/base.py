@@ -16,9 +16,6 @@ from textveil.rows import Expression
 from textveil.sentences import begin_sentences
 from textveil.text import Chunk, Document
 
-TAGGERS = ("textveil", "nltk")
-"""What may tell the parts of speech."""
-
 _CLITICS = frozenset(clitic for _, clitic in CONTRACTIONS)
 _SINGLE_WORDS = [Chunk(position, position + 1) for position in range(4096)]
 

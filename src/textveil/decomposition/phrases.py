@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from textveil.bundle import Bundle
-from textveil.decomposition.base import TAGGERS, Decomposer, build_chunks
-from textveil.registry import unknown_name
-from textveil.resources import find
+from textveil.decomposition.base import Decomposer, build_chunks
 from textveil.rows import Expression, WordRow
 from textveil.sentences import find_sentences
-from textveil.tagging import PerceptronTagger, PhraseTagger
+from textveil.tagging import TAGGERS, load_phrase_tagger
 from textveil.text import Chunk, Document
-
-TABLES = Path(__file__).parent / "pos.npz"
 
 
 class Phrases(Decomposer):
@@ -32,8 +26,6 @@ class Phrases(Decomposer):
 
     def __init__(self, bundle: Bundle, *, tagger: str = TAGGERS[0], **options: str) -> None:
         super().__init__(bundle, **options)
-        if tagger not in TAGGERS:
-            raise unknown_name("tagger", tagger, TAGGERS)
         self._tagger = tagger
         self._phrases = load_phrase_tagger(tagger)
 
@@ -55,12 +47,3 @@ class Phrases(Decomposer):
         starts = np.flatnonzero(begins)
         stops = np.append(starts, len(row))[1:]
         return row.split(starts, stops, row.mark_stopwords())
-
-
-@cache
-def load_phrase_tagger(tagger: str) -> PhraseTagger:
-    """The tables that come with textveil, or the same with NLTK's own tagger, which is a resource."""
-    phrases = PhraseTagger.load(TABLES)
-    if tagger == TAGGERS[0]:
-        return phrases
-    return phrases.with_tagger(PerceptronTagger.load_nltk(find("nltk-tagger")))

@@ -5,5 +5,10 @@ from textveil.registry import Registry
 
 DISTRIBUTORS: Registry[type[Distributor]] = Registry("distribution")
 DISTRIBUTORS.register("uniform", "textveil.distribution.uniform:Uniform", aliases=["baseline"])
+DISTRIBUTORS.register("attention", "textveil.distribution.attention:Attention", aliases=["attention_weights"])
+DISTRIBUTORS.register("gradients", "textveil.distribution.gradients:Gradients", aliases=["integrated_gradients"])
+DISTRIBUTORS.register("ic", "textveil.distribution.information:InformationContent", aliases=["information_content"])
+DISTRIBUTORS.register("keybert", "textveil.distribution.keybert:KeyBERT")
+DISTRIBUTORS.register("yake", "textveil.distribution.yake:Yake")
 
 __all__ = ["DISTRIBUTORS", "Distributor", "Score"]

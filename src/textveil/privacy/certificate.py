@@ -24,6 +24,8 @@ class Tally:
     documents: Counter[DocumentOutcome] = field(default_factory=Counter)
     symbols: int = 0
     largest_total: float = 0.0
+    unscored: int = 0
+    """Words that take part in the distribution, and that the distributor gave no score."""
 
     def add(self, other: Tally) -> None:
         """Count the documents of ``other`` in."""
@@ -31,6 +33,7 @@ class Tally:
         self.documents.update(other.documents)
         self.symbols += other.symbols
         self.largest_total = max(self.largest_total, other.largest_total)
+        self.unscored += other.unscored
 
     @classmethod
     def over(cls, tallies: Iterable[Tally]) -> Tally:
@@ -47,6 +50,7 @@ class Tally:
             "documents": {outcome.value: self.documents[outcome] for outcome in DocumentOutcome},
             "symbols": self.symbols,
             "largest_total": self.largest_total,
+            "unscored": self.unscored,
         }
 
     @classmethod
@@ -57,6 +61,7 @@ class Tally:
             Counter({DocumentOutcome(name): count for name, count in values["documents"].items()}),
             values["symbols"],
             values["largest_total"],
+            values["unscored"],
         )
 
 
@@ -112,6 +117,7 @@ class Certificate:
             "randomness": dict(terms.randomness),
             "words": tally["words"],
             "documents": tally["documents"],
+            "words_without_score": tally["unscored"],
             "symbols_between_words": tally["symbols"],
             "bundle": dict(terms.bundle),
             "versions": dict(terms.versions),

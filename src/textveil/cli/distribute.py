@@ -1,0 +1,145 @@
+"""``textveil distribute``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from textveil.atomic import writing
+from textveil.cli.boxes import Division, draw_page
+from textveil.cli.decompose import read_text
+from textveil.cli.encoder_options import EncoderName, Steps, choose_options
+from textveil.cli.reporting import report, reporting_errors
+from textveil.distribution import DISTRIBUTORS, Distributor, Score
+from textveil.distribution.allocation import allocate, check_budget
+from textveil.errors import MissingExtraError, ParameterError, ResourceError
+from textveil.jobs import check_free
+from textveil.privacy.profiles import PROFILES, STRICT, load_profile
+from textveil.stopwords import ENGLISH
+from textveil.text import Document
+
+EXAMPLES = """
+\b
+Examples:
+  textveil distribute "The soup was cold and the waiter rude." --epsilon 14
+  textveil distribute "The soup was cold." --epsilon 14 --distribution attention --distribution yake
+  textveil distribute "The soup was cold." --epsilon 14 --html shares.html
+  textveil distribute - --epsilon 60 --json < review.txt
+"""
+
+
+@reporting_errors
+def distribute(
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads it from standard input.")
+    ],
+    *,
+    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The budget of the text.")],
+    distributions: Annotated[
+        list[str] | None,
+        typer.Option("--distribution", "-d", help=f"Only this one, or these: {', '.join(DISTRIBUTORS)}."),
+    ] = None,
+    profile: Annotated[
+        str, typer.Option(help=f"What becomes of words without a score, and of stopwords: {', '.join(PROFILES)}.")
+    ] = STRICT.name,
+    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
+    encoder: EncoderName = None,
+    steps: Steps = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the words as boxes to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print scores and shares as JSON.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that exists.")] = False,
+) -> None:
+    """Show how a budget is divided over the words of a text, under every distribution side by side.
+
+    Stopwords that are kept get nothing. A word that a method gives no score gets the mean of the others (profile
+    strict) or nothing (paper).
+    """
+    if sys.stdout is None:
+        raise ParameterError("Standard output is closed.")
+    budget = check_budget(epsilon)
+    if html is not None:
+        check_free(html, overwrite=overwrite)
+    document = Document.parse(read_text(text))
+    rules = load_profile(profile)
+    kept = ENGLISH if rules.choose_stopwords(stopwords) == "keep" else frozenset()
+    takes_part = [word not in kept for word in document.words]
+    found: list[Division] = []
+    for distributor, scores in _score(document, distributions, encoder, steps):
+        shares = allocate(scores, takes_part, budget=budget, invert=distributor.invert, missing=rules.missing)
+        found.append(Division(distributor.name, distributor.label, scores, shares))
+    words = [document.text[start:stop] for start, stop in document.spans]
+    if html is not None:
+        with writing(html) as stream:
+            stream.write(draw_page(words, takes_part, found, budget).encode(errors="replace"))
+    if as_json:
+        typer.echo(json.dumps(_as_dict(words, found), indent=2))
+    else:
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
+        _show(words, takes_part, found, budget)
+
+
+def _score(
+    document: Document, wanted: list[str] | None, encoder: str | None, steps: int | None
+) -> Iterator[tuple[Distributor, list[Score]]]:
+    """The scores of each distribution that is wanted; of all that are installed, if none is named."""
+    for name in dict.fromkeys(DISTRIBUTORS.load(name).name for name in wanted or DISTRIBUTORS):
+        try:
+            distributor = DISTRIBUTORS.load(name)(**choose_options(name, encoder, steps, strict=bool(wanted)))
+            (scores,) = distributor.score([document])
+        except (MissingExtraError, ResourceError) as error:
+            if wanted:
+                raise
+            report(f"{name}: {error}")
+        else:
+            yield distributor, scores
+
+
+def _as_dict(words: list[str], found: list[Division]) -> dict[str, Any]:
+    return {
+        division.name: {
+            "label": division.label,
+            "words": [
+                {"word": word, "score": score, "share": share}
+                for word, score, share in zip(words, division.scores, division.shares, strict=True)
+            ],
+        }
+        for division in found
+    }
+
+
+def _show(words: list[str], takes_part: list[bool], found: list[Division], budget: float) -> None:
+    """Print a table: a line per word, a column per distribution, the larger the share the darker."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    largest = max((share for division in found for share in division.shares), default=0.0)
+    table = Table(title=f"budget {budget:g}")
+    table.add_column("word")
+    for division in found:
+        table.add_column(division.name, justify="right")
+    for place, word in enumerate(words):
+        cells = [
+            Text(f" {division.shares[place]:.3g} ", style=_shade(division.shares[place], largest))
+            if takes_part[place]
+            else Text()
+            for division in found
+        ]
+        table.add_row(Text(word), *cells, style="" if takes_part[place] else "dim")
+    missing = [division.count_missing(takes_part) for division in found]
+    if any(missing):
+        table.add_section()
+        table.add_row("no score", *(str(count or "") for count in missing))
+    Console().print(table)
+
+
+def _shade(share: float, largest: float) -> str:
+    """From white on a dark ground to black on a light one."""
+    part = share / largest if largest else 0.0
+    red, green, blue = (int(low + (high - low) * part) for low, high in ((20, 60), (40, 220), (60, 120)))
+    return f"{'black' if part > 0.5 else 'white'} on rgb({red},{green},{blue})"

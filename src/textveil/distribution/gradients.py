@@ -1,0 +1,82 @@
+"""Words whose embedding moves an encoder's output are important."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from textveil.distribution.base import EncoderDistributor, Score, check_count
+from textveil.encoders import EXTRA, Batch, Encoder
+from textveil.extras import require
+from textveil.text import Document
+
+STEPS = 50
+BATCH_SIZE = 2
+"""Windows that are read at a time: few, since each is read in all steps."""
+_PASS = 2048
+"""Tokens of a pass through the encoder, about: more are no faster, and need more memory."""
+
+
+class Gradients(EncoderDistributor):
+    """Integrated gradients of the encoder's output, by Captum (the paper's algorithm 5).
+
+    The output is the sum of the mean-pooled last hidden state. From a baseline of zeros to the words' embeddings, its
+    gradients are integrated; a token's score is the L2 norm of its attribution, and the tokens of a word are summed.
+
+    Args:
+        steps: Gradients that an integral is worked out from.
+        batch_size: Windows of text that are read at a time.
+        options: Those of all distributors that ask an encoder.
+    """
+
+    name = "gradients"
+    invert = True
+    packages = ("captum", "torch", "transformers")
+
+    def __init__(self, *, steps: int = STEPS, batch_size: int = BATCH_SIZE, **options: Any) -> None:
+        super().__init__(batch_size=batch_size, **options)
+        self.steps = check_count("steps", steps)
+
+    @property
+    def label(self) -> str:
+        """The name, the encoder, and the steps."""
+        return f"{self.name} ({self.files.label}, {self.steps} steps)"
+
+    def load(self) -> Encoder:
+        """Load the encoder with the implementation of attention that transformers prefers."""
+        return Encoder.load(self.files, attention=None, batch_size=self.batch_size, device=self.device)
+
+    def score(self, documents: Sequence[Document]) -> list[list[Score]]:
+        """The norm of the attribution to every word."""
+        return self.encoder.score_words(documents, self._look)
+
+    def measure_convergence(self, documents: Sequence[Document]) -> list[float]:
+        """By how much the attributions of each document miss what they should sum to: Captum's convergence delta.
+
+        A document that is read in several windows has the largest of theirs. More steps make it smaller.
+        """
+        read = self.encoder.read([document.text for document in documents], self._look_at_convergence)
+        return [float(max(abs(row[0]) for _, row in text.seen)) for text in read]
+
+    def _look(self, batch: Batch) -> Any:
+        return self._attribute(batch).norm(dim=-1)
+
+    def _look_at_convergence(self, batch: Batch) -> Any:
+        _, deltas = self._attribute(batch, return_convergence_delta=True)
+        return deltas.unsqueeze(-1)
+
+    def _attribute(self, batch: Batch, **options: Any) -> Any:
+        captum = require("captum.attr", extra=EXTRA)
+        rows, length = batch.ids.shape
+        return captum.IntegratedGradients(self._pool).attribute(
+            self.encoder.model.get_input_embeddings()(batch.ids),
+            additional_forward_args=(batch.mask,),
+            n_steps=self.steps,
+            internal_batch_size=rows * max(1, _PASS // (rows * length)),
+            **options,
+        )
+
+    def _pool(self, embeddings: Any, mask: Any) -> Any:
+        """The sum of the mean-pooled last hidden state, for every row."""
+        states = self.encoder.model(inputs_embeds=embeddings, attention_mask=mask).last_hidden_state
+        return (states.sum(dim=-1) * mask).sum(dim=-1) / mask.sum(dim=-1)

@@ -1,0 +1,114 @@
+"""Words whose sense is rare are important."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.distribution.base import Distributor, Score
+from textveil.resources import find
+from textveil.senses import Senses
+from textveil.sentences import find_sentences
+from textveil.tagging import TAGGERS, load_phrase_tagger
+from textveil.text import Document
+
+WITHOUT_SENSE = 1.0
+"""The score of a word that WordNet does not know, or knows as an adjective or adverb, which have no counts."""
+
+_PARTS = {"JJ": "a", "NN": "n", "RB": "r", "VB": "v"}
+_WITHOUT_CONTENT = ("a", "r")
+_REMEMBERED = 100_000
+
+Numbers: TypeAlias = NDArray[np.int64]
+
+
+class _Choice(NamedTuple):
+    """The senses of a word: the numbers of the words in all glosses, how many each gloss has, what each sense tells."""
+
+    words: Numbers
+    lengths: Numbers
+    contents: NDArray[np.float64]
+
+
+class InformationContent(Distributor):
+    """The information content of a word's sense in WordNet (the paper's algorithm 6).
+
+    The sense is the one that NLTK's Lesk chooses among those of the word's part of speech: its gloss has the most words
+    of the document. Its information content is averaged over the corpora that have the sense; a sense that none has
+    counts as the rarest of all.
+
+    Args:
+        tagger: What tells parts of speech: ``textveil`` or ``nltk``.
+    """
+
+    name = "ic"
+    invert = True
+
+    def __init__(self, *, tagger: str = TAGGERS[0], **options: Any) -> None:
+        super().__init__(**options)
+        self._tagger_name = tagger
+        self._tagger = load_phrase_tagger(tagger).tagger
+        self._senses = Senses(find("wordnet"), find("wordnet-ic"))
+        self._numbers = {"": 0}  # of the words in glosses
+        self._look_up = lru_cache(maxsize=_REMEMBERED)(self._list_senses)
+
+    @property
+    def label(self) -> str:
+        """The name, WordNet with the hash of all files, and the tagger unless it is ours."""
+        tagger = "" if self._tagger_name == TAGGERS[0] else f", tagger {self._tagger_name}"
+        return f"{self.name} (wordnet {self._senses.hash}{tagger})"
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Of what splits sentences for the tagger."""
+        return {"nupunkt": version("nupunkt")}
+
+    def score(self, documents: Sequence[Document]) -> list[list[Score]]:
+        """The information content of every word."""
+        parts = iter(self.tell_parts(documents))
+        return [self._score(document, [next(parts) for _ in document.words]) for document in documents]
+
+    def tell_parts(self, documents: Sequence[Document]) -> list[str | None]:
+        """WordNet's part of speech for all words of all documents; None where it has no such part."""
+        words = [word for document in documents for word in document.words]
+        lengths = [stop - start for document in documents for start, stop in find_sentences(document)]
+        parts = [_PARTS.get(tag[:2]) for tag in self._tagger.tags]
+        return [parts[tag] for tag in self._tagger.tag(words, lengths).tolist()]
+
+    def _score(self, document: Document, parts: Iterable[str | None]) -> list[Score]:
+        tagged = list(zip(document.words, parts, strict=True))
+        choices = {word: self._look_up(*word) for word in dict.fromkeys(tagged)}
+        scores = dict.fromkeys(choices, WITHOUT_SENSE)
+        several = {word: choice for word, choice in choices.items() if choice is not None}
+        if several:
+            scores.update(zip(several, self._choose(list(several.values()), document.words), strict=True))
+        return [scores[word] for word in tagged]
+
+    def _list_senses(self, word: str, part: str | None) -> _Choice | None:
+        """The senses of a word, or None where none of them counts."""
+        senses = () if part in _WITHOUT_CONTENT else self._senses.find(word, part)
+        if not senses:
+            return None
+        # No gloss is empty: each has a number that no word has.
+        glosses = [[0, *(self._numbers.setdefault(word, len(self._numbers)) for word in gloss)] for gloss, _ in senses]
+        return _Choice(
+            np.array([number for gloss in glosses for number in gloss]),
+            np.array([len(gloss) for gloss in glosses]),
+            np.array([WITHOUT_SENSE if content is None else content for _, content in senses]),
+        )
+
+    def _choose(self, choices: Sequence[_Choice], context: Iterable[str]) -> list[float]:
+        """The information content of the sense whose gloss has the most words of the context; the first of several."""
+        words, lengths, contents = (np.concatenate(arrays) for arrays in zip(*choices, strict=True))
+        seen = np.zeros(len(self._numbers), dtype=np.int64)
+        seen[[self._numbers[word] for word in set(context) if word in self._numbers]] = 1
+        shared = np.add.reduceat(seen[words], np.cumsum(lengths) - lengths)
+        counts = np.array([len(choice.contents) for choice in choices])
+        behind = np.arange(len(shared), 0, -1)  # which puts the first of equals ahead
+        best = np.maximum.reduceat(shared * (len(shared) + 1) + behind, np.cumsum(counts) - counts)
+        return cast("list[float]", contents[-(best % (len(shared) + 1))].tolist())

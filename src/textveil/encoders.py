@@ -1,0 +1,349 @@
+"""BERT-like encoders: where they are, and how they read texts of any length in batches of windows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import ParameterError, ResourceError
+from textveil.extras import require
+from textveil.hashing import hash_files
+from textveil.resources import RESOURCES, find
+from textveil.text import Document
+
+DEFAULT_ENCODER = "all-minilm-l6-v2"
+PAPER_ENCODER = "bert-base-uncased"
+EXTRA = "neural"
+BATCH_SIZE = 8
+"""Windows that are read at a time."""
+
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_MODEL_FILES = (
+    "config.json", "*/config.json", "modules.json", "sentence_bert_config.json", "tokenizer*.json",
+    "special_tokens_map.json", "vocab*", "merges.txt", "*.model", "*.safetensors",
+)  # fmt: skip
+_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half of a character, which tokenizers refuse
+_UNLIMITED = 1 << 20  # a tokenizer without a limit says 1e30
+
+Numbers: TypeAlias = NDArray[np.int64]
+Values: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EncoderFiles:
+    """The folder of a model, and what a certificate calls it."""
+
+    name: str
+    folder: Path
+
+    @classmethod
+    def find(cls, model: str | Path) -> EncoderFiles:
+        """Where a model is that is named as a resource, a folder, or an OWNER/NAME in the cache of Hugging Face.
+
+        Raises:
+            ResourceError: It is not on this machine. The message has the command that fetches it.
+        """
+        name = str(model)
+        for resource in RESOURCES.values():
+            if name.lower() in (resource.name, *map(str.lower, resource.hub_names)):
+                return cls(resource.name, find(resource.name))
+        if Path(model).is_dir():
+            return cls(Path(model).resolve().name, Path(model))
+        if isinstance(model, str) and _HUB_ID.fullmatch(model):
+            return cls(model, _find_in_hub_cache(model))
+        raise ResourceError(
+            f"There is no encoder {name!r}. Give a resource (textveil resources list), a folder, or the OWNER/NAME of "
+            "a model at Hugging Face."
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """The first digits of a SHA-256 over the files that its results depend on."""
+        return hash_files(sorted({path for pattern in _MODEL_FILES for path in self.folder.glob(pattern)}))
+
+    @property
+    def label(self) -> str:
+        """The name with the hash."""
+        return f"{self.name} {self.hash}"
+
+
+def _find_in_hub_cache(name: str) -> Path:
+    hub = require("huggingface_hub", extra=EXTRA)
+    try:
+        return Path(hub.snapshot_download(name, local_files_only=True))
+    except (OSError, ValueError) as error:  # not there, or no possible name
+        raise ResourceError(
+            f"The encoder {name!r} is not on this machine. Fetch it with: hf download {name}"
+        ) from error
+
+
+class Window(NamedTuple):
+    """Tokens ``start`` to ``stop`` of a text, read at a time. Its own part, ``first`` to ``last``, is what it tells."""
+
+    text: int
+    start: int
+    stop: int
+    first: int
+    last: int
+
+
+class Batch(NamedTuple):
+    """Windows as tensors, filled up to the longest, with special tokens before and behind."""
+
+    ids: Any
+    mask: Any
+
+
+class TokenisedText(NamedTuple):
+    """The tokens of a text without special ones, and the offsets where they start and stop."""
+
+    ids: list[int]
+    offsets: Numbers
+
+
+class Encoder:
+    """A model with its tokenizer: texts are read in windows that overlap, in batches of about the same length.
+
+    Args:
+        files: Where it is.
+        model: The model, which gets its place on the ``device``.
+        tokenizer: A fast tokenizer.
+        window: The tokens that fit into the model at a time, special ones included.
+        batch_size: Windows that are read at a time.
+        device: A device of PyTorch; by default a GPU if there is one.
+    """
+
+    def __init__(
+        self, files: EncoderFiles, model: Any, tokenizer: Any, *, window: int, batch_size: int, device: str | None
+    ) -> None:
+        self.torch = require("torch", extra=EXTRA)
+        self.files = files
+        self.device = choose_device(device)
+        self.model = model.to(self.device).eval().requires_grad_(False)
+        self.tokenizer = tokenizer
+        self.batch_size = batch_size
+        if not getattr(tokenizer, "is_fast", False):
+            raise self._error("has no fast tokenizer, which tells where its tokens are in the text")
+        special = tokenizer("a", return_special_tokens_mask=True)
+        ids, inner = special["input_ids"], special["special_tokens_mask"].index(0)
+        behind = special["special_tokens_mask"][::-1].index(0)
+        self.before, self.behind = ids[:inner], ids[len(ids) - behind :]
+        self.capacity = window - inner - behind
+
+    @classmethod
+    def load(cls, files: EncoderFiles, *, attention: str | None, batch_size: int, device: str | None) -> Encoder:
+        """Load an encoder, with the implementation of ``attention`` that transformers knows by this name.
+
+        Raises:
+            ResourceError: The folder has no encoder, or one that is not BERT-like, or no fast tokenizer.
+        """
+        transformers, torch = require("transformers", extra=EXTRA), require("torch", extra=EXTRA)
+        options = {"local_files_only": True, "trust_remote_code": False}
+        with reading_model(files):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(str(files.folder), **options)
+            model = transformers.AutoModel.from_pretrained(
+                str(files.folder),
+                attn_implementation=attention,
+                dtype=torch.float32,
+                use_safetensors=True,  # other weights are pickles, which may run anything
+                **options,
+            )
+        encoder = cls(files, model, tokenizer, window=_window(model, tokenizer), batch_size=batch_size, device=device)
+        encoder.check_reads_both_ways()
+        return encoder
+
+    def check_reads_both_ways(self) -> None:
+        """Refuse a model in which a token does not see what comes after it, or that also writes."""
+        if getattr(self.model.config, "is_encoder_decoder", False):
+            raise self._error("is not BERT-like: it has a decoder")
+        ids = self.tokenizer("a b", add_special_tokens=False)["input_ids"]
+        with self.torch.inference_mode():
+            states = [self._states(Batch(*self._pad([tokens]))) for tokens in (ids, [*ids[:-1], ids[0]])]
+        if self.torch.equal(states[0][:, 0], states[1][:, 0]):
+            raise self._error("is not BERT-like: its tokens do not see those that come after them")
+
+    def _states(self, batch: Batch) -> Any:
+        try:
+            return self.model(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise self._error("is not BERT-like: it does not read tokens") from error
+
+    def read(self, texts: Sequence[str], look: Callable[[Batch], Any]) -> list[ReadText]:
+        """Read texts and note what ``look`` sees in each window: one row of numbers for each row of its batch.
+
+        Batches are read side by side, one thread each, which keeps a processor busier than all threads for one batch.
+        """
+        tokenised = self._tokenise(texts)
+        windows = [
+            window for number, text in enumerate(tokenised) for window in split_windows(number, text, self.capacity)
+        ]
+        windows.sort(key=lambda window: window.start - window.stop)  # the longest first
+        batches = [windows[i : i + self.batch_size] for i in range(0, len(windows), self.batch_size)]
+
+        def look_at(batch: list[Window]) -> list[Values]:
+            rows = look(Batch(*self._pad([tokenised[window.text].ids[window.start : window.stop] for window in batch])))
+            return list(self._check(rows.double().cpu().numpy()))
+
+        seen: list[list[tuple[Window, Values]]] = [[] for _ in texts]
+        for batch, rows in zip(batches, self._side_by_side(look_at, batches), strict=True):
+            for window, row in zip(batch, rows, strict=True):
+                seen[window.text].append((window, row))
+        return [
+            ReadText(text.offsets, sorted(found, key=lambda pair: pair[0]), len(self.before))
+            for text, found in zip(tokenised, seen, strict=True)
+        ]
+
+    def score_words(self, documents: Sequence[Document], look: Callable[[Batch], Any]) -> list[list[float | None]]:
+        """The scores that ``look`` gives the tokens of every window, summed onto words."""
+        read = self.read([document.text for document in documents], look)
+        return [text.score_words(document) for text, document in zip(read, documents, strict=True)]
+
+    def _tokenise(self, texts: Sequence[str]) -> list[TokenisedText]:
+        if not texts:
+            return []
+        encoded = self.tokenizer(
+            [_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text) for text in texts],
+            add_special_tokens=False,
+            return_offsets_mapping=True,
+            truncation=False,
+            padding=False,
+            verbose=False,  # that a text is longer than a window
+        )
+        return [
+            TokenisedText(ids, np.array(offsets, dtype=np.int64).reshape(-1, 2))
+            for ids, offsets in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        ]
+
+    def _pad(self, rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
+        whole = [[*self.before, *row, *self.behind] for row in rows]
+        longest = max(map(len, whole))
+        filler = self.tokenizer.pad_token_id or 0
+        ids = [row + [filler] * (longest - len(row)) for row in whole]
+        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in whole]
+        return self.torch.tensor(ids, device=self.device), self.torch.tensor(mask, device=self.device)
+
+    def _check(self, rows: Values) -> Values:
+        if not np.isfinite(rows).all():
+            raise self._error("gives results that are no numbers")
+        return rows
+
+    def _side_by_side(
+        self, look_at: Callable[[list[Window]], list[Values]], batches: list[list[Window]]
+    ) -> Iterator[list[Values]]:
+        workers = self.torch.get_num_threads()
+        if self.device != "cpu" or workers == 1 or len(batches) < 2:
+            yield from map(look_at, batches)
+            return
+        try:
+            with ThreadPoolExecutor(workers, initializer=self.torch.set_num_threads, initargs=(1,)) as executor:
+                yield from executor.map(look_at, batches)
+        finally:
+            self.torch.set_num_threads(workers)
+
+    def _error(self, trouble: str) -> ResourceError:
+        return ResourceError(
+            f"The encoder {self.files.name!r} {trouble}. Choose another, such as {DEFAULT_ENCODER}, "
+            "or check it with: textveil resources verify"
+        )
+
+
+class ReadText(NamedTuple):
+    """What was seen in a text: a row of numbers for each window."""
+
+    offsets: Numbers
+    seen: list[tuple[Window, Values]]
+    before: int
+    """Special tokens at the beginning of every window."""
+
+    def score_words(self, document: Document) -> list[float | None]:
+        """The scores of tokens, which are the rows, summed onto the words that the tokens are in."""
+        tokens = np.empty(len(self.offsets))
+        for window, row in self.seen:
+            shift = self.before - window.start
+            tokens[window.first : window.last] = row[window.first + shift : window.last + shift]
+        if not document.words:
+            return []
+        starts, stops = np.array(document.spans).T
+        words = np.minimum(np.searchsorted(stops, self.offsets[:, 0], side="right"), len(starts) - 1)
+        inside = (self.offsets[:, 0] < stops[words]) & (self.offsets[:, 1] > starts[words])
+        words, tokens = words[inside], tokens[inside]
+        scores = np.bincount(words, tokens, minlength=len(starts))
+        counts = np.bincount(words, minlength=len(starts))
+        return [score if count else None for score, count in zip(scores.tolist(), counts.tolist(), strict=True)]
+
+    def average(self) -> Values:
+        """The mean of the rows, each weighted by the tokens that are its window's own."""
+        weights = [max(1, window.last - window.first) for window, _ in self.seen]
+        return np.average([row for _, row in self.seen], axis=0, weights=weights)
+
+
+def split_windows(number: int, text: TokenisedText, capacity: int) -> list[Window]:
+    """Windows of the same size over a text, which overlap by a quarter or more; the middle of an overlap divides it.
+
+    >>> text = TokenisedText([7] * 10, np.zeros((10, 2)))
+    >>> [tuple(window[1:]) for window in split_windows(0, text, capacity=8)]
+    [(0, 8, 0, 5), (2, 10, 5, 10)]
+    """
+    length = len(text.ids)
+    if length <= capacity:
+        return [Window(number, 0, length, 0, length)]
+    overlap = capacity // 4
+    gaps = -(-(length - capacity) // (capacity - overlap))
+    starts = [(length - capacity) * place // gaps for place in range(gaps + 1)]
+    middles = [(start + capacity + after) // 2 for start, after in pairwise(starts)]
+    own = pairwise([0, *middles, length])
+    return [
+        Window(number, start, start + capacity, first, last) for start, (first, last) in zip(starts, own, strict=True)
+    ]
+
+
+@contextmanager
+def reading_model(files: EncoderFiles) -> Iterator[None]:
+    """Keep transformers from talking while a model is read; what goes wrong is an error of the model."""
+    logging = require("transformers.utils.logging", extra=EXTRA)
+    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    except Exception as error:  # of transformers, safetensors, tokenizers and JSON, which have no root in common
+        first_line = str(error).strip().partition("\n")[0]
+        raise ResourceError(
+            f"The folder of {files.name!r} has no encoder that can be read ({type(error).__name__}: {first_line}). "
+            "It needs config.json, a tokenizer and weights as safetensors."
+        ) from error
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            logging.enable_progress_bar()
+
+
+def choose_device(device: str | None) -> str:
+    """The device that is asked for; else a GPU, where there is one."""
+    torch = require("torch", extra=EXTRA)
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ParameterError(f"PyTorch has no device {device!r} here. Leave it out, or use cpu.") from error
+    return device
+
+
+def _window(model: Any, tokenizer: Any) -> int:
+    """The tokens that fit into a model: as many as it has positions, and its tokenizer allows."""
+    positions = getattr(model.config, "max_position_embeddings", _UNLIMITED)
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            positions = module.num_embeddings - module.padding_idx - 1  # as in RoBERTa, whose positions start later
+    return int(min(positions, tokenizer.model_max_length, _UNLIMITED))

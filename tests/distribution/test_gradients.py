@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from tests.distribution.plain import attribute_plainly, load_plainly
+from textveil.distribution.gradients import STEPS, Gradients
+from textveil.errors import ParameterError, ResourceError
+from textveil.text import Document
+
+TEXTS = ["word", "The naïve waiter's café_42 was naïve!", "Don't panic: the film was good; the plot bad.", "", "!?"]
+
+
+def parse(texts):
+    return list(map(Document.parse, texts))
+
+
+def test_it_is_what_captum_gives(minilm):
+    documents = parse(TEXTS)
+    distributor = Gradients(model=minilm)
+    assert distributor.steps == STEPS == 50
+    scores, deltas = distributor.score(documents), distributor.measure_convergence(documents)
+    model, tokenizer = load_plainly(minilm)
+    for document, row, delta in zip(documents, scores, deltas, strict=True):
+        expected, missed = attribute_plainly(model, tokenizer, document)
+        assert row == pytest.approx(expected, rel=1e-3, abs=1e-5)
+        assert delta == pytest.approx(abs(missed), abs=1e-4)
+
+
+def test_it_is_what_captum_gives_for_another_encoder(gte_small):
+    documents = parse(TEXTS[:3])
+    model, tokenizer = load_plainly(gte_small)
+    for document, row in zip(documents, Gradients(model=gte_small, steps=8).score(documents), strict=True):
+        assert row == pytest.approx(attribute_plainly(model, tokenizer, document, 8)[0], rel=1e-3, abs=1e-5)
+
+
+def test_more_steps_come_nearer(minilm, real_texts):
+    documents = parse([" ".join(text.split()[:12]) for text in real_texts[:3]])
+    few, many = (np.mean(Gradients(model=minilm, steps=steps).measure_convergence(documents)) for steps in (2, 60))
+    assert many < few / 2
+
+
+def test_scores_do_not_depend_on_batch_or_order(minilm):
+    documents = parse([*TEXTS, "one two three", "a longer text that is not as short as the others are"])
+    expected = Gradients(model=minilm, steps=5, batch_size=1).score(documents)
+    for batch_size in (3, 20):  # also more than fit into a pass through the encoder
+        scores = Gradients(model=minilm, steps=5, batch_size=batch_size).score(documents[::-1])[::-1]
+        for row, other in zip(scores, expected, strict=True):
+            assert row == pytest.approx(other, rel=1e-3, abs=1e-5)
+
+
+def test_a_long_text_is_read_in_windows(make_encoder):
+    encoder = make_encoder(max_position_embeddings=40)
+    document = Document.parse("the film was very good and the plot was rather bad " * 30)
+    distributor = Gradients(model=encoder, steps=3)
+    (scores,) = distributor.score([document])
+    assert len(scores) == 330
+    assert None not in scores
+    (delta,) = distributor.measure_convergence([document])
+    assert delta >= 0
+
+
+def test_a_broken_encoder(make_encoder):
+    with pytest.raises(ResourceError, match="gives results that are no numbers"):
+        Gradients(model=make_encoder(weights=float("nan")), steps=2).score(parse(["some words"]))
+
+
+@pytest.mark.parametrize("steps", [0, -1, 2.5, "many", True])
+def test_steps_are_a_count(make_encoder, steps):
+    with pytest.raises(ParameterError, match="The steps must be a whole number of at least 1"):
+        Gradients(model=make_encoder(), steps=steps)
+
+
+def test_the_label_tells_the_steps(minilm):
+    assert Gradients(model=minilm, steps=7).label.endswith(", 7 steps)")

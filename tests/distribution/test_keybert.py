@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from textveil.distribution.keybert import KeyBERT
+from textveil.errors import ResourceError
+from textveil.text import Document
+
+
+def parse(texts):
+    return list(map(Document.parse, texts))
+
+
+@pytest.fixture(scope="module")
+def distributor(minilm):
+    return KeyBERT(model=minilm)
+
+
+def test_it_is_what_keybert_gives(distributor, minilm, real_texts):
+    import keybert
+    from sentence_transformers import SentenceTransformer
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    plain = keybert.KeyBERT(SentenceTransformer(str(minilm)))
+    documents = parse(
+        ["word", "The naïve waiter was naïve!", *(" ".join(text.split()[:60]) for text in real_texts[:4])]
+    )
+    for document, row in zip(documents, distributor.score(documents), strict=True):
+        vectorizer = CountVectorizer(token_pattern=r"(?u)\b\w+\b")  # noqa: S106
+        expected = dict(plain.extract_keywords(document.text, vectorizer=vectorizer, top_n=1000))
+        assert row == pytest.approx([expected[word] for word in document.words], abs=2e-4)  # it rounds to four digits
+
+
+def test_every_word_has_a_score(distributor):
+    texts = ["I saw a 3rd café_42 at 5, İstanbul", "", "same", "same", "!?"]
+    scores = distributor.score(parse(texts))
+    assert [len(row) for row in scores] == [len(document.words) for document in parse(texts)]
+    assert all(isinstance(score, float) for row in scores for score in row)
+    assert scores[2] == scores[3]
+
+
+def test_nothing_to_score(distributor):
+    assert distributor.score([]) == []
+    assert distributor.score(parse(["", "..."])) == [[], []]
+
+
+def test_a_long_text_is_not_cut(distributor):
+    # Past the 256 tokens that the model reads at a time, it has another subject.
+    beginning = "the cook made a fine soup with onions and bread " * 40
+    document = Document.parse(beginning + "the rocket flew to the moon and the planets " * 40)
+    (scores,) = distributor.score([document])
+    found = dict(zip(document.words, scores, strict=True))
+    (cut,) = distributor.score([Document.parse(beginning + "rocket")])
+    assert found["rocket"] > cut[-1] + 0.1
+
+
+def test_scores_do_not_depend_on_batch_or_order(minilm, distributor, real_texts):
+    documents = parse(real_texts[:3])
+    expected = distributor.score(documents)
+    scores = KeyBERT(model=minilm, batch_size=3).score(documents[::-1])[::-1]
+    for row, other in zip(scores, expected, strict=True):
+        assert np.abs(np.array(row) - other).max() <= 1.01e-4  # a last digit may be rounded the other way
+
+
+def test_a_broken_encoder(make_encoder):
+    with pytest.raises(ResourceError, match="gives results that are no numbers"):
+        KeyBERT(model=make_encoder(weights=float("nan"))).score(parse(["some words"]))
+
+
+def test_a_folder_without_an_encoder(tmp_path):
+    with pytest.raises(ResourceError, match="no encoder that can be read"):
+        KeyBERT(model=tmp_path).score(parse(["some words"]))

@@ -1,0 +1,187 @@
+import json
+import shutil
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textveil.encoders import DEFAULT_ENCODER, Encoder, EncoderFiles, ReadText, TokenisedText, Window, split_windows
+from textveil.errors import ParameterError, ResourceError
+from textveil.text import Document
+
+
+@given(st.integers(0, 3000), st.integers(4, 600))
+def test_windows_cover_a_text(length, capacity):
+    windows = split_windows(3, TokenisedText([7] * length, np.zeros((length, 2))), capacity)
+    assert all(window.text == 3 for window in windows)
+    assert [window.first for window in windows] == [0, *(window.last for window in windows[:-1])]
+    assert windows[-1].last == length
+    assert {window.stop - window.start for window in windows} == {min(length, capacity)}
+    assert (windows[0].start, windows[-1].stop) == (0, length)
+    for before, after in pairwise(windows):
+        overlap = before.stop - after.start
+        assert overlap >= capacity // 4
+        # A token near the edge of one window is taken from the other, which sees more around it.
+        assert abs((before.stop - before.last) - (after.first - after.start)) <= 1
+
+
+def read(text, scores, offsets):
+    window = Window(0, 0, len(scores), 0, len(scores))
+    row = np.array([100.0, *scores, 100.0])  # special tokens at both ends
+    return ReadText(np.array(offsets).reshape(-1, 2), [(window, row)], 1).score_words(Document.parse(text))
+
+
+def test_tokens_are_summed_onto_words_by_hand():
+    # naïve | na|ive ,   café_42 | cafe|_|42   naïve
+    offsets = [(0, 2), (2, 5), (5, 6), (7, 11), (11, 12), (12, 14), (15, 20)]
+    assert read("naïve, café_42 naïve", [1, 2, 50, 4, 8, 16, 32], offsets) == [3, 28, 32]
+
+
+def test_a_token_may_begin_before_its_word_or_have_none():
+    assert read("don't", [1, 2], [(0, 3), (3, 5)]) == [1, 2]  # as RoBERTa has it: don|'t
+    assert read("a b", [1], [(0, 1)]) == [1, None]
+    assert read("!", [1], [(0, 1)]) == []
+    assert read("a", [], []) == [None]
+
+
+def test_what_windows_see_is_put_together():
+    windows = split_windows(0, TokenisedText([7] * 10, np.zeros((10, 2))), 8)
+    rows = [np.arange(10.0), 100 + np.arange(10.0)]  # with a special token before and behind
+    offsets = np.array([(2 * i, 2 * i + 1) for i in range(10)])
+    text = ReadText(offsets, list(zip(windows, rows, strict=True)), 1)
+    scores = text.score_words(Document.parse("a b c d e f g h i j"))
+    assert scores == [1, 2, 3, 4, 5, 104, 105, 106, 107, 108]
+    assert text.average().tolist() == [50 + i for i in range(10)]
+
+
+@pytest.mark.parametrize(
+    "name", ["all-minilm-l6-v2", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2", DEFAULT_ENCODER]
+)
+def test_a_resource_may_be_named_as_at_hugging_face(name, minilm):
+    found = EncoderFiles.find(name)
+    assert (found.name, found.folder) == ("all-minilm-l6-v2", minilm)
+
+
+def test_the_label_tells_models_apart(minilm, tmp_path):
+    copy = shutil.copytree(minilm, tmp_path / "copy")
+    same = EncoderFiles.find(copy)
+    assert same.label == f"copy {EncoderFiles.find('all-minilm-l6-v2').hash}"
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-5}))
+    assert EncoderFiles.find(copy).hash != same.hash
+
+
+def test_a_model_in_the_cache_of_hugging_face(minilm, tmp_path, monkeypatch):
+    model = tmp_path / "models--some--encoder"
+    shutil.copytree(minilm, model / "snapshots" / "abc")
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text("abc")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    found = EncoderFiles.find("some/encoder")
+    assert (found.name, found.folder) == ("some/encoder", model / "snapshots" / "abc")
+    with pytest.raises(ResourceError, match="hf download some/other"):
+        EncoderFiles.find("some/other")
+
+
+def test_a_resource_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr("textveil.resources.places._candidates", lambda resource: iter(()))
+    with pytest.raises(ResourceError, match="textveil resources install bert-base-uncased"):
+        EncoderFiles.find("bert-base-uncased")
+
+
+@pytest.mark.parametrize("name", ["no-such-encoder", "a/b/c", "../nowhere"])
+def test_what_is_no_encoder_at_all(name, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ResourceError, match="There is no encoder|is not on this machine"):
+        EncoderFiles.find(name)
+
+
+def load(folder, **options):
+    options = {"attention": None, "batch_size": 2, "device": None, **options}
+    return Encoder.load(EncoderFiles.find(folder), **options)
+
+
+def test_a_folder_without_an_encoder(tmp_path):
+    with pytest.raises(ResourceError, match="no encoder that can be read"):
+        load(tmp_path)
+
+
+def test_weights_that_are_a_pickle_are_not_read(make_encoder):
+    import torch
+
+    folder = make_encoder()
+    (folder / "model.safetensors").unlink()
+    torch.save({}, folder / "pytorch_model.bin")
+    with pytest.raises(ResourceError, match="weights as safetensors"):
+        load(folder)
+
+
+def test_damaged_weights(make_encoder):
+    folder = make_encoder()
+    (folder / "model.safetensors").write_bytes(b"not weights")
+    with pytest.raises(ResourceError, match="no encoder that can be read"):
+        load(folder)
+
+
+def test_a_tokenizer_that_is_not_fast(make_encoder):
+    import transformers
+
+    with pytest.raises(ResourceError, match="has no fast tokenizer"):
+        load(make_encoder(tokenizer=transformers.CanineTokenizer()))
+
+
+@pytest.mark.parametrize(("family", "trouble"), [("T5", "it has a decoder"), ("GPT2", "do not see those that come")])
+def test_a_model_that_is_not_bert_like(make_encoder, family, trouble):
+    with pytest.raises(ResourceError, match=f"is not BERT-like: .*{trouble}"):
+        load(make_encoder(family))
+
+
+def test_results_that_are_no_numbers(make_encoder):
+    encoder = load(make_encoder())
+    with pytest.raises(ResourceError, match="gives results that are no numbers") as raised:
+        encoder.read(["a secret"], lambda batch: batch.ids * float("nan"))
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "capacity"),
+    [
+        ("Bert", {}, 510),
+        ("Bert", {"max_position_embeddings": 40}, 38),
+        ("Roberta", {"max_position_embeddings": 42, "pad_token_id": 1}, 38),  # its positions start behind padding
+    ],
+)
+def test_as_much_as_a_model_has_positions_for_is_read_at_a_time(make_encoder, family, options, capacity):
+    encoder = load(make_encoder(family, **options))
+    assert encoder.capacity == capacity
+    sizes = []
+
+    def look(batch):
+        encoder.model(input_ids=batch.ids, attention_mask=batch.mask)  # which must not fail
+        sizes.append(batch.ids.shape[1])
+        return batch.ids
+
+    encoder.read(["word " * 2000], look)
+    assert max(sizes) == encoder.capacity + 2
+
+
+def test_a_device_that_is_not_there(make_encoder):
+    with pytest.raises(ParameterError, match="no device 'nowhere'"):
+        load(make_encoder(), device="nowhere")
+
+
+def test_the_threads_of_pytorch_are_given_back(make_encoder):
+    import torch
+
+    threads = torch.get_num_threads()
+    encoder = load(make_encoder(), batch_size=1)
+    torch.set_num_threads(2)
+    try:
+        seen = encoder.read(["one", "two words", "three whole words"], lambda batch: batch.mask)
+        assert [len(text.seen[0][1]) for text in seen] == [3, 4, 5]
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
