@@ -22,6 +22,7 @@ from textveil.resources import RESOURCES, find
 from textveil.text import Document
 
 DEFAULT_ENCODER = "all-minilm-l6-v2"
+PAPER_ENCODER = "bert-base-uncased"
 EXTRA = "neural"
 BATCH_SIZE = 8
 """Windows that are read at a time."""
