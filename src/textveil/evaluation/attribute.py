@@ -27,7 +27,8 @@ class AttributeInference(Classification):
         line = (
             f"An attacker who learns from originals infers the attribute with F1 {values['static']:.3f}, one who "
             f"learns from obfuscated texts with {values['adaptive']:.3f}. Without obfuscation it is "
-            f"{values['baseline']:.3f}; always guessing the most frequent of {len(classes.names)} has {values['guess']:.3f}."
+            f"{values['baseline']:.3f}; always guessing the most frequent of {len(classes.names)} has "
+            f"{values['guess']:.3f}."
         )
         return self.say(
             line, values, seeds=dict(zip(map(str, self.seeds), zip(*scores.values(), strict=True), strict=True))

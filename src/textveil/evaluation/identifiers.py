@@ -119,11 +119,12 @@ class Identifiers(Metric):
 def _tell(remaining: float, shares: Sequence[float], kinds: dict[str, dict[str, float]]) -> str:
     if not shares:
         return "No identifiers (names, places, dates, numbers of accounts) were found in the originals."
-    most = sorted(kinds, key=lambda kind: -kinds[kind]["remaining"])[:3]
+    standing = [kind for kind in kinds if kinds[kind]["remaining"]]
+    most = sorted(standing, key=lambda kind: -kinds[kind]["remaining"])[:3]
     worst = ", ".join(f"{kind.lower()} {kinds[kind]['remaining']:.1%} of {kinds[kind]['found']:,}" for kind in most)
     return (
         f"{remaining:.1%} of a text's identifiers (names, places, dates, numbers of accounts) still stand in the "
-        f"obfuscated text. Most of: {worst}."
+        "obfuscated text" + (f": most, {worst}." if worst else ".")
     )
 
 

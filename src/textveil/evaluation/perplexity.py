@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from textveil.encoders import Values
-from textveil.errors import InputError, ResourceError
+from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.evaluation.base import EXTRA as EVALUATE
 from textveil.evaluation.base import Case, Measurement, Metric
 from textveil.evaluation.texts import Texts
@@ -38,6 +38,7 @@ class Perplexity(Metric):
     Args:
         model: A causal language model: a resource, a folder, or OWNER/NAME in the cache of Hugging Face.
         tokens: How many tokens of a text are looked at.
+        sample: Pairs that are read at most, always the same ones; by default all.
         batch_size: Texts that are read at a time.
         device: A device of PyTorch; by default a GPU if there is one.
     """
@@ -49,6 +50,7 @@ class Perplexity(Metric):
         *,
         model: str | Path = DEFAULT_LANGUAGE_MODEL,
         tokens: int = TOKENS,
+        sample: int | None = None,
         batch_size: int = BATCH_SIZE,
         device: str | None = None,
     ) -> None:
@@ -56,7 +58,10 @@ class Perplexity(Metric):
         for package in _PACKAGES:
             require_version(package, extra=EXTRA)
         self.files = ModelFiles.find(model)
+        if tokens < 2 or (sample is not None and sample < 1):
+            raise ParameterError("Perplexity needs two tokens of a text, and a sample of one text, at least.")
         self.tokens = tokens
+        self._sample = sample
         self._batch_size = batch_size
         self._device = device
 
@@ -77,8 +82,8 @@ class Perplexity(Metric):
 
     def measure(self, case: Case) -> Measurement:
         """Read the beginnings of all texts, of the originals once."""
-        original = self.score(case.originals, "originals, perplexity", case.progress)
-        obfuscated = self.score(case.obfuscated, "perplexity", case.progress)
+        original = self.score(case.originals.sample(self._sample), "originals, perplexity", case.progress)
+        obfuscated = self.score(case.obfuscated.sample(self._sample), "perplexity", case.progress)
         if not len(original) or not len(obfuscated):
             raise InputError("No text is long enough for a perplexity. Leave out perplexity.")
         values = {

@@ -12,9 +12,12 @@ import numpy as np
 
 from textveil.kept import KeptRows, Key, Row, hash_text
 from textveil.progress import Progress, ignore_progress
+from textveil.randomness import SeededRandomness
 
 PART_TEXTS = 512
 """Texts that are scored between two moments at which the scores are put on the disk."""
+
+SAMPLE_SEED = 42
 
 
 class Texts(Sequence[str]):
@@ -29,6 +32,7 @@ class Texts(Sequence[str]):
         self._texts = tuple(texts)
         self._folder = folder
         self._kept: dict[str, KeptRows] = {}
+        self._samples: dict[int, Texts] = {}
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -48,6 +52,15 @@ class Texts(Sequence[str]):
     def hash(self) -> str:
         """A hash of all texts in their order."""
         return hashlib.sha256(b"".join(self.keys)).hexdigest()
+
+    def sample(self, size: int | None) -> Texts:
+        """Some of the texts, the same ones for lists of the same length; all of them if there are no more."""
+        if size is None or size >= len(self):
+            return self
+        if size not in self._samples:
+            chosen = SeededRandomness(SAMPLE_SEED).stream(0).permutation(len(self))[:size]
+            self._samples[size] = Texts([self._texts[position] for position in chosen], self._folder)
+        return self._samples[size]
 
     def kept(self, identity: Mapping[str, object]) -> KeptRows:
         """The numbers that are kept under this identity."""
