@@ -39,6 +39,7 @@ LEAST_SCORE = 0.0
 """How sure Presidio must be; its own default."""
 MODEL = "spacy-en"
 _PACKAGES = ("presidio-analyzer", "spacy")
+_INSIDE_WORD = re.compile(r"\w\w")
 _SPACE = re.compile(r"\s+")
 
 
@@ -148,19 +149,29 @@ def _normalise(text: str) -> str:
     return _SPACE.sub(" ", text.casefold())
 
 
+def is_whole(text: str, start: int, stop: int) -> bool:
+    """Whether a part of a text has something in it, and ends inside no word.
+
+    >>> [is_whole("a.sm b.smith", *span) for span in ((0, 4), (5, 9), (4, 5))]
+    [True, False, False]
+    """
+    inside = any(_INSIDE_WORD.match(text, place - 1) for place in (start, stop) if place)
+    return not inside and bool(text[start:stop].strip())
+
+
 class Finder:
     """Presidio with the pinned configuration, on a model of spaCy in a folder."""
 
     def __init__(self, model: str) -> None:
-        self._analyzer = _load_analyzer(model)
+        self.analyzer = _load_analyzer(model)
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Found]]:
-        """The identifiers of every text, in order, each span once for each kind."""
-        engine = self._analyzer.nlp_engine
+        """The identifiers of every text, in order, each span once for each kind; nothing that ends inside a word."""
+        engine = self.analyzer.nlp_engine
         for text, artifacts in engine.process_batch(texts, language="en", batch_size=64):
-            results = self._analyzer.analyze(text, language="en", nlp_artifacts=artifacts)
+            results = self.analyzer.analyze(text, language="en", nlp_artifacts=artifacts)
             found = {Found(result.start, result.end, result.entity_type) for result in results}
-            yield sorted(each for each in found if text[each.start : each.stop].strip())
+            yield sorted(each for each in found if is_whole(text, each.start, each.stop))
 
 
 @cache

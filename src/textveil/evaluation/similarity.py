@@ -44,12 +44,12 @@ class Similarity(Metric):
             raise ParameterError("The models of similarity must be a list of one or more.")
         for package in _PACKAGES:
             require_version(package, extra=EXTRA)
-        self._encoders = [_KeptEncoder(ModelFiles.find(model), batch_size, device) for model in models]
+        self.encoders = [_KeptEncoder(ModelFiles.find(model), batch_size, device) for model in models]
 
     @property
     def label(self) -> str:
         """The encoders with the hashes of their files."""
-        return f"{self.name} ({', '.join(encoder.files.label for encoder in self._encoders)})"
+        return f"{self.name} ({', '.join(encoder.files.label for encoder in self.encoders)})"
 
     @property
     def versions(self) -> dict[str, str]:
@@ -58,7 +58,7 @@ class Similarity(Metric):
 
     def measure(self, case: Case) -> Measurement:
         """Compare every pair, with every encoder."""
-        means = {encoder.files.name: float(np.mean(encoder.compare(case, self.versions))) for encoder in self._encoders}
+        means = {encoder.files.name: float(np.mean(encoder.compare(case, self.versions))) for encoder in self.encoders}
         cosine = float(np.mean(list(means.values())))
         return self.say(
             f"{cosine:.3f}: how near the obfuscated texts are in meaning, where 1 is the same text.",
@@ -76,7 +76,8 @@ class _KeptEncoder:
         self._device = device
 
     @cached_property
-    def _encoder(self) -> SentenceEncoder:
+    def model(self) -> SentenceEncoder:
+        """The encoder, loaded on first use."""
         return SentenceEncoder.open(self.files, batch_size=self._batch_size, device=self._device)
 
     def compare(self, case: Case, versions: dict[str, str]) -> Values:
@@ -84,7 +85,7 @@ class _KeptEncoder:
         originals, obfuscated = case.originals, case.obfuscated
 
         def embed(positions: list[int]) -> list[Row]:
-            return list(self._encoder.embed([originals[position] for position in positions]))
+            return list(self.model.embed([originals[position] for position in positions]))
 
         def find_cosines(positions: list[int]) -> list[Row]:
             rows = originals.score(
@@ -94,7 +95,7 @@ class _KeptEncoder:
                 progress=case.progress,
             )
             first = np.array([rows[position] for position in positions])
-            second = self._encoder.embed([obfuscated[position] for position in positions])
+            second = self.model.embed([obfuscated[position] for position in positions])
             lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
             return list(((first * second).sum(axis=1) / np.where(lengths > 0, lengths, 1))[:, None])
 
