@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from textveil.evaluation import Dataset
@@ -30,6 +32,27 @@ def make_rows(size: int = 60) -> tuple[list[str], list[str], list[str]]:
         labels.append(mood)
         authors.append(author)
     return texts, labels, authors
+
+
+@pytest.fixture(scope="session")
+def make_language_model(minilm, tmp_path_factory):
+    """Writes a tiny language model with weights that were drawn, and MiniLM's tokenizer."""
+    import torch
+    import transformers
+
+    def make() -> Path:
+        folder = tmp_path_factory.mktemp("models") / "tiny"
+        config = transformers.GPT2Config(
+            vocab_size=30522, n_embd=16, n_layer=2, n_head=2, n_positions=64, initializer_range=0.5,
+            bos_token_id=0, eos_token_id=0,
+        )  # fmt: skip
+        with torch.random.fork_rng():
+            torch.manual_seed(3)
+            transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+        transformers.AutoTokenizer.from_pretrained(minilm).save_pretrained(folder)
+        return folder
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,8 @@ def test_unchanged_texts_keep_all_and_removing_all_leaves_none(identifiers):
     assert kept.values["remaining"] == 1
     assert {kind: value["remaining"] for kind, value in kept.details["kinds"].items()}["EMAIL_ADDRESS"] == 1
     cleaned = TEXT
-    for planted in ["Last year", *sorted(PLANTED.values(), key=len, reverse=True)]:
+    # What was planted, and two phrases besides that Presidio takes for a date and an organisation.
+    for planted in ["Last year", "IBAN", *sorted(PLANTED.values(), key=len, reverse=True)]:
         assert planted in cleaned
         cleaned = cleaned.replace(planted, "something")
     removed = measure(identifiers, [TEXT], [cleaned])

@@ -21,21 +21,8 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def tiny_model(minilm, tmp_path_factory):
-    """A language model with weights that were drawn, and MiniLM's tokenizer."""
-    import torch
-    import transformers
-
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    config = transformers.GPT2Config(
-        vocab_size=30522, n_embd=16, n_layer=2, n_head=2, n_positions=64, initializer_range=0.5,
-        bos_token_id=0, eos_token_id=0,
-    )  # fmt: skip
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        transformers.GPT2LMHeadModel(config).save_pretrained(folder)
-    transformers.AutoTokenizer.from_pretrained(minilm).save_pretrained(folder)
-    return folder
+def tiny_model(make_language_model):
+    return make_language_model()
 
 
 def compute_directly(language_model, text, tokens=32):

@@ -156,10 +156,10 @@ def _choose_classifier(
     name = CLASSIFIERS.load(attacker).name
     if model is not None and name != "transformer":
         raise ParameterError("--attacker-model goes with --attacker transformer.")
-    try:
-        chosen = check_seeds([int(seed) for seed in _split(seeds, "--seeds")])
-    except ValueError as error:
-        raise ParameterError("--seeds must be whole numbers with commas between, such as 42,43,44.") from error
+    numbers = _split(seeds, "--seeds")
+    if not all(number.isdecimal() for number in numbers):
+        raise ParameterError("--seeds must be whole numbers from 0 with commas between, such as 42,43,44.")
+    chosen = check_seeds(list(map(int, numbers)))
     if (name, chosen) == (CLASSIFIER, SEEDS):
         return {}
     options = {"classifier": name, "classifier_options": {} if model is None else {"model": model}, "seeds": chosen}

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundle import Bundle
+from textveil.distribution import DISTRIBUTORS
+from textveil.distribution.base import EncoderDistributor
 from textveil.errors import InputError, ParameterError
 from textveil.obfuscation import Obfuscation, Obfuscator
 from textveil.privacy.certificate import Tally, Terms
@@ -77,7 +79,8 @@ def _make_obfuscator(certificate: Mapping[str, Any], bundle: Bundle | str | Path
     allocation = certificate["allocation"]
     distribution = str(allocation["distribution"])
     options: dict[str, Any] = {}
-    if model := _MODEL.search(distribution):
+    asks_encoder = issubclass(DISTRIBUTORS.load(_first_word(distribution)), EncoderDistributor)
+    if asks_encoder and (model := _MODEL.search(distribution)):
         options["model"] = model[1]
     if steps := _STEPS.search(distribution):
         options["steps"] = int(steps[1])

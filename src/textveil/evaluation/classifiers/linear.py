@@ -15,6 +15,7 @@ from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
 from textveil.progress import Progress, ignore_progress
 from textveil.text import WORD
+from textveil.vectors import Floats
 
 WORDS = (1, 2)
 """From how many to how many words a feature has."""
@@ -63,13 +64,18 @@ class FittedLinear(Fitted):
     def __init__(self, features: Features, texts: Texts, rows: Codes, codes: Codes) -> None:
         linear_model = require("sklearn.linear_model", extra=EXTRA)
         self._features = features
-        self._weighting = _Weighting.of(features.count(texts), rows)
+        self._weighting = Weighting.of(features.count(texts), rows)
         self._model = linear_model.LogisticRegression(C=STRENGTH, solver=SOLVER, class_weight="balanced")
         self._model.fit(self._weighting.weigh(features.count(texts), rows), codes)
 
+    def weigh_classes(self, texts: Texts, rows: Codes) -> Floats:
+        """How likely each class is for each of the texts at some positions."""
+        likely: Floats = self._model.predict_proba(self._weighting.weigh(self._features.count(texts), rows))
+        return likely
+
     def predict(self, texts: Texts, rows: Codes) -> Codes:
         """The most likely class of each text."""
-        predicted: Codes = self._model.predict(self._weighting.weigh(self._features.count(texts), rows))
+        predicted: Codes = self.weigh_classes(texts, rows).argmax(axis=1)
         return predicted
 
 
@@ -122,26 +128,27 @@ def _distinct(texts: Texts) -> list[str]:
     return list(dict.fromkeys(word for text in texts for word in text.split()))
 
 
-class _Weighting(NamedTuple):
-    """Which columns are used, and how they are weighted: all of it learnt from the training part."""
+class Weighting(NamedTuple):
+    """Which columns of which counts are used, and how they are weighted: all of it learnt from the training part."""
 
-    parts: list[tuple[Codes, Any]]
+    parts: list[tuple[int, Codes, Any]]
 
     @classmethod
-    def of(cls, counts: Counts, rows: Codes) -> _Weighting:
+    def of(cls, counts: Counts, rows: Codes) -> Weighting:
+        """What the texts at some positions teach."""
         transformer = require("sklearn.feature_extraction.text", extra=EXTRA).TfidfTransformer
         parts = []
-        for matrix in counts:
+        for number, matrix in enumerate(counts):
             training = matrix[rows]
             used = np.flatnonzero(np.bincount(training.indices, minlength=matrix.shape[1]) >= LEAST_TEXTS)
-            parts.append((used, transformer(sublinear_tf=True).fit(training[:, used])))
-        if not any(len(used) for used, _ in parts):
+            if len(used):
+                parts.append((number, used, transformer(sublinear_tf=True).fit(training[:, used])))
+        if not parts:
             raise InputError("No word stands in two texts, so a classifier has nothing to learn. Give more texts.")
         return cls(parts)
 
     def weigh(self, counts: Counts, rows: Codes) -> Any:
+        """The weighted features of the texts at some positions."""
         sparse = require("scipy.sparse", extra=EXTRA)
-        weighted = [
-            tfidf.transform(matrix[rows][:, used]) for matrix, (used, tfidf) in zip(counts, self.parts, strict=True)
-        ]
+        weighted = [tfidf.transform(counts[number][rows][:, used]) for number, used, tfidf in self.parts]
         return sparse.hstack(weighted, format="csr")
