@@ -135,6 +135,8 @@ def evaluate(
         typer.echo(content, nl=False)
     else:
         _show(evaluation)
+    if chunks is not None and not quiet:
+        report("clear_text, inversion: the originals were obfuscated again, as the certificate says, with new noise.")
     if folder is not None and not quiet:
         report(
             f"Scores are kept in {str(folder)!r}. They tell of the originals: keep them as you keep those, or remove "
@@ -173,14 +175,12 @@ def _replay(
     if wanted is not None and not {"inversion", "clear_text"} & set(wanted):
         return None
     try:
-        obfuscations = replay(certificate, texts, bundle=bundle, progress=progress)
+        return replay(certificate, texts, bundle=bundle, progress=progress)
     except TextveilError as error:
         if wanted is not None and "inversion" in wanted:
             raise
         report(f"clear_text, inversion: {error}")
         return None
-    report("clear_text, inversion: the originals were obfuscated again with the certificate's settings, and new noise.")
-    return obfuscations
 
 
 def _unit_of(stage: str) -> str:
