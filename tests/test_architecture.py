@@ -16,7 +16,8 @@ SOURCE = Path(textveil.__file__).parent
 LAYERS = [
     {"version", "errors", "stopwords", "contractions", "abbreviations"},
     {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress"},
-    {"text", "unfinished", "resources"},
+    {"text", "unfinished", "resources", "kept"},
+    {"models"},
     {"vectors", "sentences", "encoders", "senses"},
     {"rows"},
     {"matching", "tagging"},
@@ -28,6 +29,7 @@ LAYERS = [
     {"tables"},
     {"execution"},
     {"jobs", "corpus", "analysis"},
+    {"evaluation"},
     {"cli"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -107,8 +109,8 @@ def test_public_names() -> None:
 
 def test_starting_loads_nothing_heavy() -> None:
     heavy = set(
-        "captum datasets gensim huggingface_hub keybert matplotlib nltk nupunkt pandas pip pyarrow ray scipy "
-        "sentence_transformers sklearn spacy statsmodels torch transformers yake".split()
+        "accelerate captum datasets gensim gguf huggingface_hub keybert matplotlib nltk nupunkt pandas pip "
+        "presidio_analyzer pyarrow ray scipy sentence_transformers sklearn spacy statsmodels torch transformers yake".split()
     )
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
