@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import textveil
+from textveil.evaluation import CLASSIFIERS, METRICS
 
 SOURCE = Path(textveil.__file__).parent
 
@@ -65,6 +66,15 @@ def test_imports_point_one_way(path: Path) -> None:
                 assert name == f"{here}.base", f"{path.name} imports its sibling {name}"
             continue
         assert LEVEL[there] < LEVEL[here], f"{path} imports {name}, which lies above or beside it"
+
+
+def test_metrics_and_classifiers_do_not_know_each_other() -> None:
+    for registry in (METRICS, CLASSIFIERS):
+        rooms = {registry.load(name).__module__.removeprefix("textveil.") for name in registry}
+        assert len(rooms) == len(list(registry))  # one file each
+        for name in rooms:
+            known = imports_of(SOURCE / f"{name.replace('.', '/')}.py")
+            assert not rooms & set(known), f"{name} imports another of its kind"
 
 
 def test_every_module_says_in_one_sentence_what_lives_there() -> None:

@@ -50,7 +50,9 @@ def test_what_stands_in_one_text_or_only_in_the_test_is_not_used():
 def test_features_are_counted_once(monkeypatch):
     counted = []
     count = Features._count
-    monkeypatch.setattr(Features, "_count", lambda self, texts: counted.append(texts.hash) or count(self, texts))
+    monkeypatch.setattr(
+        Features, "_count", lambda self, texts, **how: counted.append(texts.hash) or count(self, texts, **how)
+    )
     classifier, home, other = Linear(), Texts(TEXTS), Texts(TEXTS[::-1])
     for seed in (42, 43, 44):
         split = CLASSES.split(seed)

@@ -99,33 +99,32 @@ class Features:
         self._characters = text.CountVectorizer(
             analyzer="char_wb", ngram_range=CHARACTERS, lowercase=False, dtype=np.float32
         )
+        self._held: Held[Counts] = Held(HELD_TEXTS)
         try:
-            self._words.fit(home)
-            self._characters.fit(_distinct(home))
+            self._held.get(home.hash, lambda: self._count(home, learning=True))
         except ValueError as error:  # an empty vocabulary
             raise InputError("There is no word in any text that a classifier could learn from.") from error
-        self._held: Held[Counts] = Held(HELD_TEXTS)
 
     def count(self, texts: Texts) -> Counts:
         """How often the features stand in these texts."""
         return self._held.get(texts.hash, lambda: self._count(texts))
 
-    def _count(self, texts: Texts) -> Counts:
-        # Characters are counted once in every distinct word, and words in every text.
+    def _count(self, texts: Texts, *, learning: bool = False) -> Counts:
+        """Count features, or learn which there are."""
+        words, characters = (
+            vectorizer.fit_transform if learning else vectorizer.transform
+            for vectorizer in (self._words, self._characters)
+        )
+        # Characters are counted once in every distinct word, and these words in every text.
         sparse = require("scipy.sparse", extra=EXTRA)
-        words = _distinct(texts)
-        numbers = {word: number for number, word in enumerate(words)}
         split = [text.split() for text in texts]
-        places = np.array([numbers[word] for row in split for word in row], dtype=np.int64)
+        numbers: dict[str, int] = {}
+        places = [numbers.setdefault(word, len(numbers)) for row in split for word in row]
         ends = np.cumsum([0, *map(len, split)])
         stands = sparse.csr_matrix(
-            (np.ones(len(places), dtype=np.float32), places, ends), shape=(len(split), len(words))
+            (np.ones(len(places), dtype=np.float32), places, ends), shape=(len(split), len(numbers))
         )
-        return Counts(self._words.transform(texts), (stands @ self._characters.transform(words)).tocsr())
-
-
-def _distinct(texts: Texts) -> list[str]:
-    return list(dict.fromkeys(word for text in texts for word in text.split()))
+        return Counts(words(texts), (stands @ characters(numbers)).tocsr())
 
 
 class Weighting(NamedTuple):
