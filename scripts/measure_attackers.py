@@ -6,14 +6,13 @@ python scripts/measure_attackers.py reviews.jsonl.xz --label label3 --attribute 
 from __future__ import annotations
 
 import argparse
-import re
 import time
 from pathlib import Path
 
 from textveil import Budget, Obfuscator
 from textveil.evaluation import Dataset, Evaluation, Evaluator
 from textveil.evaluation.files import read_columns
-from textveil.text import WORD
+from textveil.text import cut
 
 
 def main() -> None:
@@ -68,12 +67,6 @@ def write(evaluation: Evaluation) -> str:
         value, spread = evaluation.value(metric, name), evaluation.value(metric, f"{name}_std")
         cells.append("" if value is None or spread is None else f"{value:.3f} ± {spread:.3f}")
     return " | ".join(cells)
-
-
-def cut(text: str, words: int) -> str:
-    """The first words of a text, as they are written."""
-    found = list(re.finditer(WORD, text))
-    return text if len(found) <= words else text[: found[words - 1].end()]
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
     │   ├── UnknownNameError    a method, profile or bundle that does not exist
     │   ├── ProfileError        a combination that the profile does not allow
     │   ├── ColumnError         a column that the file does not have
+    │   ├── StudyError          a study file with a key or a value that cannot be
     │   └── OutputExistsError   an output that would be overwritten, or an unfinished run
     ├── InputError              a file cannot be read, or is not what its name says
     ├── OutputError             a file cannot be written
@@ -18,6 +19,9 @@ A message names the next step. It gives positions (line, row, byte), never a doc
 """
 
 from __future__ import annotations
+
+import traceback
+from pathlib import Path
 
 
 class TextveilError(Exception):
@@ -42,6 +46,10 @@ class ProfileError(ParameterError):
 
 class ColumnError(ParameterError):
     """The file has no such column."""
+
+
+class StudyError(ParameterError):
+    """A study file has a key or a value that cannot be."""
 
 
 class OutputExistsError(ParameterError):
@@ -74,3 +82,9 @@ class ExecutionError(TextveilError):
 
 class MissingExtraError(TextveilError, ImportError):
     """An optional dependency is not installed."""
+
+
+def describe_bug(error: Exception) -> str:
+    """Where an unexpected exception happened, without what it says: that may be a document's text."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"a {type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"

@@ -25,6 +25,18 @@ LONG_BATCH = 1_000_000
 T = TypeVar("T")
 
 
+def cut(text: str, words: int) -> str:
+    """The first words of a text, as they are written.
+
+    >>> cut("One, two... three!", 2)
+    'One, two'
+    """
+    for number, word in enumerate(WORD.finditer(text), start=1):
+        if number == words:
+            return text[: word.end()]
+    return text
+
+
 class Chunk(NamedTuple):
     """Consecutive words of a document: the positions ``start`` up to, not including, ``stop``."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +13,21 @@ from itertools import chain, islice
 from typing import TypeVar
 
 R = TypeVar("R")
+
+_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
+
+
+def limit_threads(number: int) -> None:
+    """Keep the libraries of this process to so many threads, those that are loaded and those that will be.
+
+    Several processes that each use all cores stand in each other's way.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    os.environ |= dict.fromkeys(_VARIABLES, str(number))
+    ThreadpoolController().limit(limits=number)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(number)
 
 
 def in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:

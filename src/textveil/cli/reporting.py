@@ -5,14 +5,12 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import typer
 
-from textveil.errors import ParameterError, TextveilError
+from textveil.errors import ParameterError, TextveilError, describe_bug
 
 FAILURE = 1
 USAGE = 2
@@ -54,10 +52,9 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
         except Exception as error:
             if os.environ.get("TEXTVEIL_DEBUG"):
                 raise
-            place = traceback.extract_tb(error.__traceback__)[-1]
             report(
-                f"Error: a {type(error).__name__} in {Path(place.filename).name}, line {place.lineno}: "
-                "this is a bug in textveil. Set TEXTVEIL_DEBUG=1 to see all of it; it may quote your text."
+                f"Error: {describe_bug(error)}: this is a bug in textveil. "
+                "Set TEXTVEIL_DEBUG=1 to see all of it; it may quote your text."
             )
             raise typer.Exit(FAILURE) from error
 

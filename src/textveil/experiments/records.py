@@ -1,0 +1,142 @@
+"""Results: a row for every value of every cell, with where it comes from, as Parquet and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from textveil.analysis import Results
+from textveil.analysis.columns import STD, WORDS
+from textveil.atomic import writing
+from textveil.experiments.state import CellState
+from textveil.experiments.store import Store, Value
+from textveil.experiments.study import StudyFile
+from textveil.experiments.tables import write_table
+from textveil.version import __version__
+
+RESULTS = "results"
+"""What the files of results are called, but for their ends."""
+COLUMNS: dict[tuple[str, str], str] = {
+    ("downstream", "f1"): "utility_f1",
+    ("similarity", "cosine"): "cosine_similarity",
+    ("perplexity", "mean"): "perplexity",
+    ("identifiers", "remaining"): "pi_remaining",
+    ("attribute", "static"): "static_f1",
+    ("attribute", "adaptive"): "adaptive_f1",
+    ("trade_off", "relative_gain"): "relative_gain",
+}
+"""What the analysis calls a value of a metric; others are called after both."""
+
+Record: TypeAlias = dict[str, Any]
+
+
+def build_records(file: StudyFile, states: Iterable[CellState]) -> list[Record]:
+    """A row for every value that is there; what became of words is among the values."""
+    records: list[Record] = []
+    for state in states:
+        if state.texts is None:
+            continue
+        common = _describe_cell(file, state)
+        words: Mapping[str, int] = state.texts.certificate["words"]
+        for outcome, column in WORDS.items():
+            records.append({**common, "metric": column, "value": float(words[outcome.value])})
+        for metric, value in state.values.items():
+            records += ({**common, **found} for found in _describe_value(metric, value))
+    return [{column: record.get(column) for column in _ORDER} for record in records]
+
+
+def _describe_cell(file: StudyFile, state: CellState) -> Record:
+    cell, texts = state.cell, state.texts
+    certificate: Mapping[str, Any] = texts.certificate if texts else {}
+    return {
+        "study": file.study.name,
+        "cell": cell.id,
+        "dataset": cell.dataset,
+        "level": cell.level,
+        "epsilon": cell.epsilon,
+        "epsilon_per_word": file.study.levels[cell.level],
+        "decomposition": cell.decomposition,
+        "distribution": cell.distribution,
+        "mechanism": cell.mechanism,
+        "profile": cell.profile,
+        "stopwords": cell.stopwords,
+        "texts": sum(certificate["documents"].values()),
+        "seconds": texts.seconds if texts else None,
+        "seed": cell.seed,
+        "textveil": __version__,
+        "study_sha256": file.sha256,
+        "dataset_sha256": cell.texts,
+        "bundle_sha256": cell.bundle,
+        "texts_sha256": texts.sha256 if texts else None,
+        "distribution_label": certificate["allocation"]["distribution"],
+        "versions": json.dumps(certificate["versions"], sort_keys=True),
+    }
+
+
+def _describe_value(metric: str, value: Value) -> Iterator[Record]:
+    """A row for every number of a metric; a standard deviation stands beside its mean."""
+    found = value.measurement
+    for name, number in found.values.items():
+        if not name.endswith(STD):
+            yield {
+                "metric": name_value(metric, name),
+                "value": number,
+                "std": found.values.get(f"{name}{STD}"),
+                "measured_by": found.label,
+                "seconds": value.seconds,
+                "versions": json.dumps(dict(found.versions), sort_keys=True),
+            }
+
+
+def name_value(metric: str, name: str) -> str:
+    """What results call a value of a metric.
+
+    >>> name_value("attribute", "static"), name_value("perplexity", "median"), name_value("trade_off", "relative_gain")
+    ('static_f1', 'perplexity_median', 'relative_gain')
+    """
+    return COLUMNS.get((metric, name), f"{metric}_{name}")
+
+
+_ORDER = (
+    "study", "cell", "dataset", "level", "epsilon", "epsilon_per_word", "decomposition", "distribution", "mechanism",
+    "profile", "stopwords", "texts", "metric", "value", "std", "measured_by", "seconds", "seed", "textveil",
+    "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256", "distribution_label", "versions",
+)  # fmt: skip
+
+
+def write_results(file: StudyFile, store: Store, states: Sequence[CellState]) -> list[Record]:
+    """Write the results of a study as Parquet and CSV; nothing is written where there are none."""
+    records = build_records(file, states)
+    if records:
+        write_table(store.folder / f"{RESULTS}.parquet", {name: [row[name] for row in records] for name in _ORDER})
+        buffer = io.StringIO()
+        writer = csv.DictWriter(buffer, _ORDER, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        with writing(store.folder / f"{RESULTS}.csv") as stream:
+            stream.write(buffer.getvalue().encode())
+    return records
+
+
+def gather_results(file: StudyFile, states: Sequence[CellState], response: str) -> tuple[Results, tuple[str, ...]]:
+    """What the analysis works on: cells that are finished, and the metrics that all of them have.
+
+    Data sets and levels that lack a cell are left out, and so are data sets without the response: an attribute that
+    they do not have, for one. Their names come second.
+
+    Raises:
+        InputError: Nothing is left to compare.
+    """
+    records = build_records(file, (state for state in states if state.finished))
+    having = {row["dataset"] for row in records if row["metric"] == response}
+    without = tuple(name for name in file.study.datasets if having and name not in having)
+    kept = [row for row in records if row["dataset"] not in without]
+    cells: dict[str, set[str]] = {}
+    for row in kept:
+        cells.setdefault(row["cell"], set()).add(row["metric"])
+    common = set.intersection(*cells.values()) if cells else set()
+    shown = [row for row in kept if row["metric"] in common]
+    return Results.from_records(shown, source="the study", drop_incomplete=True), without

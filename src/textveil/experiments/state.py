@@ -1,0 +1,91 @@
+"""How far a study is: what of every cell is there, what is missing, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from textveil.experiments.bench import TEXTS_KEY, Bench
+from textveil.experiments.grid import Cell, expand
+from textveil.experiments.prepared import Description, find_dataset
+from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
+
+
+@dataclass(frozen=True, slots=True)
+class CellState:
+    """What there is of a cell."""
+
+    cell: Cell
+    texts: CellTexts | None
+    values: Mapping[str, Value]
+    missing: tuple[str, ...]
+    """The metrics that were not measured yet; those that failed are not among them."""
+    failures: tuple[Failure, ...]
+
+    @property
+    def finished(self) -> bool:
+        """Whether all of it is there."""
+        return self.texts is not None and not self.missing and not self.failures
+
+    @property
+    def lacks_texts(self) -> bool:
+        """Whether its texts are to be made."""
+        return self.texts is None and not any(failure.what == OBFUSCATION for failure in self.failures)
+
+    @property
+    def to_do(self) -> bool:
+        """Whether there is something left to do for it, besides what failed."""
+        return self.lacks_texts or (self.texts is not None and bool(self.missing))
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return (self.texts.seconds if self.texts else 0.0) + sum(value.seconds for value in self.values.values())
+
+    def retried(self) -> CellState:
+        """The same, with what failed as something to do."""
+        again = [failure.what for failure in self.failures if failure.what != OBFUSCATION]
+        return CellState(self.cell, self.texts, self.values, (*self.missing, *again), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many cells there are, and how far they are."""
+
+    cells: int
+    finished: int
+    to_do: int
+    failed: int
+
+    @classmethod
+    def of(cls, states: Iterable[CellState]) -> Counts:
+        """Count them; a cell of which something failed and something is left counts as failed."""
+        found = list(states)
+        failed = sum(bool(state.failures) for state in found)
+        finished = sum(state.finished for state in found)
+        return cls(len(found), finished, len(found) - finished - failed, failed)
+
+
+def find_descriptions(bench: Bench) -> dict[str, Description]:
+    """What is known of the data sets that are prepared."""
+    found = {name: find_dataset(name, source, bench.store.datasets) for name, source in bench.study.datasets.items()}
+    return {name: dataset.description for name, dataset in found.items() if dataset is not None}
+
+
+def look(bench: Bench, datasets: Mapping[str, Description]) -> list[CellState]:
+    """The state of every cell whose data set is prepared."""
+    keys = {name: bench.find_keys(description) for name, description in datasets.items()}
+    return [_look_at(bench.store, cell, keys[cell.dataset]) for cell in expand(bench.study, datasets, bench.setting)]
+
+
+def _look_at(store: Store, cell: Cell, keys: Mapping[str, str]) -> CellState:
+    texts = store.find_texts(cell)
+    found = {name: store.find_value(cell, name, key, texts) for name, key in keys.items()}
+    values = {name: value for name, value in found.items() if value is not None}
+    tried = [(name, key) for name, key in keys.items() if name not in values]
+    if texts is None:
+        tried.append((OBFUSCATION, TEXTS_KEY))
+    failures = [failure for what, key in tried if (failure := store.find_failure(cell, what, key)) is not None]
+    failed = {failure.what for failure in failures}
+    missing = tuple(name for name in keys if name not in values and name not in failed)
+    return CellState(cell, texts, values, missing, tuple(failures))

@@ -1,0 +1,166 @@
+"""The folder of a study: texts, values and failures of every cell, each in a file that is whole or not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from textveil.atomic import output_error, writing
+from textveil.errors import InputError
+from textveil.evaluation import Measurement
+from textveil.evaluation.texts import Texts
+from textveil.experiments.grid import Cell
+from textveil.experiments.tables import read_table, write_table
+from textveil.unfinished import Unfinished
+
+OBFUSCATION = "obfuscation"
+"""What failed, where it was no metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellTexts:
+    """What is known of the texts of a finished cell."""
+
+    certificate: Mapping[str, Any]
+    """With the counts of words by outcome."""
+    sha256: str
+    """Of the obfuscated texts, in their order."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a metric measured of a cell's texts."""
+
+    measurement: Measurement
+    texts_sha256: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why something of a cell is not there; it quotes no text."""
+
+    what: str
+    """``obfuscation``, or the name of a metric."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class Store:
+    """Everything that a study has worked out, file by file. What is there is complete.
+
+    Texts of originals and of cells lie in it: keep it as you keep the originals.
+
+    Args:
+        folder: Where it is.
+    """
+
+    folder: Path
+
+    @property
+    def datasets(self) -> Path:
+        """Prepared data sets."""
+        return self.folder / "datasets"
+
+    @property
+    def scores(self) -> Path:
+        """Scores of words, for all cells that share a distribution."""
+        return self.folder / "scores"
+
+    @property
+    def numbers(self) -> Path:
+        """What metrics keep of single texts."""
+        return self.folder / "numbers"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the folder, and keep other runs away from it."""
+        try:
+            for folder in (self.datasets, self._texts, self._values, self._failures):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise output_error(self.folder, error) from error
+        with Unfinished(self.folder).locked():
+            yield
+
+    @cached_property
+    def _texts(self) -> Path:
+        return self.folder / "texts"
+
+    @cached_property
+    def _values(self) -> Path:
+        return self.folder / "values"
+
+    @cached_property
+    def _failures(self) -> Path:
+        return self.folder / "failures"
+
+    def write_texts(
+        self, cell: Cell, texts: Sequence[str], outcomes: Sequence[str], certificate: Mapping[str, Any], seconds: float
+    ) -> CellTexts:
+        """Keep the texts of a cell: the table first, then what says that it is complete."""
+        found = CellTexts(certificate, Texts(texts).hash, seconds)
+        write_table(self._texts / f"{cell.id}.parquet", {"text": texts, "outcome": outcomes})
+        _write_json(self._texts / f"{cell.id}.json", {"cell": asdict(cell), **asdict(found)})
+        return found
+
+    def find_texts(self, cell: Cell) -> CellTexts | None:
+        """What is known of a cell's texts; ``None`` if there are none yet."""
+        values = _read_json(self._texts / f"{cell.id}.json")
+        return values and CellTexts(values["certificate"], values["sha256"], values["seconds"])
+
+    def read_texts(self, cell: Cell) -> list[str]:
+        """The obfuscated texts of a cell that has them."""
+        texts: list[str] = read_table(self._texts / f"{cell.id}.parquet")["text"]
+        return texts
+
+    def write_value(self, cell: Cell, metric: str, key: str, value: Value) -> None:
+        """Keep what a metric measured."""
+        folder = self._values / cell.id
+        folder.mkdir(exist_ok=True)
+        measured = {"metric": value.measurement.metric, **value.measurement.as_dict()}
+        content = {"measurement": measured, "texts_sha256": value.texts_sha256, "seconds": value.seconds}
+        _write_json(folder / f"{metric}-{key}.json", content)
+
+    def find_value(self, cell: Cell, metric: str, key: str, texts: CellTexts | None) -> Value | None:
+        """What a metric measured of these very texts; ``None`` if it has not."""
+        values = _read_json(self._values / cell.id / f"{metric}-{key}.json")
+        if values is None or texts is None or values["texts_sha256"] != texts.sha256:
+            return None
+        return Value(Measurement(**values["measurement"]), values["texts_sha256"], values["seconds"])
+
+    def write_failure(self, cell: Cell, key: str, failure: Failure) -> None:
+        """Keep why something is not there."""
+        folder = self._failures / cell.id
+        folder.mkdir(exist_ok=True)
+        _write_json(folder / f"{failure.what}-{key}.json", asdict(failure))
+
+    def find_failure(self, cell: Cell, what: str, key: str) -> Failure | None:
+        """Why something is not there; ``None`` if it did not fail."""
+        values = _read_json(self._failures / cell.id / f"{what}-{key}.json")
+        return values and Failure(**values)
+
+    def forget_failure(self, cell: Cell, what: str, key: str) -> None:
+        """Something is there now, or is tried again."""
+        (self._failures / cell.id / f"{what}-{key}.json").unlink(missing_ok=True)
+
+
+def _write_json(path: Path, values: Mapping[str, Any]) -> None:
+    with writing(path) as stream:
+        stream.write(json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False).encode())
+
+
+def _read_json(path: Path) -> Any:
+    """What a file holds; ``None`` if it is not there."""
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{str(path)!r} is damaged. Remove it: it is worked out again.") from error

@@ -1,0 +1,313 @@
+"""The study file: what is compared, on which data sets, and how it is measured."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.decomposition import DECOMPOSERS
+from textveil.distribution import DISTRIBUTORS
+from textveil.errors import InputError, StudyError
+from textveil.evaluation import CLASSIFIERS, METRICS
+from textveil.evaluation.classification import CLASSIFIER, SEEDS
+from textveil.experiments.options import check_options, list_options
+from textveil.mechanisms import MECHANISMS
+from textveil.obfuscation import MECHANISM
+from textveil.privacy.profiles import STRICT, Stopwords, load_profile
+from textveil.registry import Registry, unknown_name
+from textveil.tables import FORMATS, TEXT_COLUMN
+
+SAMPLE_SEED = 42
+_MODELS = ("model", "models")
+"""Options that may name a folder, which is looked for beside the study file."""
+
+Options: TypeAlias = dict[str, Any]
+Name = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
+"""What files can be called after."""
+Scalar: TypeAlias = str | int | float | bool
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, strict=True)]
+Seed = Annotated[int, Field(ge=0, strict=True)]
+Seeds: TypeAlias = Annotated[tuple[Seed, ...], Field(min_length=1)]
+
+
+def write_value(value: Scalar) -> str:
+    """A value as it is compared with those of a column: numbers by what they are, not by how they are written.
+
+    >>> write_value("5.0"), write_value(5), write_value("en-US"), write_value(True)
+    ('5', '5', 'en-US', 'true')
+    """
+    if isinstance(value, bool) or value in ("True", "False"):
+        return str(value).lower()
+    try:
+        number = float(value)
+        return str(int(number)) if number == int(number) else str(number)
+    except (ValueError, OverflowError):
+        return str(value)
+
+
+class _Part(BaseModel):
+    """A part of the file, which has no other keys than these."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _know_every_key(cls, given: Any) -> Any:
+        for key in given if isinstance(given, dict) else ():
+            if key not in cls.model_fields:
+                raise unknown_name("key", key, cls.model_fields)
+        return given
+
+
+def _named(key: str) -> BeforeValidator:
+    """What is no mapping is the value of one key."""
+    return BeforeValidator(lambda given: given if given is None or isinstance(given, dict) else {key: given})
+
+
+class Target(_Part):
+    """Where the classes of texts come from: a column as it is, or what its values are mapped to."""
+
+    column: str
+    map: dict[Scalar, Scalar] | None = None
+    """The class of each value; texts with another value are dropped."""
+    most_frequent: Count | None = None
+    """Keep the texts of so many of the most frequent classes; the others are dropped."""
+
+    def classify(self, values: Sequence[str | None]) -> list[str | None]:
+        """The class of every value of the column; ``None`` where the text is dropped."""
+        if self.map is None:
+            return list(values)
+        found = {write_value(key): str(name) for key, name in self.map.items()}
+        return [None if value is None else found.get(write_value(value)) for value in values]
+
+
+class Sample(_Part):
+    """Some of the texts, drawn by a seed."""
+
+    size: Count
+    seed: Seed = SAMPLE_SEED
+
+
+class DatasetSource(_Part):
+    """A file of texts, and what is taken of it."""
+
+    path: Path
+    format: str | None = None
+    text: str = TEXT_COLUMN
+    label: Annotated[Target | None, _named("column")] = None
+    attribute: Annotated[Target | None, _named("column")] = None
+    where: dict[str, Scalar | tuple[Scalar, ...]] = {}
+    """Columns, and the values that a text must have there."""
+    sample: Annotated[Sample | None, _named("size")] = None
+    first_words: Count | None = None
+    """How many words of a text are used, from its beginning."""
+
+    @field_validator("path")
+    @classmethod
+    def _beside_the_study(cls, path: Path, info: ValidationInfo) -> Path:
+        return _folder(info) / path.expanduser()
+
+    @field_validator("format")
+    @classmethod
+    def _know_format(cls, name: str | None) -> str | None:
+        return name if name is None else _resolve(FORMATS, name)
+
+
+class Study(_Part):
+    """What is compared: every combination of data set, level, decomposition, distribution, mechanism and profile."""
+
+    name: str = "study"
+    seed: Seed | None = None
+    """Makes the noise of every cell repeatable; ``None`` takes it from the operating system."""
+    bundle: str = DEFAULT_BUNDLE
+    datasets: Annotated[dict[Name, DatasetSource], Field(min_length=1)]
+    levels: Annotated[dict[Name, Positive], Field(min_length=1)]
+    """The epsilon per word of the average document, by the name of the level."""
+    decompositions: Annotated[tuple[str, ...], Field(min_length=1)]
+    distributions: Annotated[dict[str, Options], Field(min_length=1)]
+    mechanisms: Annotated[tuple[str, ...], Field(min_length=1)] = (MECHANISM,)
+    profiles: Annotated[tuple[str, ...], Field(min_length=1)] = (STRICT.name,)
+    stopwords: Stopwords | None = None
+    metrics: dict[str, Options]
+    seeds: Seeds = SEEDS
+    """One run of attackers and classifiers for each."""
+
+    @field_validator("bundle")
+    @classmethod
+    def _find_bundle(cls, name: str, info: ValidationInfo) -> str:
+        return name if name in Bundle.shipped() else str(_folder(info) / Path(name).expanduser())
+
+    @field_validator("decompositions", "mechanisms", "profiles", mode="after")
+    @classmethod
+    def _know_methods(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        registry = {"decompositions": DECOMPOSERS, "mechanisms": MECHANISMS}.get(str(info.field_name))
+        known = [load_profile(name).name if registry is None else _resolve(registry, name) for name in names]
+        return tuple(_once(known))
+
+    @field_validator("distributions", "metrics", mode="before")
+    @classmethod
+    def _fill_options(cls, given: Any) -> Any:
+        """A list of names is a mapping to no options; so is a name with nothing behind it."""
+        if isinstance(given, list | tuple):
+            given = {name: {} for name in _once([str(name) for name in given])}
+        return {name: value or {} for name, value in given.items()} if isinstance(given, dict) else given
+
+    @field_validator("distributions", "metrics", mode="after")
+    @classmethod
+    def _know_options(cls, given: dict[str, Options], info: ValidationInfo) -> dict[str, Options]:
+        registry: Registry[Any] = DISTRIBUTORS if info.field_name == "distributions" else METRICS
+        _once([_resolve(registry, name) for name in given])
+        known = {_resolve(registry, name): options for name, options in given.items()}
+        for name, options in known.items():
+            check_options(registry.load(name), name, options)
+            if "classifier" in list_options(registry.load(name)):
+                chosen = _resolve(CLASSIFIERS, options.get("classifier", CLASSIFIER))
+                check_options(CLASSIFIERS.load(chosen), chosen, options.get("classifier_options") or {})
+        return {name: _locate(options, _folder(info)) for name, options in known.items()}
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Study:
+        if len(set(self.levels.values())) < len(self.levels):
+            raise ValueError("Two levels have the same epsilon. Remove one.")
+        for profile in map(load_profile, self.profiles):
+            profile.choose_stopwords(self.stopwords)
+            methods = [*map(DECOMPOSERS.load, self.decompositions), *map(DISTRIBUTORS.load, self.distributions)]
+            looking = [method.name for method in methods if not method.data_independent]
+            if profile.public_allocation and looking:
+                raise ValueError(
+                    f"The profile {profile.name!r} allows only methods that do not look at the text, words with "
+                    f"uniform, and not {', '.join(looking)}. Give it a study of its own."
+                )
+        for name in self.metrics:
+            if lacking := [other for other in METRICS.load(name).after if other not in self.metrics]:
+                raise ValueError(f"The metric {name!r} is worked out from {', '.join(lacking)}. Add it to the metrics.")
+        return self
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        factors = (self.datasets, self.levels, self.decompositions, self.distributions, self.mechanisms, self.profiles)
+        cells = 1
+        for values in factors:
+            cells *= len(values)
+        return cells
+
+    def choose_options(self, metric: str) -> Options:
+        """The options of a metric, with what holds for the whole study."""
+        common = {"seeds": list(self.seeds), "bundle": self.bundle}
+        taken = list_options(METRICS.load(metric))
+        return {name: value for name, value in common.items() if name in taken} | self.metrics[metric]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFile:
+    """A study, and the file that says it."""
+
+    path: Path
+    sha256: str
+    study: Study
+
+    @property
+    def folder(self) -> Path:
+        """Where its results are kept, unless told otherwise."""
+        return self.path.with_name(f"{self.path.stem}-results")
+
+
+def load_study(path: Path) -> StudyFile:
+    """Read and check a study file.
+
+    Raises:
+        InputError: It cannot be read.
+        StudyError: It is no YAML, has an unknown key, or a value that cannot be.
+    """
+    try:
+        content = path.read_bytes()
+        values = yaml.load(content, Loader=_Loader)  # noqa: S506 # a loader of plain values
+    except OSError as error:
+        raise InputError(f"The study {str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
+        raise StudyError(f"{str(path)!r}{place}: this is not YAML: {error.problem}. Mend it.") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise StudyError(f"{str(path)!r} is not YAML. See 'textveil experiment init'.") from error
+    if not isinstance(values, dict):
+        raise StudyError(f"{str(path)!r} is no study: it should have keys. See 'textveil experiment init'.")
+    try:
+        study = Study.model_validate(values, context={"folder": path.resolve().parent})
+    except ValidationError as error:
+        raise StudyError(_tell(path, error)) from error
+    return StudyFile(path, hashlib.sha256(content).hexdigest(), study)
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Reads plain values; a key that is there twice is refused."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, str | int | float) and key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is twice", key_node.start_mark)
+            seen.add(repr(key) if isinstance(key, list | dict) else key)
+        return dict(super().construct_mapping(node, deep))
+
+
+def _tell(path: Path, error: ValidationError) -> str:
+    """The first fault of a file, with its place, and how many more there are."""
+    faults = error.errors(include_url=False, include_input=False)
+    first = faults[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the file"
+    reason = first.get("ctx", {}).get("error")
+    message = str(reason) if isinstance(reason, Exception) else f"{first['msg']}."
+    more = f" ({len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{str(path)!r}, {place}: {message}{more}"
+
+
+def _folder(info: ValidationInfo) -> Path:
+    return Path((info.context or {}).get("folder", "."))
+
+
+def _resolve(registry: Registry[Any], name: str) -> str:
+    if name not in registry:
+        raise unknown_name(registry.kind, name, registry)
+    return registry.resolve(name)
+
+
+def _once(names: list[str]) -> list[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} is there twice. Remove one.")
+    return names
+
+
+def _locate(options: Mapping[str, Any], folder: Path) -> Options:
+    """The options, with the models that are folders beside the study file as whole paths."""
+
+    def locate(value: Any) -> Any:
+        if isinstance(value, list):
+            return [locate(each) for each in value]
+        is_folder = isinstance(value, str) and "/" in value and (folder / value).is_dir()
+        return str((folder / value).resolve()) if is_folder else value
+
+    found = {name: locate(value) if name in _MODELS else value for name, value in options.items()}
+    if isinstance(options.get("classifier_options"), dict):
+        found["classifier_options"] = _locate(options["classifier_options"], folder)
+    return found

@@ -1,0 +1,32 @@
+"""Columns as Parquet files, written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from textveil.atomic import writing
+from textveil.errors import InputError
+from textveil.extras import require
+
+
+def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write columns of the same length."""
+    arrow, parquet = require("pyarrow", extra="parquet"), require("pyarrow.parquet", extra="parquet")
+    with writing(path) as stream:
+        parquet.write_table(arrow.table(dict(columns)), stream, compression="zstd")
+
+
+def read_table(path: Path) -> dict[str, list[Any]]:
+    """Read all columns.
+
+    Raises:
+        InputError: The file is not there, or damaged.
+    """
+    arrow, parquet = require("pyarrow", extra="parquet"), require("pyarrow.parquet", extra="parquet")
+    try:
+        found: dict[str, list[Any]] = parquet.read_table(path).to_pydict()
+    except (OSError, arrow.ArrowException) as error:
+        raise InputError(f"{str(path)!r} is not a complete Parquet file. Remove it, and run again.") from error
+    return found
