@@ -121,7 +121,8 @@ def test_public_names() -> None:
 def test_starting_loads_nothing_heavy() -> None:
     heavy = set(
         "accelerate captum datasets gensim gguf huggingface_hub keybert matplotlib nltk nupunkt pandas pip pydantic "
-        "presidio_analyzer pyarrow ray scipy sentence_transformers sklearn spacy statsmodels torch transformers yake yaml".split()
+        "presidio_analyzer pyarrow ray scipy sentence_transformers sklearn spacy statsmodels torch transformers yake "
+        "yaml".split()
     )
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -12,7 +12,18 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from textveil.cli import analyze, bundle, bundle_making, decompose, distribute, evaluate, obfuscate, prepare, resources
+from textveil.cli import (
+    analyze,
+    bundle,
+    bundle_making,
+    decompose,
+    distribute,
+    evaluate,
+    experiment,
+    obfuscate,
+    prepare,
+    resources,
+)
 from textveil.cli.reporting import USAGE, report
 from textveil.version import __version__
 
@@ -22,6 +33,7 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
+  textveil experiment run study.yaml
   textveil analyze results.csv --output analysis
 
 Epsilon is the budget of one document. Smaller is more private and less faithful.
@@ -54,6 +66,7 @@ app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decomp
 app.command("distribute", epilog=distribute.EXAMPLES, no_args_is_help=True)(distribute.distribute)
 app.command("evaluate", epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
 app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
+app.add_typer(experiment.app, name="experiment")
 app.add_typer(bundle.app, name="bundle")
 prepare.app.command("train", epilog=bundle_making.TRAIN_EXAMPLES, no_args_is_help=True)(bundle_making.train)
 prepare.app.command("bundle", epilog=bundle_making.BUNDLE_EXAMPLES, no_args_is_help=True)(bundle_making.make_bundle)

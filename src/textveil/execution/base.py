@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -28,15 +29,19 @@ class Executor(AbstractContextManager["Executor"], ABC):
     Args:
         workers: How many tasks are done at a time; as many as there are cores, unless told.
         address: The address of a running cluster, for an executor that has one.
+        gpus_per_task: How much of a GPU a task has to itself, for an executor that divides them; half a one is 0.5.
     """
 
     name: ClassVar[str]
 
-    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
+    def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
+        if not 0 <= gpus_per_task < math.inf:
+            raise ParameterError(f"The GPUs per task must be a number from 0. Got {gpus_per_task} instead.")
         if workers is not None and workers < 1:
             raise ParameterError(f"The number of workers must be at least 1. Got {workers} instead.")
         self.workers = workers or usable_cores()
         self.address = address
+        self.gpus_per_task = gpus_per_task
 
     @property
     def processes(self) -> int:
@@ -51,7 +56,8 @@ class Executor(AbstractContextManager["Executor"], ABC):
         """Nothing to give back, unless an executor says otherwise."""
 
 
-def refuse_address(executor: Executor) -> None:
-    """An address means nothing to an executor on this machine."""
-    if executor.address is not None:
-        raise ParameterError(f"--address goes with --executor ray. Got --executor {executor.name}.")
+def refuse_cluster(executor: Executor) -> None:
+    """An address, or a part of a cluster's GPUs, means nothing to an executor on this machine."""
+    for option, given in (("--address", executor.address), ("--gpus-per-task", executor.gpus_per_task)):
+        if given:
+            raise ParameterError(f"{option} goes with --executor ray. Got --executor {executor.name}.")

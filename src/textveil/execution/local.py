@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from textveil.errors import ParameterError
-from textveil.execution.base import Executor, refuse_address
+from textveil.execution.base import Executor, refuse_cluster
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -17,9 +17,9 @@ class LocalExecutor(Executor):
 
     name = "local"
 
-    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        super().__init__(1 if workers is None else workers, address)
-        refuse_address(self)
+    def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
+        super().__init__(1 if workers is None else workers, address, gpus_per_task)
+        refuse_cluster(self)
         if self.workers > 1:
             raise ParameterError("--executor local has one worker. For more, use --executor processes.")
 

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from textveil.errors import ExecutionError
-from textveil.execution.base import MAX_RETRIES, Executor, refuse_address
+from textveil.execution.base import MAX_RETRIES, Executor, refuse_cluster
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -52,9 +52,9 @@ class ProcessExecutor(Executor):
 
     name = "processes"
 
-    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        super().__init__(workers, address)
-        refuse_address(self)
+    def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
+        super().__init__(workers, address, gpus_per_task)
+        refuse_cluster(self)
         self._pool: ProcessPoolExecutor | None = None
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:

@@ -27,17 +27,29 @@ def _knock(address: str | None) -> None:
             pass
 
 
+class _Actor:
+    """A process somewhere in the cluster."""
+
+    def answer(self) -> None:
+        """Say that it is there."""
+
+    def do(self, function: Callable[[T], R], task: T) -> R:
+        """Do a task."""
+        return function(task)
+
+
 class RayExecutor(Executor):
     """Does tasks on every node of a cluster, which must all see the same files.
 
     Where this process is connected to a cluster already, that one is used. Otherwise, without an address, a Ray of this
-    machine's own is started and ended. Where a worker dies, Ray gives its task to another.
+    machine's own is started and ended. Tasks are done by actors, which keep what they have loaded for the next task;
+    where one dies, Ray starts it anew and gives it the task again.
     """
 
     name = "ray"
 
-    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        super().__init__(workers, address)
+    def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
+        super().__init__(workers, address, gpus_per_task)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
         self._ray: Any = require("ray", extra="ray")
         own = {} if address else {"num_cpus": self.workers, "object_store_memory": OBJECT_STORE}
@@ -46,6 +58,15 @@ class RayExecutor(Executor):
             self._connect(address, own)
         if workers is None and (address is not None or not self._ours):
             self.workers = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        self._actors: list[Any] = []
+        self._check_gpus()
+
+    def _check_gpus(self) -> None:
+        """Refuse tasks that no worker would ever get the GPUs for."""
+        there = float(self._ray.cluster_resources().get("GPU", 0))
+        if self.gpus_per_task > there:
+            self.__exit__()
+            raise ExecutionError(f"A task is to have {self.gpus_per_task:g} GPUs, and the cluster has {there:g}.")
 
     def _connect(self, address: str | None, own: dict[str, int]) -> None:
         try:
@@ -67,15 +88,40 @@ class RayExecutor(Executor):
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         """``function`` of every task, as results come in."""
-        remote = self._ray.remote(function).options(num_cpus=1, max_retries=MAX_RETRIES)
         remaining = iter(tasks)
-        running: list[Any] = []
-        while True:
-            running += [remote.remote(task) for task in islice(remaining, self.workers + 1 - len(running))]
-            if not running:
-                return
-            done, running = self._ray.wait(running, num_returns=1)
-            yield self._collect(done[0])
+        known = self._ray.put(function)
+        # An actor gets its first task when it has answered, since the cluster may have no room for it yet.
+        answers = {actor.answer.remote(): actor for actor in self._open_actors()}
+        running: dict[Any, Any] = {}
+        taken = True
+        try:
+            while running or taken:
+                done = self._ray.wait([*answers, *running], num_returns=1)[0][0]
+                actor = answers.pop(done, None)
+                if actor is None:
+                    actor, result = running.pop(done), [self._collect(done)]
+                else:
+                    self._collect(done)
+                    result = []
+                taken = False
+                for task in islice(remaining, 1):
+                    running[actor.do.remote(known, task)] = actor
+                    taken = True
+                yield from result
+        finally:
+            for actor in running.values():  # somebody has had enough: what it does is of no use
+                self._end(actor)
+
+    def _open_actors(self) -> list[Any]:
+        if not self._actors:
+            needs = {"num_cpus": 1, "num_gpus": self.gpus_per_task}
+            actor = self._ray.remote(_Actor).options(**needs, max_restarts=-1, max_task_retries=MAX_RETRIES)
+            self._actors = [actor.remote() for _ in range(self.workers)]
+        return self._actors
+
+    def _end(self, actor: Any) -> None:
+        self._actors.remove(actor)
+        self._ray.kill(actor)
 
     def _collect(self, reference: Any) -> Any:
         errors = self._ray.exceptions
@@ -93,5 +139,7 @@ class RayExecutor(Executor):
 
     def __exit__(self, *_: object) -> None:
         """Leave the cluster; end it, if it is our own."""
+        for actor in [] if self._ours else [*self._actors]:
+            self._end(actor)
         if self._ours:
             self._ray.shutdown()

@@ -224,7 +224,7 @@ class Bench:
         found = self.obfuscate(cell) if made is None else made
         kept = [found[row] for row in case.dataset.rows]
         if [result.text for result in kept] != list(case.obfuscated):
-            raise InputError("Other software repeats the noise of this cell in another way. Begin with a new --output.")
+            raise InputError("Other software repeats the noise of this cell in another way. Begin with a new --folder.")
         return kept
 
 

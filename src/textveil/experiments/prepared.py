@@ -144,7 +144,7 @@ def _check_unchanged(name: str, path: Path, folder: Path) -> None:
         if known.name == name and known.source == path.name and known.source_sha256 != hash_file(path):
             raise StudyError(
                 f"The data set {name!r} has changed since this study began: {str(path)!r} has another SHA-256 than it "
-                "had. Put the file back, or begin anew with another --output."
+                "had. Put the file back, or begin anew with another --folder."
             )
 
 

@@ -157,7 +157,8 @@ class Study(_Part):
     @field_validator("decompositions", "mechanisms", "profiles", mode="after")
     @classmethod
     def _know_methods(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        registry = {"decompositions": DECOMPOSERS, "mechanisms": MECHANISMS}.get(str(info.field_name))
+        registries: dict[str, Registry[Any]] = {"decompositions": DECOMPOSERS, "mechanisms": MECHANISMS}
+        registry = registries.get(str(info.field_name))
         known = [load_profile(name).name if registry is None else _resolve(registry, name) for name in names]
         return tuple(_once(known))
 
@@ -188,7 +189,10 @@ class Study(_Part):
             raise ValueError("Two levels have the same epsilon. Remove one.")
         for profile in map(load_profile, self.profiles):
             profile.choose_stopwords(self.stopwords)
-            methods = [*map(DECOMPOSERS.load, self.decompositions), *map(DISTRIBUTORS.load, self.distributions)]
+            methods: list[Any] = [
+                *map(DECOMPOSERS.load, self.decompositions),
+                *map(DISTRIBUTORS.load, self.distributions),
+            ]
             looking = [method.name for method in methods if not method.data_independent]
             if profile.public_allocation and looking:
                 raise ValueError(

@@ -1,0 +1,169 @@
+"""What a person sees of a study that runs: a table that changes on a terminal, lines in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from textveil.cli.reporting import report
+from textveil.experiments.runner import Plan, Watcher
+from textveil.experiments.state import CellState, Counts
+
+if TYPE_CHECKING:
+    from textveil.experiments.bench import Finished
+    from textveil.experiments.work import OriginalsTask, Prepared, ScoreTask
+
+
+def write_time(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> write_time(8.2), write_time(95), write_time(7380)
+    ('8 s', '2 min', '2 h 3 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def list_failures(states: Sequence[CellState]) -> Iterator[str]:
+    """What failed, why, and where: one line for every reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for state in states:
+        for failure in state.failures:
+            found.setdefault((failure.what, failure.reason), []).append(str(state.cell))
+    for (what, reason), cells in found.items():
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        yield f"Failed: {what} of {cells[0]}{more}: {reason}"
+
+
+def make_table(rows: Sequence[tuple[str, Counts]]) -> Any:
+    """Data sets, and how far their cells are."""
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("data set")
+    for head in ("cells", "finished", "to do", "failed"):
+        table.add_column(head, justify="right")
+    for name, counts in rows:
+        values = (counts.cells, counts.finished, counts.to_do, counts.failed)
+        table.add_row(name, *(f"{value:,}" for value in values), style="red" if counts.failed else None)
+    return table
+
+
+def count_by_dataset(states: Sequence[CellState]) -> list[tuple[str, Counts]]:
+    """How far every data set is."""
+    names = dict.fromkeys(state.cell.dataset for state in states)
+    return [(name, Counts.of(state for state in states if state.cell.dataset == name)) for name in names]
+
+
+class _Told(Watcher):
+    """Counts what is done, and works out what is left."""
+
+    def __init__(self) -> None:
+        self.plan = Plan((), (), ())
+        self.shared = self.cells = 0
+        self.changes: dict[str, Counter[str]] = {}
+        self._since = time.monotonic()
+
+    def begin(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def prepared(self, done: Prepared) -> None:
+        self.shared += 1
+        self._since = time.monotonic()
+
+    def finished(self, done: Finished) -> None:
+        self.cells += 1
+        self.changes.setdefault(done.cell.dataset, Counter())["failed" if done.failures else "finished"] += 1
+
+    @property
+    def left(self) -> str:
+        """How long the cells that are left take, at the rate of those that were done."""
+        if not self.cells:
+            return ""
+        seconds = (time.monotonic() - self._since) / self.cells * (len(self.plan.cells) - self.cells)
+        return f", about {write_time(seconds)} left"
+
+
+class Lines(_Told):
+    """A line for everything that is done."""
+
+    def begin(self, plan: Plan) -> None:
+        """Say what there is to do."""
+        super().begin(plan)
+        counts = Counts.of(plan.states)
+        report(f"{counts.cells:,} cells: {counts.finished:,} finished, {len(plan.cells):,} to do")
+
+    def prepared(self, done: Prepared) -> None:
+        """Say what was worked out."""
+        super().prepared(done)
+        failed = f": failed: {done.reason}" if done.reason else f", {done.seconds:.1f} s"
+        report(f"[{self.shared}/{len(self.plan.shared)}] {name_shared(done.task)}{failed}")
+
+    def finished(self, done: Finished) -> None:
+        """Say which cell is done, and what failed of it."""
+        super().finished(done)
+        failures = "".join(f"; failed: {failure.what}: {failure.reason}" for failure in done.failures)
+        report(f"[{self.cells}/{len(self.plan.cells)}] {done.cell}, {done.seconds:.1f} s{self.left}{failures}")
+
+
+class _Live(_Told):
+    """A table that changes."""
+
+    def __init__(self, live: Any) -> None:
+        super().__init__()
+        self._live = live
+
+    def begin(self, plan: Plan) -> None:
+        super().begin(plan)
+        self._show("")
+
+    def prepared(self, done: Prepared) -> None:
+        super().prepared(done)
+        self._show(f"{self.shared} of {len(self.plan.shared)} steps before the cells: {name_shared(done.task)}")
+
+    def finished(self, done: Finished) -> None:
+        super().finished(done)
+        for failure in done.failures:
+            self._live.console.print(f"Failed: {failure.what} of {done.cell}: {failure.reason}", markup=False)
+        self._show(f"{self.cells} of {len(self.plan.cells)} cells{self.left}; last: {done.cell}, {done.seconds:.1f} s")
+
+    def _show(self, line: str) -> None:
+        from rich.console import Group
+        from rich.text import Text
+
+        rows = []
+        for name, counts in count_by_dataset(self.plan.states):
+            change = self.changes.get(name, Counter())
+            failed = counts.failed + change["failed"]
+            finished = counts.finished + change["finished"]
+            rows.append((name, Counts(counts.cells, finished, counts.cells - finished - failed, failed)))
+        self._live.update(Group(make_table(rows), Text(line)))
+
+
+def name_shared(task: ScoreTask | OriginalsTask) -> str:
+    """What is worked out once, as a line says it."""
+    distribution = getattr(task, "distribution", None)
+    if distribution is None:
+        return f"originals of {task.dataset}"
+    return f"scores of {distribution} for {task.dataset}, texts {task.start + 1:,} to {task.stop:,}"  # type: ignore[union-attr]
+
+
+@contextmanager
+def watching(quiet: bool) -> Iterator[Watcher]:
+    """What shows a run: a table on a terminal, lines in a pipe, or nothing."""
+    if quiet:
+        yield Watcher()
+    elif not sys.stderr.isatty():
+        yield Lines()
+    else:
+        from rich.console import Console
+        from rich.live import Live
+
+        with Live(console=Console(stderr=True), refresh_per_second=4) as live:
+            yield _Live(live)
