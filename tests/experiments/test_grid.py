@@ -1,0 +1,48 @@
+"""Cells: pure data with an id that stays the same."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from textveil.experiments.grid import Cell, Setting, expand, read_cell
+from textveil.experiments.study import Study
+
+CELL = Cell(
+    "reviews", "high", "words", "uniform", "madlib", "strict", "keep", 5.2, 42, "a" * 64, "b" * 64, ("words", "uniform")
+)
+
+
+def test_an_id_stays_the_same():
+    assert CELL.id == "41ab7beb0dac09c5"
+    assert CELL.id == read_cell(asdict(CELL)).id
+
+
+def test_an_id_depends_on_what_determines_the_texts_and_on_nothing_else():
+    assert replace(CELL, level="strong").id == CELL.id
+    for name, value in asdict(CELL).items():
+        if name != "level":
+            changed = 43 if name == "seed" else 5.3 if name == "epsilon" else (value[0] + "x", *value[1:])
+            assert replace(CELL, **{name: changed}).id != CELL.id, name
+
+
+def test_no_two_cells_share_their_noise():
+    assert CELL.noise_seed != replace(CELL, profile="paper").noise_seed
+    assert CELL.noise_seed != replace(CELL, seed=43).noise_seed
+    assert replace(CELL, level="strong").noise_seed == CELL.noise_seed
+    assert replace(CELL, seed=None).noise_seed is None
+
+
+def test_a_grid_has_every_combination_once(make_study):
+    experiment = make_study(levels={"high": 0.1, "medium": 1, "low": 5})
+    with experiment.store.locked():
+        datasets = experiment.prepare()
+    cells = expand(experiment.study, datasets, experiment.bench.setting)
+    assert len(cells) == experiment.study.size == 12
+    assert len({cell.id for cell in cells}) == 12
+    average = datasets["reviews"].average_length
+    assert [cell.epsilon for cell in cells[::4]] == [0.1 * average, 1 * average, 5 * average]
+    assert str(cells[0]) == "reviews / high / words / uniform / madlib / strict"
+
+
+def test_a_data_set_that_was_not_read_has_no_cells(values):
+    assert expand(Study.model_validate(values), {}, Setting("", {})) == []

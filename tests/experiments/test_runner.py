@@ -1,0 +1,243 @@
+"""Studies that run: once, again, changed, stopped, in several processes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from textveil.errors import ColumnError, InputError, OutputExistsError, ResourceError
+from textveil.execution import EXECUTORS
+from textveil.execution.processes import ProcessExecutor
+from textveil.experiments import bench as bench_module
+from textveil.experiments.bench import Bench
+from textveil.experiments.runner import Watcher, choose_threads
+
+
+def read_results(folder: Path, *without: str) -> list[dict[str, str]]:
+    """The rows of the results, without what is a matter of time."""
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as lines:
+        return [{k: v for k, v in row.items() if k not in ("seconds", *without)} for row in csv.DictReader(lines)]
+
+
+class Counting(Watcher):
+    def __init__(self):
+        self.shared, self.done = [], []
+
+    def prepared(self, done):
+        self.shared.append(done)
+
+    def finished(self, done):
+        self.done.append(done)
+
+
+def run(experiment, executor, **options) -> Counting:
+    watcher = Counting()
+    experiment.run(executor, watcher=watcher, **options)
+    return watcher
+
+
+def test_all_cells_are_done_once(make_study, local):
+    experiment = make_study()
+    first = run(experiment, local)
+    assert len(first.done) == 8
+    assert all(done.obfuscated and done.measured == ("downstream", "clear_text") for done in first.done)
+    assert all(state.finished for state in experiment.look())
+    again = run(make_study(), local)
+    assert (again.shared, again.done) == ([], [])
+
+
+def test_scores_are_worked_out_once_and_shared(make_study, local, monkeypatch):
+    from textveil.distribution.yake import Yake
+
+    scored = []
+    score = Yake.score
+
+    def counted(self, documents):
+        scored.extend(document.text for document in documents)
+        return score(self, documents)
+
+    monkeypatch.setattr(Yake, "score", counted)
+    run(make_study(), local)
+    assert len(scored) == len(set(scored)) == 38  # for four cells
+
+
+def test_a_new_metric_scores_old_texts(make_study, local, monkeypatch):
+    run(make_study(), local)
+    before = {path: path.read_bytes() for path in Path(make_study().store.folder / "texts").iterdir()}
+    monkeypatch.setattr(Bench, "obfuscate", lambda *_: pytest.fail("texts are made again"))
+    added = run(make_study(metrics={"downstream": {}, "clear_text": {}, "attribute": {}}), local)
+    assert [(done.obfuscated, done.measured) for done in added.done] == [(False, ("attribute",))] * 8
+    assert {path: path.read_bytes() for path in before} == before
+    assert {row["metric"] for row in read_results(make_study().store.folder)} >= {"static_f1", "utility_f1"}
+
+
+def test_a_changed_study_reuses_what_fits(make_study, local):
+    run(make_study(), local)
+    more = run(make_study(levels={"strong": 1, "low": 20, "lower": 40}), local)  # one renamed, one new
+    assert {done.cell.level for done in more.done} == {"lower"}
+    assert len(more.done) == 4
+    other = run(make_study(seeds=[42, 43]), local)
+    assert [(done.obfuscated, done.measured) for done in other.done] == [(False, ("downstream",))] * 8
+    assert len(run(make_study(seed=6), local).done) == 8  # other noise
+
+
+def test_the_same_seed_gives_the_same_results_and_without_one_they_differ(make_study, local, tmp_path):
+    for name in ("one", "two"):
+        run(make_study(tmp_path / name), local)
+    for name in ("three", "four"):
+        run(make_study(tmp_path / name, seed=None), local)
+    one, two, three, four = (read_results(tmp_path / name) for name in ("one", "two", "three", "four"))
+    assert one == two
+    assert three != four
+
+
+def test_processes_give_what_local_gives(make_study, local, tmp_path):
+    run(make_study(tmp_path / "one"), local)
+    with ProcessExecutor(2) as processes:
+        found = run(make_study(tmp_path / "two"), processes)
+    assert len(found.done) == 8
+    assert read_results(tmp_path / "one") == read_results(tmp_path / "two")
+
+
+@pytest.mark.slow
+def test_ray_gives_what_local_gives(make_study, local, tmp_path):
+    run(make_study(tmp_path / "one"), local)
+    with EXECUTORS.load("ray")(2) as ray:
+        run(make_study(tmp_path / "two"), ray)
+    assert read_results(tmp_path / "one") == read_results(tmp_path / "two")
+
+
+def test_chunks_are_found_again_where_a_seed_repeats_them(make_study, local, tiny):
+    run(make_study(), local)
+    metrics = {"inversion": {"sample": 50}}
+    later = run(make_study(metrics=metrics), local)
+    assert {done.measured for done in later.done} == {("inversion",)}
+    late = read_results(make_study().store.folder)
+    at_once = make_study(make_study().store.folder.with_name("other"), metrics=metrics)
+    run(at_once, local)
+    assert read_results(at_once.store.folder) == late
+    run(make_study(seed=None), local)
+    without = make_study(seed=None, metrics=metrics)
+    run(without, local)
+    assert "without a seed" in without.look()[0].failures[0].reason
+
+
+def fail(cell_name):
+    obfuscate = Bench.obfuscate
+
+    def failing(self, cell):
+        if cell_name in str(cell):
+            raise ValueError("The film of gamma delta")  # what a bug may quote
+        return obfuscate(self, cell)
+
+    return failing
+
+
+def test_a_cell_that_fails_is_kept_and_the_rest_goes_on(make_study, local, monkeypatch):
+    experiment = make_study()
+    with monkeypatch.context() as patched:
+        patched.setattr(Bench, "obfuscate", fail("low / words / yake / madlib / paper"))
+        run(experiment, local)
+    failed = [state for state in experiment.look() if not state.finished]
+    assert [str(state.cell) for state in failed] == ["reviews / low / words / yake / madlib / paper"]
+    assert failed[0].failures[0].what == "obfuscation"
+    assert failed[0].failures[0].reason.startswith("a ValueError in test_runner.py, line ")
+    kept = "".join(path.read_text() for path in experiment.store.folder.glob("failures/*/*.json"))
+    assert "gamma" not in kept
+    assert run(experiment, local).done == []  # not tried again
+    assert len(run(experiment, local, retry_failed=True).done) == 1
+    assert all(state.finished for state in experiment.look())
+    assert not list(experiment.store.folder.glob("failures/*/*.json"))
+
+
+def test_a_metric_that_fails_leaves_the_others(make_study, local):
+    metrics = {"clear_text": {}, "perplexity": {"model": "no-model"}}
+    with pytest.raises(ResourceError, match="no-model"):  # known before anything is run
+        make_study(metrics=metrics).run(local)
+    experiment = make_study(levels={"high": 1}, metrics={"clear_text": {}, "downstream": {}})
+    original = bench_module.METRICS.load("downstream").measure
+    try:
+        bench_module.METRICS.load("downstream").measure = lambda *_: (_ for _ in ()).throw(InputError("No."))
+        watcher = run(experiment, local)
+    finally:
+        bench_module.METRICS.load("downstream").measure = original
+    assert {done.measured for done in watcher.done} == {("clear_text",)}
+    assert [failure.reason for failure in experiment.look()[0].failures] == ["No."]
+    again = run(experiment, local, retry_failed=True)
+    assert {(done.obfuscated, done.measured) for done in again.done} == {(False, ("downstream",))}
+
+
+def test_scores_that_fail_fail_their_cells_at_once(make_study, local, monkeypatch):
+    from textveil.distribution.yake import Yake
+
+    monkeypatch.setattr(Yake, "score", lambda *_: (_ for _ in ()).throw(InputError("YAKE is tired.")))
+    experiment = make_study()
+    watcher = run(experiment, local)
+    assert {done.cell.distribution for done in watcher.done} == {"uniform"}
+    reasons = {failure.reason for state in experiment.look() for failure in state.failures}
+    assert reasons == {"Its scores could not be worked out. YAKE is tired."}
+
+
+def test_a_data_set_without_an_attribute_has_no_attackers(make_study, local, tmp_path):
+    sources = {"plain": {"path": "reviews.jsonl"}, "full": {"path": "reviews.jsonl", "attribute": "author"}}
+    experiment = make_study(datasets=sources, metrics={"attribute": {}, "clear_text": {}})
+    run(experiment, local)
+    assert {tuple(sorted(s.values)) for s in experiment.look() if s.cell.dataset == "plain"} == {("clear_text",)}
+    assert all(state.finished for state in experiment.look())
+
+
+def test_bad_data_is_said_before_anything_is_run(make_study, local, tmp_path):
+    bad = {"reviews": {"path": "reviews.jsonl", "label": "sentiment"}}
+    with pytest.raises(ColumnError, match="no column 'sentiment'"):
+        make_study(datasets=bad).run(local)
+    with pytest.raises(InputError, match="'reviews' is not there"):
+        make_study(datasets={"reviews": {"path": "nowhere.csv"}}).run(local)
+    alone = {"reviews": {"path": "reviews.jsonl", "label": "language"}}
+    with pytest.raises(InputError, match="All texts have the same label"):
+        make_study(datasets=alone).run(local)
+
+
+def test_two_runs_at_once_are_refused(make_study, local):
+    experiment = make_study()
+    with experiment.store.locked(), pytest.raises(OutputExistsError, match="Another run is writing"):
+        make_study().run(local)
+
+
+def test_workers_share_the_cores(monkeypatch, local):
+    monkeypatch.setattr("textveil.experiments.runner.usable_cores", lambda: 8)
+    assert choose_threads(local) is None
+    assert [choose_threads(ProcessExecutor(workers)) for workers in (2, 3, 16)] == [4, 2, 1]
+
+
+def wait_for(folder: Path, cells: int, process: subprocess.Popen) -> None:
+    for _ in range(600):
+        if len(list(folder.glob("texts/*.json"))) >= cells or process.poll() is not None:
+            return
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["local", "processes"])
+def test_killed_three_times_it_ends_as_if_it_had_not_been(make_study, local, tmp_path, executor):
+    whole = make_study(tmp_path / "whole", metrics={"downstream": {}, "attribute": {}, "clear_text": {}})
+    run(whole, local)
+    folder = tmp_path / "killed"
+    command = [sys.executable, "-m", "textveil.cli.main", "experiment", "run", str(whole.file.path)]
+    command += ["--folder", str(folder), "--executor", executor]
+    for cells in (1, 3, 6):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            wait_for(folder, cells, process)
+            assert process.poll() is None, "it should have been killed before it ends"
+            os.kill(process.pid, signal.SIGKILL)
+    assert 6 <= len(list(folder.glob("texts/*.json"))) <= 8
+    subprocess.run(command, check=True, capture_output=True)
+    assert read_results(folder) == read_results(whole.store.folder)
+    assert len(json.dumps(read_results(folder))) > 1000

@@ -1,0 +1,99 @@
+"""Study files: what they may say, and what is said of those that may not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from textveil.errors import InputError, StudyError
+from textveil.experiments.study import Target, load_study, write_value
+
+
+def write(path: Path, values) -> Path:
+    path.write_text(values if isinstance(values, str) else yaml.safe_dump(values), encoding="utf-8")
+    return path
+
+
+def test_what_is_left_out_has_its_default(tmp_path, values):
+    del values["seed"], values["profiles"], values["seeds"]
+    study = load_study(write(tmp_path / "study.yaml", values)).study
+    assert (study.seed, study.profiles, study.mechanisms, study.seeds) == (None, ("strict",), ("madlib",), (42, 43, 44))
+    assert study.size == 4
+    assert study.datasets["reviews"].path == tmp_path / "reviews.jsonl"  # beside the study, not where one stands
+
+
+def test_aliases_are_resolved_and_a_list_is_a_mapping_to_no_options(tmp_path, values):
+    values |= {"distributions": ["baseline", "information_content"], "metrics": ["utility", "clear_text"]}
+    values |= {"decompositions": ["words", "t_score"]}
+    study = load_study(write(tmp_path / "study.yaml", values)).study
+    assert study.distributions == {"uniform": {}, "ic": {}}
+    assert study.decompositions == ("words", "tscore")
+    assert study.metrics == {"downstream": {}, "clear_text": {}}
+    assert study.choose_options("downstream") == {"seeds": [42]}
+
+
+def test_models_in_folders_are_found_beside_the_study(tmp_path, values):
+    (tmp_path / "models/mine").mkdir(parents=True)
+    values["distributions"] = {"attention": {"model": "models/mine"}, "keybert": {"model": "all-minilm-l6-v2"}}
+    study = load_study(write(tmp_path / "study.yaml", values)).study
+    assert study.distributions["attention"]["model"] == str((tmp_path / "models/mine").resolve())
+    assert study.distributions["keybert"]["model"] == "all-minilm-l6-v2"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"dekompositions": ["words"]}, r"study.yaml', the file: There is no key 'dekompositions'. Did you mean 'decomp"),
+        ({"datasets": {"r": {"path": "a", "lable": "x"}}}, "datasets.r: There is no key 'lable'. Did you mean 'label'"),
+        ({"datasets": {"r": {"path": "a", "label": {"colum": "x"}}}}, "datasets.r.label: .*Did you mean 'column'"),
+        ({"datasets": {"../r": {"path": "a"}}}, r"datasets\.\.\./r"),
+        ({"datasets": {}}, "datasets: .*at least 1"),
+        ({"datasets": {"r": {"path": "a", "sample": 0}}}, "datasets.r.sample.size: .*greater than or equal to 1"),
+        ({"decompositions": ["wrods"]}, "decompositions: There is no decomposition 'wrods'. Did you mean 'words'"),
+        ({"decompositions": ["words", "words"]}, "decompositions: 'words' is there twice"),
+        ({"distributions": ["uniform", "baseline"]}, "distributions: 'uniform' is there twice"),
+        ({"distributions": {"uniform": {"model": "x"}}}, "distributions: There is no option of uniform 'model'"),
+        ({"distributions": {"gradients": {"step": 3}}}, "Did you mean 'steps'"),
+        ({"mechanisms": ["laplace"]}, "mechanisms: There is no mechanism 'laplace'"),
+        ({"profiles": ["papr"]}, "profiles: There is no profile 'papr'. Did you mean 'paper'"),
+        ({"metrics": {"similarty": {}}}, "metrics: There is no metric 'similarty'. Did you mean 'similarity'"),
+        ({"metrics": {"perplexity": {"samples": 5}}}, "option of perplexity 'samples'. Did you mean 'sample'"),
+        ({"metrics": {"attribute": {"classifier": "lineal"}}}, "no classifier 'lineal'. Did you mean 'linear'"),
+        ({"metrics": {"attribute": {"classifier_options": {"model": "x"}}}}, "no option of linear 'model'"),
+        ({"metrics": {"trade_off": {}}}, "worked out from identifiers, attribute, downstream, similarity"),
+        ({"levels": {"high": 0}}, "levels.high: .*greater than 0"),
+        ({"levels": {"high": 1, "low": 1.0}}, "Two levels have the same epsilon"),
+        ({"levels": {"high": float("nan")}}, "levels.high: "),
+        ({"profiles": ["proven"]}, "'proven' allows only methods .* not yake"),
+        ({"profiles": ["paper"], "stopwords": "perturb"}, "'paper' allows stopwords=keep"),
+        ({"seed": -1}, "seed: "),
+        ({"seeds": []}, "seeds: "),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_place(tmp_path, values, change, said):
+    with pytest.raises(StudyError, match=said):
+        load_study(write(tmp_path / "study.yaml", {**values, **change}))
+
+
+def test_files_that_are_no_study(tmp_path):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        load_study(tmp_path / "none.yaml")
+    with pytest.raises(StudyError, match="line 1, column 12: this is not YAML"):
+        load_study(write(tmp_path / "a.yaml", "name: [a: b: c"))
+    with pytest.raises(StudyError, match="line 2, column 1.*the key 'name' is twice"):
+        load_study(write(tmp_path / "b.yaml", "name: a\nname: b\n"))
+    with pytest.raises(StudyError, match="should have keys"):
+        load_study(write(tmp_path / "c.yaml", "- a\n- b\n"))
+    with pytest.raises(StudyError, match="is not YAML"):
+        load_study(write(tmp_path / "d.yaml", "a: \x00"))
+    with pytest.raises(StudyError, match="this is not YAML"):  # nothing is made of a tag
+        load_study(write(tmp_path / "e.yaml", "name: !!python/object/apply:os.getcwd []"))
+
+
+def test_numbers_are_compared_by_what_they_are():
+    target = Target(column="stars", map={1: "bad", 2.5: "so", "x": "other", True: "yes"})
+    assert target.classify(["1", "1.0", "2.5", "x", "3", None]) == ["yes", "yes", "so", "other", None, None]
+    assert Target(column="stars").classify(["1", None]) == ["1", None]
+    assert [write_value(value) for value in ("5.00", 5, "05", "nan", "inf", "a")] == ["5", "5", "5", "nan", "inf", "a"]
