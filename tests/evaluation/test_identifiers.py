@@ -103,6 +103,12 @@ def test_kinds_are_pinned():
     assert MODEL_KINDS["ORG"] == "ORGANIZATION"
 
 
+def test_another_configuration_has_another_label(identifiers, monkeypatch):
+    before = identifiers.label
+    monkeypatch.setattr("textveil.evaluation.identifiers.LEAST_SCORE", 0.5)
+    assert identifiers.label != before
+
+
 def test_every_kind_of_the_model_is_counted_or_a_number(identifiers):
     from textveil.evaluation.identifiers import NUMBERS
 

@@ -12,7 +12,7 @@ import numpy as np
 from textveil.evaluation.base import EXTRA, Case, Measurement, Metric
 from textveil.extras import require, require_version
 from textveil.hashing import hash_files
-from textveil.kept import Row
+from textveil.kept import Row, hash_text
 from textveil.resources import find
 
 # Presidio's configuration, pinned here so that a new release counts the same kinds.
@@ -68,8 +68,12 @@ class Identifiers(Metric):
 
     @property
     def label(self) -> str:
-        """The model of spaCy with a hash of its names."""
-        return f"{self.name} ({MODEL} {hash_files([self._model / 'ner' / 'model'])})"
+        """The model of spaCy, and the configuration of Presidio, with their hashes."""
+        configuration = repr((RECOGNISERS, MODEL_KINDS, NUMBERS, KINDS, LEAST_SCORE))
+        return (
+            f"{self.name} ({MODEL} {hash_files([self._model / 'ner' / 'model'])}, "
+            f"configuration {hash_text(configuration).hex()[:12]})"
+        )
 
     @property
     def versions(self) -> dict[str, str]:
