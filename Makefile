@@ -36,7 +36,7 @@ $(PEERS)/installed: benchmarks/peers.txt
 
 install: $(VENV)/installed  ## Make .venv and install textveil into it
 
-demo: $(VENV)/installed  ## Obfuscate a few texts and show what is protected
+demo: $(RESOURCES)  ## Obfuscate a few texts and show what is protected
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)

@@ -23,7 +23,7 @@ from textveil.stopwords import ENGLISH
 from textveil.text import Document
 
 WORDS = 60
-DOCUMENTS = {"uniform": 1000, "attention": 256, "gradients": 16, "ic": 256, "keybert": 64, "yake": 256}
+DOCUMENTS = {"uniform": 1000, "attention": 256, "gradients": 8, "ic": 256, "keybert": 64, "yake": 256}
 WHOLE = ("ic", "yake")
 """What has no window, which the plain libraries do not read beyond."""
 ROUNDS = 3

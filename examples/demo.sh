@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make demo`: texts under several budgets and decompositions, then a file with its certificate.
+# `make demo`: texts under several budgets, decompositions and distributions, then a file with its certificate.
 set -eu
 here=$(dirname "$0")
 out=$here/../build/demo
@@ -31,6 +31,13 @@ for decomposition in words pmi llr tscore pos wordnet; do
 done
 show "textveil obfuscate TEXT --epsilon 250 --decomposition wordnet --explain"
 textveil obfuscate "$longer" --epsilon 250 --decomposition wordnet --explain
+
+say "Who gets how much of the budget: the distributions side by side"
+show "textveil distribute TEXT --epsilon 14"
+textveil distribute "$text" --epsilon 14 --html "$out/shares.html" --overwrite
+echo "  the same as a page: build/demo/shares.html"
+show "textveil obfuscate TEXT --epsilon 250 --decomposition pmi --distribution attention --explain"
+textveil obfuscate "$longer" --epsilon 250 --decomposition pmi --distribution attention --explain
 
 # Ten reviews of films come with gensim's own tests.
 review=$(python - <<'END'

@@ -16,6 +16,7 @@ from textveil.models import EXTRA, ModelFiles, choose_device, make_readable, rea
 from textveil.text import Document
 
 DEFAULT_ENCODER = "all-minilm-l6-v2"
+PAPER_ENCODER = "bert-base-uncased"
 BATCH_SIZE = 8
 """Windows that are read at a time."""
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -30,7 +30,6 @@ ENDINGS = {
 CORPORA = ("bnc", "brown", "semcor", "shaks", "treebank")
 
 _EXAMPLE = re.compile(r'".*?"')
-_REMEMBERED = 100_000
 
 Contents: TypeAlias = Mapping[int, float]
 """By the number of a sense, its information content."""
@@ -55,7 +54,6 @@ class Senses:
         self._wordnet = wordnet
         self._counts = [counts / f"ic-{corpus}.dat" for corpus in CORPORA]
         self._parts: dict[str, _Part] = {}
-        self.find = lru_cache(maxsize=_REMEMBERED)(self._find)
 
     @cached_property
     def hash(self) -> str:
@@ -65,7 +63,7 @@ class Senses:
         with _reading("wordnet"):
             return hash_files([*files, *self._counts])
 
-    def _find(self, word: str, part: str | None) -> tuple[Sense, ...]:
+    def find(self, word: str, part: str | None) -> tuple[Sense, ...]:
         """The senses of a word, of one part of speech (n, v, a, r) or of all."""
         parts = PARTS if part is None else (part,)
         return tuple(sense for letter in parts for sense in self._load(letter).find(word))

@@ -24,7 +24,7 @@ TABLES = Path(__file__).parent / "decomposition" / "pos.npz"
 
 _START, _END = ("-START-", "-START2-"), ("-END-", "-END2-")
 _SCALE = 1000  # NLTK rounds weights to three digits: as whole numbers, they have sums without rounding
-_GROUP = 50_000
+_GROUP = 100000
 """About how many words are tagged at a time."""
 
 
@@ -78,9 +78,15 @@ class PerceptronTagger:
         return np.concatenate([np.empty(0, dtype=np.int64), *groups])
 
     def _tag_group(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
-        scores = self._score_words(words, lengths)
-        fixed = np.fromiter((self.fixed.get(word, -1) for word in words), np.int64, len(words))
-        pairs = np.fromiter((self._pair_numbers.get(_normalise(word), -1) for word in words), np.int64, len(words))
+        edges = list(accumulate(lengths, initial=0))
+        padded = chain.from_iterable((*_START, *words[start:stop], *_END) for start, stop in pairwise(edges))
+        numbers: dict[str, int] = {}  # what depends on a word alone is looked up once
+        row = np.array([numbers.setdefault(word, len(numbers)) for word in padded], dtype=np.int64)
+        real = np.arange(len(words)) + np.repeat(2 + 4 * np.arange(len(lengths)), lengths)
+        seen = list(map(_normalise, numbers))
+        scores = self._score_words(list(numbers), seen, row, real)
+        fixed = np.array([self.fixed.get(word, -1) for word in numbers], dtype=np.int64)[row[real]]
+        pairs = np.array([self._pair_numbers.get(word, -1) for word in seen], dtype=np.int64)[row[real]]
         tags = np.empty(len(words), dtype=np.int64)
         # Tags are followed by the two that stand before a sentence.
         last = np.full(len(lengths), len(self.tags))
@@ -94,17 +100,18 @@ class PerceptronTagger:
             second[sentences], last[sentences] = before, tags[places]
         return tags
 
-    def _score_words(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
-        """The weights of all features that do not depend on tags, added up."""
-        edges = list(accumulate(lengths, initial=0))
-        padded = chain.from_iterable((*_START, *words[start:stop], *_END) for start, stop in pairwise(edges))
-        numbers: dict[str, int] = {}
-        row = np.array([numbers.setdefault(word, len(numbers)) for word in padded], dtype=np.int64)
-        real = np.arange(len(words)) + np.repeat(2 + 4 * np.arange(len(lengths)), lengths)
-        seen = list(map(_normalise, numbers))
+    def _score_words(self, words: Sequence[str], seen: Sequence[str], row: Numbers, real: Numbers) -> Numbers:
+        """The weights of all features that do not depend on tags, added up.
+
+        Args:
+            words: Different words.
+            seen: The same, normalised.
+            row: Which of them stand in the text, with those that stand before and behind every sentence.
+            real: The places in it that are words of the text.
+        """
         scores = self._weights_of("i word", seen)[row[real]]
-        scores += self._weights_of("i suffix", [word[-3:] for word in numbers])[row[real]]
-        scores += self._weights_of("i pref1", [word[:1] for word in numbers])[row[real]]
+        scores += self._weights_of("i suffix", [word[-3:] for word in words])[row[real]]
+        scores += self._weights_of("i pref1", [word[:1] for word in words])[row[real]]
         scores += self.weights[self._rows.get("bias", -1)]
         for place, name in ((-2, "i-2 word"), (-1, "i-1 word"), (1, "i+1 word"), (2, "i+2 word")):
             scores += self._weights_of(name, seen)[row[real + place]]

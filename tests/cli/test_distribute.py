@@ -20,6 +20,8 @@ def test_every_distribution_has_a_column():
     head = next(line for line in result.stdout.splitlines() if "uniform" in line)
     assert re.findall(r"[a-z]+", head) == ["word", *DISTRIBUTORS]
     assert "budget 14" in result.stdout
+    without = next(line for line in result.stdout.splitlines() if "no score" in line)
+    assert re.findall(r"\d+", without) == ["1"]  # Mr, for YAKE
     assert "\x1b" not in result.stdout
     soup = next(line for line in result.stdout.splitlines() if "soup" in line)
     assert len(re.findall(r"\d+(?:\.\d+)?", soup)) == len(list(DISTRIBUTORS))
@@ -118,5 +120,5 @@ def test_obfuscate_takes_every_distribution():
     result = CliRunner().invoke(
         app, ["obfuscate", TEXT, "-e", "60", "--distribution", "gradients", "--steps", "5", "--json"]
     )
-    assert "5 steps" in json.loads(result.stdout)["certificate"]["distribution"]
+    assert "5 steps" in json.loads(result.stdout)["certificate"]["allocation"]["distribution"]
     assert len(json.loads(result.stdout)["chunks"][1]["scores"]) == 1

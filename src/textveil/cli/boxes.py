@@ -26,7 +26,7 @@ h2 {{ font-size: 1rem; margin: 1.6rem 0 .4rem; }}
 p, h2 span {{ color: var(--muted); font-weight: normal; }}
 ul {{ list-style: none; display: flex; flex-wrap: wrap; gap: .25rem; margin: 0; padding: 0; }}
 li {{ padding: .2rem .45rem; border-radius: .3rem; text-align: center; }}
-li small {{ display: block; font-size: .7rem; opacity: .8; min-height: 1em; }}
+li small {{ display: block; font-size: .7rem; opacity: .9; min-height: 1em; }}
 li.kept {{ background: var(--empty); color: var(--muted); }}
 li.light {{ color: #10151a; }}
 li.dark {{ color: #fff; }}
@@ -42,6 +42,8 @@ li.dark {{ color: #fff; }}
 </html>
 """
 _LIGHTEST, _DARKEST = (222, 241, 238), (6, 82, 96)
+_TURNS = 0.69
+"""The part from which white letters are easier to read than dark ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def _draw_section(words: Sequence[str], takes_part: Sequence[bool], division: Di
         part = share / largest if largest else 0.0
         said = "no score" if score is None else f"score {score:.4g}"
         boxes.append(
-            f'<li class="{"dark" if part > 0.45 else "light"}" style="background: {_mix(part)}" title="{said}">'
+            f'<li class="{"dark" if part > _TURNS else "light"}" style="background: {_mix(part)}" title="{said}">'
             f"{escape(word)}<small>{share:.3g}</small></li>"
         )
     missing = division.count_missing(takes_part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from textveil.cli.boxes import Division, draw_page
 from textveil.cli.decompose import read_text
 from textveil.cli.encoder_options import EncoderName, Steps, choose_options
 from textveil.cli.reporting import report, reporting_errors
-from textveil.distribution import DISTRIBUTORS
+from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.jobs import check_free
@@ -68,15 +69,7 @@ def distribute(
     kept = ENGLISH if rules.choose_stopwords(stopwords) == "keep" else frozenset()
     takes_part = [word not in kept for word in document.words]
     found: list[Division] = []
-    for name in dict.fromkeys(DISTRIBUTORS.load(name).name for name in distributions or DISTRIBUTORS):
-        try:
-            distributor = DISTRIBUTORS.load(name)(**choose_options(name, encoder, steps, strict=bool(distributions)))
-            scores = distributor.score([document])[0]
-        except (MissingExtraError, ResourceError) as error:  # what is not installed is left out, unless asked for
-            if distributions:
-                raise
-            report(f"{name}: {error}")
-            continue
+    for distributor, scores in _score(document, distributions, encoder, steps):
         shares = allocate(scores, takes_part, budget=budget, invert=distributor.invert, missing=rules.missing)
         found.append(Division(distributor.name, distributor.label, scores, shares))
     words = [document.text[start:stop] for start, stop in document.spans]
@@ -88,6 +81,22 @@ def distribute(
     else:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
         _show(words, takes_part, found, budget)
+
+
+def _score(
+    document: Document, wanted: list[str] | None, encoder: str | None, steps: int | None
+) -> Iterator[tuple[Distributor, list[Score]]]:
+    """The scores of each distribution that is wanted; of all that are installed, if none is named."""
+    for name in dict.fromkeys(DISTRIBUTORS.load(name).name for name in wanted or DISTRIBUTORS):
+        try:
+            distributor = DISTRIBUTORS.load(name)(**choose_options(name, encoder, steps, strict=bool(wanted)))
+            (scores,) = distributor.score([document])
+        except (MissingExtraError, ResourceError) as error:
+            if wanted:
+                raise
+            report(f"{name}: {error}")
+        else:
+            yield distributor, scores
 
 
 def _as_dict(words: list[str], found: list[Division]) -> dict[str, Any]:
@@ -122,8 +131,10 @@ def _show(words: list[str], takes_part: list[bool], found: list[Division], budge
             for division in found
         ]
         table.add_row(Text(word), *cells, style="" if takes_part[place] else "dim")
-    table.add_section()
-    table.add_row("no score", *(str(division.count_missing(takes_part) or "") for division in found))
+    missing = [division.count_missing(takes_part) for division in found]
+    if any(missing):
+        table.add_section()
+        table.add_row("no score", *(str(count or "") for count in missing))
     Console().print(table)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from textveil.distribution import DISTRIBUTORS
+from textveil.encoders import DEFAULT_ENCODER, PAPER_ENCODER
 from textveil.errors import ParameterError
 
 _TAKES = {"model": ("attention", "gradients", "keybert"), "steps": ("gradients",)}
@@ -16,7 +17,7 @@ EncoderName = Annotated[
     typer.Option(
         "--encoder",
         help=f"For {', '.join(_TAKES['model'])}: a resource, a folder, or OWNER/NAME in the Hugging Face cache; "
-        "by default all-minilm-l6-v2. The paper's is bert-base-uncased.",
+        f"by default {DEFAULT_ENCODER}. The paper's is {PAPER_ENCODER}.",
     ),
 ]
 Steps = Annotated[int | None, typer.Option("--steps", help="For gradients: how many an integral is made of.")]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textveil.distribution.base import Distributor, Score
 from textveil.resources import find
@@ -18,6 +22,17 @@ WITHOUT_SENSE = 1.0
 
 _PARTS = {"JJ": "a", "NN": "n", "RB": "r", "VB": "v"}
 _WITHOUT_CONTENT = ("a", "r")
+_REMEMBERED = 100_000
+
+Numbers: TypeAlias = NDArray[np.int64]
+
+
+class _Choice(NamedTuple):
+    """The senses of a word: the numbers of the words in all glosses, how many each gloss has, what each sense tells."""
+
+    words: Numbers
+    lengths: Numbers
+    contents: NDArray[np.float64]
 
 
 class InformationContent(Distributor):
@@ -39,6 +54,8 @@ class InformationContent(Distributor):
         self._tagger_name = tagger
         self._tagger = load_phrase_tagger(tagger).tagger
         self._senses = Senses(find("wordnet"), find("wordnet-ic"))
+        self._numbers = {"": 0}  # of the words in glosses
+        self._look_up = lru_cache(maxsize=_REMEMBERED)(self._list_senses)
 
     @property
     def label(self) -> str:
@@ -64,18 +81,34 @@ class InformationContent(Distributor):
         return [parts[tag] for tag in self._tagger.tag(words, lengths).tolist()]
 
     def _score(self, document: Document, parts: Iterable[str | None]) -> list[Score]:
-        context = frozenset(document.words)
         tagged = list(zip(document.words, parts, strict=True))
-        scores = {word: self._choose(*word, context) for word in set(tagged)}
+        choices = {word: self._look_up(*word) for word in dict.fromkeys(tagged)}
+        scores = dict.fromkeys(choices, WITHOUT_SENSE)
+        several = {word: choice for word, choice in choices.items() if choice is not None}
+        if several:
+            scores.update(zip(several, self._choose(list(several.values()), document.words), strict=True))
         return [scores[word] for word in tagged]
 
-    def _choose(self, word: str, part: str | None, context: frozenset[str]) -> float:
+    def _list_senses(self, word: str, part: str | None) -> _Choice | None:
+        """The senses of a word, or None where none of them counts."""
+        senses = () if part in _WITHOUT_CONTENT else self._senses.find(word, part)
+        if not senses:
+            return None
+        # No gloss is empty: each has a number that no word has.
+        glosses = [[0, *(self._numbers.setdefault(word, len(self._numbers)) for word in gloss)] for gloss, _ in senses]
+        return _Choice(
+            np.array([number for gloss in glosses for number in gloss]),
+            np.array([len(gloss) for gloss in glosses]),
+            np.array([WITHOUT_SENSE if content is None else content for _, content in senses]),
+        )
+
+    def _choose(self, choices: Sequence[_Choice], context: Iterable[str]) -> list[float]:
         """The information content of the sense whose gloss has the most words of the context; the first of several."""
-        if part in _WITHOUT_CONTENT:
-            return WITHOUT_SENSE
-        best, content = -1, None
-        for sense in self._senses.find(word, part):
-            shared = len(sense.gloss & context)
-            if shared > best:
-                best, content = shared, sense.content
-        return WITHOUT_SENSE if content is None else content
+        words, lengths, contents = (np.concatenate(arrays) for arrays in zip(*choices, strict=True))
+        seen = np.zeros(len(self._numbers), dtype=np.int64)
+        seen[[self._numbers[word] for word in set(context) if word in self._numbers]] = 1
+        shared = np.add.reduceat(seen[words], np.cumsum(lengths) - lengths)
+        counts = np.array([len(choice.contents) for choice in choices])
+        behind = np.arange(len(shared), 0, -1)  # which puts the first of equals ahead
+        best = np.maximum.reduceat(shared * (len(shared) + 1) + behind, np.cumsum(counts) - counts)
+        return cast("list[float]", contents[-(best % (len(shared) + 1))].tolist())
