@@ -23,6 +23,7 @@ def main() -> None:
     parser.add_argument("--label", required=True)
     parser.add_argument("--attribute", required=True)
     parser.add_argument("--first-words", type=int, help="how many words of each text to use; all by default")
+    parser.add_argument("--every", type=int, default=1, help="use every n-th text only")
     parser.add_argument("--per-word", type=float, nargs="+", default=[0.1, 1, 5], help="budgets per word")
     parser.add_argument("--profiles", nargs="+", default=["strict", "paper"])
     parser.add_argument("--decomposition", default="words")
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="a folder to keep scores in")
     options = parser.parse_args()
     texts, columns = read_columns(options.file, options.text, [options.label, options.attribute])
+    texts, columns = texts[:: options.every], {name: each[:: options.every] for name, each in columns.items()}
     if options.first_words:
         texts = [cut(text or "", options.first_words) for text in texts]
     dataset = Dataset(texts, label=columns[options.label], attribute=columns[options.attribute], folder=options.cache)

@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,7 @@ def test_a_table_with_a_plain_line_for_each(files):
     plain = " ".join(" ".join(line.split("│")[3:4]) for line in result.stdout.splitlines())
     plain = " ".join(plain.split())
     assert "of a text's identifiers" in plain
+    assert re.search(r"location: \d+\.\d% of 1\d ", plain)  # every kind has its line
     assert "Without obfuscation it is 1.000" in plain
     assert "relative to the originals" in plain
     assert "60 pairs of texts" in result.stdout
@@ -156,6 +158,9 @@ def test_words_in_clear_are_shown_on_request(files):
     assert json.loads(run(*command).stdout)["metrics"]["clear_text"]["details"]["words"] == {}
     shown = json.loads(run(*command, "--words", 3).stdout)["metrics"]["clear_text"]["details"]["words"]
     assert "the" in shown["kept_stopword"]
+    table = run(*arguments(files, "--certificate", files[2], "--metrics", "clear_text", "--words", 3)).stdout
+    assert "kept_stopword: " in table
+    assert ", the" in table or "the, " in table
 
 
 def test_a_certificate_that_does_not_fit(files):

@@ -1,8 +1,9 @@
 import json
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from textveil.errors import InputError, ParameterError, ResourceError, UnknownNameError
+from textveil.errors import InputError, MissingExtraError, ParameterError, ResourceError, UnknownNameError
 from textveil.evaluation import METRICS, Dataset, Evaluator, Metric
 from textveil.evaluation.base import Need
 
@@ -58,6 +59,20 @@ def test_what_is_asked_for_and_cannot_be_measured_is_an_error(rows, monkeypatch,
         Evaluator(dataset, ["identifier"])
     with pytest.raises(ParameterError, match="options for similarity"):
         Evaluator(dataset, ["downstream"], {"similarity": {}})
+
+
+def test_a_package_that_is_not_installed(rows, monkeypatch):
+    def version(package):
+        if package == "presidio-analyzer":
+            raise PackageNotFoundError(package)
+        return "1.0"
+
+    monkeypatch.setattr("textveil.extras.metadata.version", version)
+    with pytest.raises(MissingExtraError, match=r"'presidio-analyzer'.*textveil\[evaluate\]"):
+        Evaluator(Dataset(rows[0]), ["identifiers"])
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_SMOLLM2", "/nowhere")
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_ALL_MINILM_L6_V2", "/nowhere")
+    assert "textveil[evaluate]" in Evaluator(Dataset(rows[0])).measure(rows[0]).not_measured["identifiers"]
 
 
 def test_rows_without_words_are_left_out_of_chunks_too(obfuscations, rows):

@@ -191,6 +191,7 @@ def _show(evaluation: Evaluation) -> None:
     """Print a table: a line per metric; then what was not measured."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
     table = Table(title=_count(evaluation), show_lines=True)
@@ -198,7 +199,7 @@ def _show(evaluation: Evaluation) -> None:
     table.add_column("values", no_wrap=True)
     table.add_column("in words")
     for name, found in evaluation.measurements.items():
-        table.add_row(name, "\n".join(_write_values(found)), found.line)
+        table.add_row(name, "\n".join(_write_values(found)), Text("\n".join([found.line, *_write_details(found)])))
     Console().print(table)
     for name, reason in evaluation.not_measured.items():
         typer.echo(f"Not measured: {name}. {reason}")
@@ -223,3 +224,15 @@ def _write_values(found: Measurement) -> list[str]:
         written = f"{value:,.0f}" if value >= 100 or value == int(value) > 1 else f"{value:.3f}"
         lines.append(f"{name} {written}" + ("" if spread is None else f" ± {spread:.3f}"))
     return lines
+
+
+def _write_details(found: Measurement) -> list[str]:
+    """What is told besides: every kind of identifier, every encoder, words in clear."""
+    kinds = found.details.get("kinds", {})
+    encoders = found.details.get("encoders", {})
+    words = found.details.get("words", {})
+    return [
+        *(f"{kind.lower()}: {each['remaining']:.1%} of {each['found']:,}" for kind, each in kinds.items()),
+        *(f"{name}: {cosine:.3f}" for name, cosine in encoders.items() if len(encoders) > 1),
+        *(f"{reason}: {', '.join(shown)}" for reason, shown in words.items()),
+    ]

@@ -12,7 +12,7 @@ import numpy as np
 from textveil.evaluation.base import EXTRA, Case, Measurement, Metric
 from textveil.extras import require, require_version
 from textveil.hashing import hash_files
-from textveil.kept import Row
+from textveil.kept import Row, hash_text
 from textveil.resources import find
 
 # Presidio's configuration, pinned here so that a new release counts the same kinds.
@@ -68,8 +68,12 @@ class Identifiers(Metric):
 
     @property
     def label(self) -> str:
-        """The model of spaCy with a hash of its names."""
-        return f"{self.name} ({MODEL} {hash_files([self._model / 'ner' / 'model'])})"
+        """The model of spaCy, and the configuration of Presidio, with their hashes."""
+        configuration = repr((RECOGNISERS, MODEL_KINDS, NUMBERS, KINDS, LEAST_SCORE))
+        return (
+            f"{self.name} ({MODEL} {hash_files([self._model / 'ner' / 'model'])}, "
+            f"configuration {hash_text(configuration).hex()[:12]})"
+        )
 
     @property
     def versions(self) -> dict[str, str]:
@@ -111,21 +115,18 @@ class Identifiers(Metric):
         remaining = float(np.mean(shares)) if shares else 0.0
         kinds = {kind: {"found": counts[kind], "remaining": float(np.mean(by_kind[kind]))} for kind in sorted(by_kind)}
         return self.say(
-            _tell(remaining, shares, kinds),
+            _tell(remaining, shares),
             {"remaining": remaining, "found": float(sum(counts.values())), "pairs": float(len(shares))},
             kinds=kinds,
         )
 
 
-def _tell(remaining: float, shares: Sequence[float], kinds: dict[str, dict[str, float]]) -> str:
+def _tell(remaining: float, shares: Sequence[float]) -> str:
     if not shares:
         return "No identifiers (names, places, dates, numbers of accounts) were found in the originals."
-    standing = [kind for kind in kinds if kinds[kind]["remaining"]]
-    most = sorted(standing, key=lambda kind: -kinds[kind]["remaining"])[:3]
-    worst = ", ".join(f"{kind.lower()} {kinds[kind]['remaining']:.1%} of {kinds[kind]['found']:,}" for kind in most)
     return (
         f"{remaining:.1%} of a text's identifiers (names, places, dates, numbers of accounts) still stand in the "
-        "obfuscated text" + (f": most, {worst}." if worst else ".")
+        "obfuscated text."
     )
 
 

@@ -26,6 +26,7 @@ class Similarity(Metric):
 
     Args:
         models: Sentence encoders: resources, folders, or OWNER/NAME in the cache of Hugging Face.
+        sample: Pairs that are compared at most, always the same ones; by default all.
         batch_size: Windows of text that are read at a time.
         device: A device of PyTorch; by default a GPU if there is one.
     """
@@ -36,15 +37,18 @@ class Similarity(Metric):
         self,
         *,
         models: Sequence[str | Path] = (DEFAULT_ENCODER,),
+        sample: int | None = None,
         batch_size: int = BATCH_SIZE,
         device: str | None = None,
     ) -> None:
         super().__init__()
         if isinstance(models, str | Path) or not models:
             raise ParameterError("The models of similarity must be a list of one or more.")
+        if sample is not None and sample < 1:
+            raise ParameterError("Similarity needs a sample of one pair, at least.")
         for package in _PACKAGES:
             require_version(package, extra=EXTRA)
-        self.encoders = [_KeptEncoder(ModelFiles.find(model), batch_size, device) for model in models]
+        self.encoders = [_KeptEncoder(ModelFiles.find(model), sample, batch_size, device) for model in models]
 
     @property
     def label(self) -> str:
@@ -70,8 +74,9 @@ class Similarity(Metric):
 class _KeptEncoder:
     """An encoder whose embeddings of originals, and cosines of pairs, are kept."""
 
-    def __init__(self, files: ModelFiles, batch_size: int, device: str | None) -> None:
+    def __init__(self, files: ModelFiles, sample: int | None, batch_size: int, device: str | None) -> None:
         self.files = files
+        self._sample = sample
         self._batch_size = batch_size
         self._device = device
 
@@ -82,7 +87,7 @@ class _KeptEncoder:
 
     def compare(self, case: Case, versions: dict[str, str]) -> Values:
         """The cosine of every pair."""
-        originals, obfuscated = case.originals, case.obfuscated
+        originals, obfuscated = case.originals.sample(self._sample), case.obfuscated.sample(self._sample)
 
         def embed(positions: list[int]) -> list[Row]:
             return list(self.model.embed([originals[position] for position in positions]))

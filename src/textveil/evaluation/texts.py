@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
@@ -37,7 +38,13 @@ class Texts(Sequence[str]):
     def __len__(self) -> int:
         return len(self._texts)
 
-    def __getitem__(self, position):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN204
+    @overload
+    def __getitem__(self, position: int) -> str: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, position: int | slice) -> str | tuple[str, ...]:
         return self._texts[position]
 
     def __iter__(self) -> Iterator[str]:

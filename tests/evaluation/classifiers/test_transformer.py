@@ -12,6 +12,7 @@ from textveil.errors import ParameterError, ResourceError
 from textveil.evaluation import Dataset
 from textveil.evaluation.attribute import AttributeInference
 from textveil.evaluation.base import Case
+from textveil.evaluation.classification import Setting, guess_f1
 from textveil.evaluation.classifiers.transformer import Transformer, class_weights, focal_loss
 from textveil.evaluation.dataset import Classes
 from textveil.evaluation.texts import Texts
@@ -109,7 +110,8 @@ def test_a_real_encoder_learns_authors_from_real_reviews(minilm):
     dataset = Dataset(texts, attribute=[row["author"] for row in rows])
     classifier = Transformer(model=minilm, learning_rate=2e-4, warmup_steps=10, epochs=2)
     metric = AttributeInference(classifier=classifier, seeds=[42])
-    found = metric.measure(Case(dataset, dataset.pair(texts)))
+    case = Case(dataset, dataset.pair(texts))
     assert len(texts) > 500
-    assert found.values["baseline"] == found.values["static"]
-    assert found.values["baseline"] > found.values["guess"] + 0.3
+    (baseline,) = metric.score(case, Setting.BASELINE)
+    assert baseline > guess_f1(dataset.attribute, [42]) + 0.3
+    assert metric.score(case, Setting.STATIC) == [baseline]

@@ -46,6 +46,12 @@ class Linear(Classifier):
         self._features: Held[Features] = Held(HELD_TEXTS)
 
     @property
+    def label(self) -> str:
+        """The name, the features, and how strongly weights are held small."""
+        words, characters = ("-".join(map(str, sizes)) for sizes in (WORDS, CHARACTERS))
+        return f"{self.name}, words {words}, characters {characters}, C {STRENGTH:g}"
+
+    @property
     def versions(self) -> dict[str, str]:
         """Of scikit-learn and SciPy."""
         return {package: require_version(package, extra=EXTRA) for package in ("scikit-learn", "scipy")}
