@@ -45,12 +45,23 @@ def test_models_in_folders_are_found_beside_the_study(tmp_path, values):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"dekompositions": ["words"]}, r"study.yaml', the file: There is no key 'dekompositions'. Did you mean 'decomp"),
+        (
+            {"dekompositions": ["words"]},
+            r"study.yaml', the file: There is no key 'dekompositions'. Did you mean 'decomp",
+        ),
         ({"datasets": {"r": {"path": "a", "lable": "x"}}}, "datasets.r: There is no key 'lable'. Did you mean 'label'"),
         ({"datasets": {"r": {"path": "a", "label": {"colum": "x"}}}}, "datasets.r.label: .*Did you mean 'column'"),
         ({"datasets": {"../r": {"path": "a"}}}, r"datasets\.\.\./r"),
         ({"datasets": {}}, "datasets: .*at least 1"),
         ({"datasets": {"r": {"path": "a", "sample": 0}}}, "datasets.r.sample.size: .*greater than or equal to 1"),
+        (
+            {"datasets": {"r": {"path": "a", "label": {"column": "x", "map": {1: "a", 1.5: "b", "1.0": "c"}}}}},
+            "same number",
+        ),
+        (
+            {"datasets": {"r": {"path": "a", "label": {"column": "x", "map": [1]}}}},
+            "datasets.r.label.map: .*dictionary",
+        ),
         ({"decompositions": ["wrods"]}, "decompositions: There is no decomposition 'wrods'. Did you mean 'words'"),
         ({"decompositions": ["words", "words"]}, "decompositions: 'words' is there twice"),
         ({"distributions": ["uniform", "baseline"]}, "distributions: 'uniform' is there twice"),
@@ -93,7 +104,15 @@ def test_files_that_are_no_study(tmp_path):
 
 
 def test_numbers_are_compared_by_what_they_are():
-    target = Target(column="stars", map={1: "bad", 2.5: "so", "x": "other", True: "yes"})
-    assert target.classify(["1", "1.0", "2.5", "x", "3", None]) == ["yes", "yes", "so", "other", None, None]
+    target = Target(column="stars", map={1: "bad", 2.5: "so", "x": "other", "True": 7})
+    assert target.classify(["1", "1.0", "2.5", "x", "true", "3", None]) == [
+        "bad",
+        "bad",
+        "so",
+        "other",
+        "7",
+        None,
+        None,
+    ]
     assert Target(column="stars").classify(["1", None]) == ["1", None]
     assert [write_value(value) for value in ("5.00", 5, "05", "nan", "inf", "a")] == ["5", "5", "5", "nan", "inf", "a"]

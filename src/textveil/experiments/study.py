@@ -85,7 +85,7 @@ class Target(_Part):
     """Where the classes of texts come from: a column as it is, or what its values are mapped to."""
 
     column: str
-    map: dict[Scalar, Scalar] | None = None
+    map: dict[str, str] | None = None
     """The class of each value; texts with another value are dropped."""
     most_frequent: Count | None = None
     """Keep the texts of so many of the most frequent classes; the others are dropped."""
@@ -94,8 +94,17 @@ class Target(_Part):
         """The class of every value of the column; ``None`` where the text is dropped."""
         if self.map is None:
             return list(values)
-        found = {write_value(key): str(name) for key, name in self.map.items()}
-        return [None if value is None else found.get(write_value(value)) for value in values]
+        return [None if value is None else self.map.get(write_value(value)) for value in values]
+
+    @field_validator("map", mode="before")
+    @classmethod
+    def _write_values(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        written = {write_value(key): write_value(name) for key, name in given.items()}
+        if len(written) < len(given):
+            raise ValueError("Two values are the same number. Remove one.")
+        return written
 
 
 class Sample(_Part):

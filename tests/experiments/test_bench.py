@@ -1,0 +1,53 @@
+"""What a process keeps loaded, and what values are found by."""
+
+from __future__ import annotations
+
+from textveil.evaluation import METRICS
+from textveil.experiments.bench import describe
+
+
+def keys(experiment):
+    with experiment.store.locked():
+        return experiment.bench.find_keys(experiment.prepare()["reviews"])
+
+
+def test_values_are_found_by_all_that_they_depend_on(make_study, values):
+    metrics = {"downstream": {}, "attribute": {}, "clear_text": {}}
+    first = keys(make_study(metrics=metrics))
+    assert set(first) == set(metrics)
+    seeds = keys(make_study(metrics=metrics, seeds=[1]))
+    assert (seeds["clear_text"], seeds["downstream"] != first["downstream"]) == (first["clear_text"], True)
+    other = {"reviews": {**values["datasets"]["reviews"], "attribute": "stars"}}
+    attribute = keys(make_study(metrics=metrics, datasets=other))
+    assert (attribute["downstream"], attribute["attribute"] != first["attribute"]) == (first["downstream"], True)
+    assert keys(make_study(metrics={"clear_text": {"words": 3}}))["clear_text"] != first["clear_text"]
+
+
+def test_a_trade_off_is_found_by_what_it_is_worked_out_from(make_study, monkeypatch):
+    monkeypatch.setattr(METRICS.load("trade_off"), "after", ("downstream",))
+    metrics = {"downstream": {}, "trade_off": {}}
+    first, second = (keys(make_study(metrics=metrics, seeds=seeds)) for seeds in ([1], [2]))
+    assert first["trade_off"] != second["trade_off"]
+
+
+def test_metrics_that_are_worked_out_from_others_come_last(make_study, monkeypatch):
+    monkeypatch.setattr(METRICS.load("clear_text"), "after", ("downstream",))
+    bench = make_study(metrics={"clear_text": {}, "downstream": {}}).bench
+    assert list(bench.metrics) == ["downstream", "clear_text"]
+
+
+def test_what_depends_on_nothing_keeps_no_scores(make_study):
+    bench = make_study().bench
+    assert bench.distributor("uniform").data_independent
+    assert bench.distributor("yake") is bench.distributor("yake")
+    assert set(bench.setting.methods) == {"words", "uniform", "yake"}
+    assert "yake" in bench.setting.methods["yake"]
+
+
+def test_an_unexpected_error_does_not_say_what_it_quotes():
+    try:
+        raise KeyError("some secret text")
+    except KeyError as error:
+        said = describe(error)
+    assert said.startswith("a KeyError in test_bench.py, line ")
+    assert "secret" not in said

@@ -1,0 +1,57 @@
+"""Presets: study files that are ready to be changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from textveil.encoders import PAPER_ENCODER
+from textveil.errors import UnknownNameError
+from textveil.evaluation.perplexity import PAPER_LANGUAGE_MODEL
+from textveil.evaluation.similarity import PAPER_ENCODERS
+from textveil.experiments.presets import DEFAULT_PRESET, list_presets, read_preset, write_preset
+from textveil.experiments.study import load_study
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_every_preset_is_a_study_with_comments(name, tmp_path):
+    write_preset(name, tmp_path / "study.yaml")
+    study = load_study(tmp_path / "study.yaml").study
+    assert study.name == name
+    assert {"identifiers", "attribute", "downstream", "similarity", "perplexity", "trade_off"} <= set(study.metrics)
+    assert read_preset(name).count("#") > 5
+
+
+def test_the_paper_s_study(tmp_path):
+    write_preset("paper", tmp_path / "study.yaml")
+    study = load_study(tmp_path / "study.yaml").study
+    assert study.size == 180
+    assert (study.seed, study.seeds, study.profiles) == (42, (42, 43, 44), ("paper",))
+    assert study.levels == {"high": 0.1, "medium": 1, "low": 5}
+    trustpilot, yelp = study.datasets["trustpilot"], study.datasets["yelp"]
+    assert (trustpilot.where, trustpilot.attribute.column) == ({"language": "en-US"}, "gender")
+    assert (yelp.attribute.column, yelp.attribute.most_frequent) == ("author", 10)
+    for source in (trustpilot, yelp):
+        stars = ["1", "2", "3", "4", "5"]
+        assert source.label.classify(stars) == ["negative", "negative", None, "positive", "positive"]
+        assert (source.sample.size, source.first_words) == (10_000, None)
+    assert study.distributions["attention"]["model"] == study.distributions["gradients"]["model"] == PAPER_ENCODER
+    assert tuple(study.metrics["similarity"]["models"]) == PAPER_ENCODERS
+    assert study.metrics["perplexity"] == {"model": PAPER_LANGUAGE_MODEL}
+    for metric in ("attribute", "downstream"):
+        assert study.metrics[metric] == {
+            "classifier": "transformer",
+            "classifier_options": {"model": "deberta-v3-base"},
+        }
+
+
+def test_an_unknown_preset_is_refused():
+    assert DEFAULT_PRESET in list_presets()
+    with pytest.raises(UnknownNameError, match="Did you mean 'paper'"):
+        read_preset("papers")
+
+
+def test_our_own_study_is_one():
+    path = Path(__file__).parents[2] / "docs/study/study.yaml"
+    assert load_study(path).study.size == 360

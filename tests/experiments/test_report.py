@@ -1,0 +1,46 @@
+"""The report of a study."""
+
+from __future__ import annotations
+
+import pytest
+
+from textveil.errors import InputError, OutputExistsError
+from textveil.experiments.report import report_study
+
+METRICS = {"downstream": {}, "clear_text": {}}
+LEVELS = {"high": 1, "medium": 10, "low": 40}
+
+
+def test_a_report_says_what_was_run(make_study, local, tmp_path):
+    experiment = make_study(levels=LEVELS)
+    experiment.run(local)
+    written = report_study(experiment, response="utility_f1")
+    assert written.left_out == ()
+    assert written.folder == experiment.store.folder / "report"
+    page = (written.folder / "report.html").read_text(encoding="utf-8")
+    for said in (
+        experiment.file.sha256[:16],
+        experiment.bench.metrics["downstream"].label,
+        "38 of reviews.jsonl",
+        "other for every",
+    ):
+        assert said in page
+    assert "gamma" not in page  # no text
+    report_study(experiment, response="utility_f1")  # its own report is replaced
+    elsewhere = tmp_path / "elsewhere"
+    report_study(experiment, response="utility_f1", folder=elsewhere)
+    with pytest.raises(OutputExistsError):
+        report_study(experiment, response="utility_f1", folder=elsewhere)
+
+
+def test_an_unfinished_study_is_reported_with_what_is_missing(make_study, local):
+    make_study(levels=LEVELS).run(local)
+    experiment = make_study(levels={**LEVELS, "lowest": 80})
+    written = report_study(experiment, response="utility_f1")
+    assert written.left_out == ("4 of 16 cells are not finished, 0 of them failed",)
+    assert written.left_out[0] in (written.folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_without_results_there_is_no_report(make_study):
+    with pytest.raises(InputError, match="Run the study first"):
+        report_study(make_study(), response="utility_f1")
