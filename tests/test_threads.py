@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -55,3 +57,17 @@ def test_a_limit_that_the_caller_set_holds():
 def test_an_error_reaches_the_caller():
     with pytest.raises(ZeroDivisionError):
         list(in_threads(lambda n: 1 // n, ((n,) for n in (1, 0, 2))))
+
+
+def test_a_process_keeps_to_its_threads_whatever_it_loads_later():
+    code = """
+import numpy, threadpoolctl
+from textveil.threads import limit_threads
+limit_threads(1)
+import torch
+print(torch.get_num_threads(), max(library["num_threads"] for library in threadpoolctl.threadpool_info()))
+limit_threads(2)
+print(torch.get_num_threads())
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert shown == ["1", "1", "2"]

@@ -53,6 +53,18 @@ def test_several_encoders_are_averaged(make_encoder, minilm):
     assert all(name in both.label for name in both.details["encoders"])
 
 
+def test_a_sample_of_pairs_is_always_the_same(similarity, minilm):
+    some = Similarity(sample=2)
+    alone = [measure(similarity, [pair]).values["cosine"] for pair in PAIRS]
+    found = measure(some, PAIRS).values["cosine"]
+    assert found == measure(Similarity(sample=2), PAIRS).values["cosine"]
+    means = [np.mean([alone[i] for i in kept]) for kept in ((0, 1), (0, 2), (1, 2))]
+    assert sum(abs(found - mean) < 1e-5 for mean in means) == 1
+    assert measure(Similarity(sample=3), PAIRS).values["cosine"] == pytest.approx(np.mean(alone), abs=1e-5)
+    with pytest.raises(ParameterError, match="sample of one pair"):
+        Similarity(sample=0)
+
+
 def test_nothing_left_of_a_text(similarity):
     assert -1 <= measure(similarity, [("The soup was cold.", "")]).values["cosine"] < 0.5
 

@@ -82,6 +82,26 @@ def test_an_address_is_for_a_cluster(name):
         EXECUTORS.load(name)(1, "auto")
 
 
+@pytest.mark.parametrize("name", ["local", "processes"])
+def test_gpus_are_divided_by_a_cluster(name):
+    with pytest.raises(ParameterError, match="--gpus-per-task goes with --executor ray"):
+        EXECUTORS.load(name)(1, gpus_per_task=0.5)
+
+
+@pytest.mark.parametrize("gpus", [-1, float("nan"), float("inf")])
+def test_gpus_are_a_number(gpus):
+    with pytest.raises(ParameterError, match="GPUs per task"):
+        EXECUTORS.load("ray")(1, gpus_per_task=gpus)
+
+
+@pytest.mark.parametrize("name", ["processes", "ray"])
+def test_workers_stay_and_keep_what_they_have_loaded(name):
+    with EXECUTORS.load(name)(1) as executor:
+        first, second = (set(executor.map(work.where, range(3))) for _ in range(2))
+    assert first == second
+    assert len(first) == 1
+
+
 def test_the_local_executor_has_one_worker():
     with pytest.raises(ParameterError, match="--executor processes"):
         EXECUTORS.load("local")(2)

@@ -33,6 +33,16 @@ def test_a_killed_worker_of_a_cluster(cluster, tmp_path):
         assert sorted(executor.map(work.die_once, tasks)) == ["a", "b", "die"]
 
 
+def test_a_cluster_without_the_gpus(cluster):
+    with pytest.raises(ExecutionError, match="A task is to have 1 GPUs, and the cluster has 0"):
+        RayExecutor(2, cluster.address, gpus_per_task=1)
+
+
+def test_more_workers_than_a_cluster_has_room_for(cluster):
+    with RayExecutor(5, cluster.address) as executor:
+        assert sorted(executor.map(work.double, range(20))) == [2 * number for number in range(20)]
+
+
 def test_a_cluster_that_is_not_there():
     with pytest.raises(ExecutionError, match=r"127\.0\.0\.1:1'"):
         RayExecutor(2, "127.0.0.1:1")

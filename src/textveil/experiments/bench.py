@@ -145,11 +145,11 @@ class Bench:
             if obfuscate:
                 made = self._make_texts(cell)
                 self.store.forget_failure(cell, OBFUSCATION, TEXTS_KEY)
-            for failure in self._measure(cell, metrics, made):
-                if isinstance(failure, Failure):
-                    failures.append(failure)
+            for done in self._measure(cell, metrics, made):
+                if isinstance(done, Failure):
+                    failures.append(done)
                 else:
-                    measured.append(failure)
+                    measured.append(done)
         except Exception as error:  # noqa: BLE001 # the other cells go on
             failures.append(Failure(OBFUSCATION, describe(error)))
             self.store.write_failure(cell, TEXTS_KEY, failures[-1])

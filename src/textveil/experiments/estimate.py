@@ -80,7 +80,7 @@ def estimate(bench: Bench, plan: Plan, workers: int) -> Estimate:
     sizes = {name: bench.prepared(name).description.texts for name in bench.study.datasets}
     seconds = sum(timings.sum(_list_steps(task), sizes[task.cell.dataset]) for task in plan.cells)
     for task in scores:
-        seconds += timings.sum([_name_scores(task.distribution)], min(task.stop, sizes[task.dataset]) - task.start)
+        seconds += timings.sum([_name_scores(task.distribution)], task.stop - task.start)
     return Estimate(seconds / workers, basis)
 
 

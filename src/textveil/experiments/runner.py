@@ -94,11 +94,12 @@ class Experiment:
     def _plan_scores(self, job: Job, todo: Sequence[CellState]) -> list[ScoreTask]:
         """For every data set, the distributions that some cell without texts has; part by part."""
         pairs = dict.fromkeys((state.cell.dataset, state.cell.distribution) for state in todo if state.lacks_texts)
+        sizes = {dataset: self.bench.prepared(dataset).description.texts for dataset, _ in pairs}
         return [
-            ScoreTask(job, dataset, distribution, start, start + PART_TEXTS)
+            ScoreTask(job, dataset, distribution, start, min(start + PART_TEXTS, sizes[dataset]))
             for dataset, distribution in pairs
             if not self.bench.distributor(distribution).data_independent
-            for start in range(0, self.bench.prepared(dataset).description.texts, PART_TEXTS)
+            for start in range(0, sizes[dataset], PART_TEXTS)
         ]
 
     def run(self, executor: Executor, *, retry_failed: bool = False, watcher: Watcher | None = None) -> list[CellState]:
