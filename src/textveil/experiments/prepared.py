@@ -135,17 +135,16 @@ def _locate(name: str, source: DatasetSource, folder: Path) -> tuple[Path, dict[
 
 def _check_unchanged(name: str, path: Path, folder: Path) -> None:
     """Refuse a file that is not what it was: old texts would be compared with new ones."""
+    known = [_read_description(described) for described in folder.glob(f"{name}-*.json")]
+    hashes = {each.source_sha256 for each in known if each.name == name and each.source == path.name}
     if not path.is_file():
-        if path.exists() or not list(folder.glob(f"{name}-*.json")):
+        if not hashes:
             raise InputError(f"The data set {name!r} is not there: {str(path)!r} is no file. Check its path.")
-        return  # it is not needed again
-    for described in folder.glob(f"{name}-*.json"):
-        known = _read_description(described)
-        if known.name == name and known.source == path.name and known.source_sha256 != hash_file(path):
-            raise StudyError(
-                f"The data set {name!r} has changed since this study began: {str(path)!r} has another SHA-256 than it "
-                "had. Put the file back, or begin anew with another --folder."
-            )
+    elif hashes and hashes != {hash_file(path)}:
+        raise StudyError(
+            f"The data set {name!r} has changed since this study began: {str(path)!r} has another SHA-256 than it had. "
+            "Put the file back, or begin anew with another --folder."
+        )
 
 
 def _hash(values: Sequence[str] | None) -> str | None:
