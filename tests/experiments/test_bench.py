@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from textveil.errors import StudyError
 from textveil.evaluation import METRICS
 from textveil.experiments.bench import describe
 
@@ -34,6 +37,12 @@ def test_metrics_that_are_worked_out_from_others_come_last(make_study, monkeypat
     monkeypatch.setattr(METRICS.load("clear_text"), "after", ("downstream",))
     bench = make_study(metrics={"clear_text": {}, "downstream": {}}).bench
     assert list(bench.metrics) == ["downstream", "clear_text"]
+
+
+def test_an_option_of_the_wrong_kind_is_said_before_anything_is_run(make_study, local):
+    experiment = make_study(metrics={"inversion": {"sample": "many"}})
+    with pytest.raises(StudyError, match="'inversion' does not take these options: .*sample: 'many'"):
+        experiment.run(local)
 
 
 def test_what_depends_on_nothing_keeps_no_scores(make_study):

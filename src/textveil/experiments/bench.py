@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from textveil.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.distribution.caching import CachedDistributor
-from textveil.errors import InputError, ParameterError, TextveilError, describe_bug
+from textveil.errors import InputError, ParameterError, StudyError, TextveilError, describe_bug
 from textveil.evaluation import METRICS, Case, Dataset, Measurement, Metric, Need
 from textveil.experiments.grid import Cell, Setting
 from textveil.experiments.prepared import Description, PreparedDataset, find_dataset
@@ -23,6 +23,8 @@ from textveil.experiments.study import Options, Study
 from textveil.obfuscation import Obfuscation, Obfuscator
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.version import __version__
+
+T = TypeVar("T")
 
 TEXTS_KEY = "texts"
 """What tells one failure of obfuscation from another: nothing, since a cell is obfuscated in one way."""
@@ -65,7 +67,7 @@ class Bench:
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """The metrics by their names, those that are worked out from others last."""
-        made = {name: METRICS.load(name)(**self._choose_options(name)) for name in self.study.metrics}
+        made = {name: _make(METRICS.load(name), name, self._choose_options(name)) for name in self.study.metrics}
         return dict(sorted(made.items(), key=lambda item: len(item[1].after)))
 
     def _choose_options(self, metric: str) -> Options:
@@ -86,7 +88,7 @@ class Bench:
     def distributor(self, name: str) -> Distributor:
         """A distributor of the study, with its scores kept; one whose scores cost nothing keeps none."""
         if name not in self._distributors:
-            made = DISTRIBUTORS.load(name)(**self.study.distributions[name])
+            made = _make(DISTRIBUTORS.load(name), name, self.study.distributions[name])
             self._distributors[name] = made if made.data_independent else CachedDistributor(made, self.store.scores)
         return self._distributors[name]
 
@@ -226,6 +228,15 @@ class Bench:
         if [result.text for result in kept] != list(case.obfuscated):
             raise InputError("Other software repeats the noise of this cell in another way. Begin with a new --folder.")
         return kept
+
+
+def _make(kind: Callable[..., T], name: str, options: Options) -> T:
+    """A metric or a distributor with its options, which a file may have written wrongly."""
+    try:
+        return kind(**options)
+    except TypeError as error:
+        given = ", ".join(f"{option}: {value!r}" for option, value in options.items() if option != "bundle")
+        raise StudyError(f"{name!r} does not take these options: {given}. Mend them in the study.") from error
 
 
 def describe(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,10 +218,7 @@ class Study(_Part):
     def size(self) -> int:
         """How many cells there are."""
         factors = (self.datasets, self.levels, self.decompositions, self.distributions, self.mechanisms, self.profiles)
-        cells = 1
-        for values in factors:
-            cells *= len(values)
-        return cells
+        return math.prod(map(len, factors))
 
     def choose_options(self, metric: str) -> Options:
         """The options of a metric, with what holds for the whole study."""
