@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -217,7 +217,14 @@ class Study(_Part):
     @property
     def size(self) -> int:
         """How many cells there are."""
-        factors = (self.datasets, self.levels, self.decompositions, self.distributions, self.mechanisms, self.profiles)
+        factors: tuple[Collection[str], ...] = (
+            self.datasets,
+            self.levels,
+            self.decompositions,
+            self.distributions,
+            self.mechanisms,
+            self.profiles,
+        )
         return math.prod(map(len, factors))
 
     def choose_options(self, metric: str) -> Options:
