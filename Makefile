@@ -11,6 +11,7 @@ DATASETS ?= $(wildcard ../shared/datasets)
 # What the tests need of the resources is installed beside the environment, not into the user's own folder.
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
+SLOW_RESOURCES := $(addprefix $(VENV)/resources/,smollm2)
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check format bench clean
@@ -41,7 +42,7 @@ demo: $(RESOURCES)  ## Obfuscate a few texts and show what is protected
 test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)
 	$(BIN)/python -m pytest
 
-test-all: check $(RESOURCES) $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
+test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
 	$(BIN)/python -m pytest -m ''
 
 check: $(VENV)/installed  ## Lint and type-check

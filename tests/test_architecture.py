@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 import textveil
+from textveil.evaluation import CLASSIFIERS, METRICS
 
 SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
     {"version", "errors", "stopwords", "contractions", "abbreviations"},
     {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress"},
-    {"text", "unfinished", "resources"},
+    {"text", "unfinished", "resources", "kept"},
+    {"models"},
     {"vectors", "sentences", "encoders", "senses"},
     {"rows"},
     {"matching", "tagging"},
@@ -28,6 +30,7 @@ LAYERS = [
     {"tables"},
     {"execution"},
     {"jobs", "corpus"},
+    {"evaluation"},
     {"cli"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -63,6 +66,15 @@ def test_imports_point_one_way(path: Path) -> None:
                 assert name == f"{here}.base", f"{path.name} imports its sibling {name}"
             continue
         assert LEVEL[there] < LEVEL[here], f"{path} imports {name}, which lies above or beside it"
+
+
+def test_metrics_and_classifiers_do_not_know_each_other() -> None:
+    for registry in (METRICS, CLASSIFIERS):
+        rooms = {registry.load(name).__module__.removeprefix("textveil.") for name in registry}
+        assert len(rooms) == len(list(registry))  # one file each
+        for name in rooms:
+            known = imports_of(SOURCE / f"{name.replace('.', '/')}.py")
+            assert not rooms & set(known), f"{name} imports another of its kind"
 
 
 def test_every_module_says_in_one_sentence_what_lives_there() -> None:
@@ -107,8 +119,8 @@ def test_public_names() -> None:
 
 def test_starting_loads_nothing_heavy() -> None:
     heavy = set(
-        "captum datasets gensim huggingface_hub keybert nltk nupunkt pandas pip pyarrow ray scipy "
-        "sentence_transformers sklearn spacy torch transformers yake".split()
+        "accelerate captum datasets gensim gguf huggingface_hub keybert nltk nupunkt pandas pip presidio_analyzer "
+        "pyarrow ray scipy sentence_transformers sklearn spacy torch transformers yake".split()
     )
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

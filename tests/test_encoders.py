@@ -1,5 +1,3 @@
-import json
-import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -7,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.encoders import DEFAULT_ENCODER, Encoder, EncoderFiles, ReadText, TokenisedText, Window, split_windows
-from textveil.errors import ParameterError, ResourceError
+from textveil.encoders import Encoder, ReadText, TokenisedText, Window, split_windows
+from textveil.errors import ResourceError
+from textveil.models import ModelFiles
 from textveil.text import Document
 
 
@@ -56,52 +55,9 @@ def test_what_windows_see_is_put_together():
     assert text.average().tolist() == [50 + i for i in range(10)]
 
 
-@pytest.mark.parametrize(
-    "name", ["all-minilm-l6-v2", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2", DEFAULT_ENCODER]
-)
-def test_a_resource_may_be_named_as_at_hugging_face(name, minilm):
-    found = EncoderFiles.find(name)
-    assert (found.name, found.folder) == ("all-minilm-l6-v2", minilm)
-
-
-def test_the_label_tells_models_apart(minilm, tmp_path):
-    copy = shutil.copytree(minilm, tmp_path / "copy")
-    same = EncoderFiles.find(copy)
-    assert same.label == f"copy {EncoderFiles.find('all-minilm-l6-v2').hash}"
-    config = json.loads((copy / "config.json").read_text())
-    (copy / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-5}))
-    assert EncoderFiles.find(copy).hash != same.hash
-
-
-def test_a_model_in_the_cache_of_hugging_face(minilm, tmp_path, monkeypatch):
-    model = tmp_path / "models--some--encoder"
-    shutil.copytree(minilm, model / "snapshots" / "abc")
-    (model / "refs").mkdir()
-    (model / "refs" / "main").write_text("abc")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    found = EncoderFiles.find("some/encoder")
-    assert (found.name, found.folder) == ("some/encoder", model / "snapshots" / "abc")
-    with pytest.raises(ResourceError, match="hf download some/other"):
-        EncoderFiles.find("some/other")
-
-
-def test_a_resource_that_is_not_installed(monkeypatch):
-    monkeypatch.setattr("textveil.resources.places._candidates", lambda resource: iter(()))
-    with pytest.raises(ResourceError, match="textveil resources install bert-base-uncased"):
-        EncoderFiles.find("bert-base-uncased")
-
-
-@pytest.mark.parametrize("name", ["no-such-encoder", "a/b/c", "../nowhere"])
-def test_what_is_no_encoder_at_all(name, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ResourceError, match="There is no encoder|is not on this machine"):
-        EncoderFiles.find(name)
-
-
 def load(folder, **options):
     options = {"attention": None, "batch_size": 2, "device": None, **options}
-    return Encoder.load(EncoderFiles.find(folder), **options)
+    return Encoder.load(ModelFiles.find(folder), **options)
 
 
 def test_a_folder_without_an_encoder(tmp_path):
@@ -166,11 +122,6 @@ def test_as_much_as_a_model_has_positions_for_is_read_at_a_time(make_encoder, fa
 
     encoder.read(["word " * 2000], look)
     assert max(sizes) == encoder.capacity + 2
-
-
-def test_a_device_that_is_not_there(make_encoder):
-    with pytest.raises(ParameterError, match="no device 'nowhere'"):
-        load(make_encoder(), device="nowhere")
 
 
 def test_the_threads_of_pytorch_are_given_back(make_encoder):

@@ -1,90 +1,29 @@
-"""BERT-like encoders: where they are, and how they read texts of any length in batches of windows."""
+"""BERT-like encoders: how they read texts of any length in batches of windows."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.errors import ParameterError, ResourceError
+from textveil.errors import ResourceError
 from textveil.extras import require
-from textveil.hashing import hash_files
-from textveil.resources import RESOURCES, find
+from textveil.models import EXTRA, ModelFiles, choose_device, make_readable, reading_model
 from textveil.text import Document
 
 DEFAULT_ENCODER = "all-minilm-l6-v2"
 PAPER_ENCODER = "bert-base-uncased"
-EXTRA = "neural"
 BATCH_SIZE = 8
 """Windows that are read at a time."""
 
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_MODEL_FILES = (
-    "config.json", "*/config.json", "modules.json", "sentence_bert_config.json", "tokenizer*.json",
-    "special_tokens_map.json", "vocab*", "merges.txt", "*.model", "*.safetensors",
-)  # fmt: skip
-_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half of a character, which tokenizers refuse
 _UNLIMITED = 1 << 20  # a tokenizer without a limit says 1e30
 
 Numbers: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class EncoderFiles:
-    """The folder of a model, and what a certificate calls it."""
-
-    name: str
-    folder: Path
-
-    @classmethod
-    def find(cls, model: str | Path) -> EncoderFiles:
-        """Where a model is that is named as a resource, a folder, or an OWNER/NAME in the cache of Hugging Face.
-
-        Raises:
-            ResourceError: It is not on this machine. The message has the command that fetches it.
-        """
-        name = str(model)
-        for resource in RESOURCES.values():
-            if name.lower() in (resource.name, *map(str.lower, resource.hub_names)):
-                return cls(resource.name, find(resource.name))
-        if Path(model).is_dir():
-            return cls(Path(model).resolve().name, Path(model))
-        if isinstance(model, str) and _HUB_ID.fullmatch(model):
-            return cls(model, _find_in_hub_cache(model))
-        raise ResourceError(
-            f"There is no encoder {name!r}. Give a resource (textveil resources list), a folder, or the OWNER/NAME of "
-            "a model at Hugging Face."
-        )
-
-    @cached_property
-    def hash(self) -> str:
-        """The first digits of a SHA-256 over the files that its results depend on."""
-        return hash_files(sorted({path for pattern in _MODEL_FILES for path in self.folder.glob(pattern)}))
-
-    @property
-    def label(self) -> str:
-        """The name with the hash."""
-        return f"{self.name} {self.hash}"
-
-
-def _find_in_hub_cache(name: str) -> Path:
-    hub = require("huggingface_hub", extra=EXTRA)
-    try:
-        return Path(hub.snapshot_download(name, local_files_only=True))
-    except (OSError, ValueError) as error:  # not there, or no possible name
-        raise ResourceError(
-            f"The encoder {name!r} is not on this machine. Fetch it with: hf download {name}"
-        ) from error
 
 
 class Window(NamedTuple):
@@ -124,7 +63,7 @@ class Encoder:
     """
 
     def __init__(
-        self, files: EncoderFiles, model: Any, tokenizer: Any, *, window: int, batch_size: int, device: str | None
+        self, files: ModelFiles, model: Any, tokenizer: Any, *, window: int, batch_size: int, device: str | None
     ) -> None:
         self.torch = require("torch", extra=EXTRA)
         self.files = files
@@ -141,7 +80,7 @@ class Encoder:
         self.capacity = window - inner - behind
 
     @classmethod
-    def load(cls, files: EncoderFiles, *, attention: str | None, batch_size: int, device: str | None) -> Encoder:
+    def load(cls, files: ModelFiles, *, attention: str | None, batch_size: int, device: str | None) -> Encoder:
         """Load an encoder, with the implementation of ``attention`` that transformers knows by this name.
 
         Raises:
@@ -212,7 +151,7 @@ class Encoder:
         if not texts:
             return []
         encoded = self.tokenizer(
-            [_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text) for text in texts],
+            list(map(make_readable, texts)),
             add_special_tokens=False,
             return_offsets_mapping=True,
             truncation=False,
@@ -255,6 +194,36 @@ class Encoder:
             f"The encoder {self.files.name!r} {trouble}. Choose another, such as {DEFAULT_ENCODER}, "
             "or check it with: textveil resources verify"
         )
+
+
+class SentenceEncoder(Encoder):
+    """An encoder that gives a text one vector, with the pooling that it comes with."""
+
+    @classmethod
+    def open(cls, files: ModelFiles, *, batch_size: int, device: str | None) -> SentenceEncoder:
+        """Load a sentence encoder.
+
+        Raises:
+            ResourceError: The folder has none, or no fast tokenizer.
+        """
+        sentence_transformers = require("sentence_transformers", extra=EXTRA)
+        with reading_model(files):
+            model = sentence_transformers.SentenceTransformer(
+                str(files.folder),
+                device=choose_device(device),
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True, "dtype": "float32"},
+            )
+        return cls(files, model, model.tokenizer, window=model.max_seq_length, batch_size=batch_size, device=device)
+
+    def embed(self, texts: Sequence[str]) -> Values:
+        """The embedding of every text; of a long one, the mean over its windows."""
+        return np.array([text.average() for text in self.read(texts, self._look)])
+
+    def _look(self, batch: Batch) -> Any:
+        with self.torch.inference_mode():
+            return self.model({"input_ids": batch.ids, "attention_mask": batch.mask})["sentence_embedding"]
 
 
 class ReadText(NamedTuple):
@@ -305,39 +274,6 @@ def split_windows(number: int, text: TokenisedText, capacity: int) -> list[Windo
     return [
         Window(number, start, start + capacity, first, last) for start, (first, last) in zip(starts, own, strict=True)
     ]
-
-
-@contextmanager
-def reading_model(files: EncoderFiles) -> Iterator[None]:
-    """Keep transformers from talking while a model is read; what goes wrong is an error of the model."""
-    logging = require("transformers.utils.logging", extra=EXTRA)
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    try:
-        yield
-    except Exception as error:  # of transformers, safetensors, tokenizers and JSON, which have no root in common
-        first_line = str(error).strip().partition("\n")[0]
-        raise ResourceError(
-            f"The folder of {files.name!r} has no encoder that can be read ({type(error).__name__}: {first_line}). "
-            "It needs config.json, a tokenizer and weights as safetensors."
-        ) from error
-    finally:
-        logging.set_verbosity(level)
-        if shown:
-            logging.enable_progress_bar()
-
-
-def choose_device(device: str | None) -> str:
-    """The device that is asked for; else a GPU, where there is one."""
-    torch = require("torch", extra=EXTRA)
-    if device is None:
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ParameterError(f"PyTorch has no device {device!r} here. Leave it out, or use cpu.") from error
-    return device
 
 
 def _window(model: Any, tokenizer: Any) -> int:

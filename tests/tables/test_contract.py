@@ -169,3 +169,35 @@ def test_a_row_or_a_head_that_changes_is_described_otherwise(name):
     if name in ("csv", "tsv", "jsonl"):
         assert describe(content) != describe(content.replace(b"r1", b"x1"))
     assert describe(content) != describe(content.replace(b"stars", b"moons"))
+
+
+@pytest.mark.parametrize("name", WITH_COLUMNS)
+def test_other_columns_can_be_read(name):
+    table = open_table(name)
+    batches = list(table.read(io.BytesIO(make(name, ["one", "two", "three", "four"])), batch_size=3))
+    assert [value for rows in batches for value in table.values(rows, "id")] == ["r0", "r1", "r2", "r3"]
+    with pytest.raises(ColumnError, match="no column 'author'.* 'stars'"):
+        table.values(batches[0], "author")
+
+
+def test_what_a_column_holds_besides_strings():
+    lines = b'{"text": "a", "n": 1.50, "b": true, "none": null, "s": "\\u00e9"}\n{"text": "b"}\n'
+    table = open_table("jsonl")
+    (rows,) = table.read(io.BytesIO(lines), batch_size=9)
+    read = {column: table.values(rows, column) for column in ("n", "b", "none", "s")}
+    assert read == {"n": ["1.50", None], "b": ["true", None], "none": [None, None], "s": ["\u00e9", None]}
+    out = io.BytesIO()
+    pq.write_table(pa.table({"text": ["a", "b"], "n": [1, None]}), out)
+    table = open_table("parquet")
+    (rows,) = table.read(io.BytesIO(out.getvalue()), batch_size=9)
+    assert table.values(rows, "n") == ["1", None]
+    table = open_table("csv")
+    (rows,) = table.read(io.BytesIO(b"text,n\na,\nb,0\n"), batch_size=9)
+    assert table.values(rows, "n") == [None, "0"]
+
+
+def test_plain_text_has_no_other_columns():
+    table = open_table("txt")
+    (rows,) = table.read(io.BytesIO(b"a\n"), batch_size=9)
+    with pytest.raises(ColumnError, match="no column 'author'.* Use csv"):
+        table.values(rows, "author")

@@ -12,12 +12,13 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from textveil.cli import bundle, bundle_making, decompose, distribute, obfuscate, prepare, resources
+from textveil.cli import bundle, bundle_making, decompose, distribute, evaluate, obfuscate, prepare, resources
 from textveil.cli.reporting import USAGE, report
 from textveil.version import __version__
 
 EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the world don't live in New York City."
   textveil distribute "The soup was cold and the waiter rude." --epsilon 14
+  textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
@@ -50,6 +51,7 @@ app = typer.Typer(
 app.command("obfuscate", epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfuscate.obfuscate)
 app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
 app.command("distribute", epilog=distribute.EXAMPLES, no_args_is_help=True)(distribute.distribute)
+app.command("evaluate", epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
 app.add_typer(bundle.app, name="bundle")
 prepare.app.command("train", epilog=bundle_making.TRAIN_EXAMPLES, no_args_is_help=True)(bundle_making.train)
 prepare.app.command("bundle", epilog=bundle_making.BUNDLE_EXAMPLES, no_args_is_help=True)(bundle_making.make_bundle)

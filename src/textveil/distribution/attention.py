@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from textveil.distribution.base import EncoderDistributor, Score
-from textveil.encoders import EXTRA, Batch, Encoder
+from textveil.encoders import Batch, Encoder
 from textveil.extras import require
+from textveil.models import EXTRA
 from textveil.text import Document
 
 IMPLEMENTATION = "textveil"

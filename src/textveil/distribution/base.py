@@ -9,9 +9,10 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from textveil.encoders import BATCH_SIZE, DEFAULT_ENCODER, EXTRA, Encoder, EncoderFiles
+from textveil.encoders import BATCH_SIZE, DEFAULT_ENCODER, Encoder
 from textveil.errors import ParameterError
 from textveil.extras import require_version
+from textveil.models import EXTRA, ModelFiles
 from textveil.text import Document
 
 Score: TypeAlias = float | None
@@ -71,7 +72,7 @@ class EncoderDistributor(Distributor):
             require_version(package, extra=EXTRA)
         self.batch_size = check_count("batch size", batch_size)
         self.device = device
-        self.files = EncoderFiles.find(model)
+        self.files = ModelFiles.find(model)
 
     @property
     def label(self) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from textveil.distribution.base import EncoderDistributor, Score, check_count
-from textveil.encoders import EXTRA, Batch, Encoder
+from textveil.encoders import Batch, Encoder
 from textveil.extras import require
+from textveil.models import EXTRA
 from textveil.text import Document
 
 STEPS = 50

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+from typing import cast
 
 from textveil.distribution.base import EncoderDistributor, Score
-from textveil.encoders import EXTRA, Batch, Encoder, Values, choose_device, reading_model
+from textveil.encoders import SentenceEncoder
 from textveil.extras import require
+from textveil.models import EXTRA
 from textveil.text import Document
 
 
@@ -20,25 +19,9 @@ class KeyBERT(EncoderDistributor):
     invert = True
     packages = ("keybert", "scikit-learn", "sentence-transformers", "torch", "transformers")
 
-    def load(self) -> Encoder:
-        """Load the encoder as a sentence encoder, with the pooling that it comes with."""
-        transformers = require("sentence_transformers", extra=EXTRA)
-        with reading_model(self.files):
-            model = transformers.SentenceTransformer(
-                str(self.files.folder),
-                device=choose_device(self.device),
-                local_files_only=True,
-                trust_remote_code=False,
-                model_kwargs={"use_safetensors": True, "dtype": "float32"},
-            )
-        return Encoder(
-            self.files,
-            model,
-            model.tokenizer,
-            window=model.max_seq_length,
-            batch_size=self.batch_size,
-            device=self.device,
-        )
+    def load(self) -> SentenceEncoder:
+        """Load the encoder as a sentence encoder."""
+        return SentenceEncoder.open(self.files, batch_size=self.batch_size, device=self.device)
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The similarity of every word to its document."""
@@ -53,20 +36,12 @@ class KeyBERT(EncoderDistributor):
         keybert = require("keybert", extra=EXTRA)
         vectorizers = require("sklearn.feature_extraction.text", extra=EXTRA)
         vocabulary = sorted({word for words in known.values() for word in words})
-        keywords = keybert.KeyBERT(self.encoder.model).extract_keywords(
+        encoder = cast("SentenceEncoder", self.encoder)
+        keywords = keybert.KeyBERT(encoder.model).extract_keywords(
             list(known),
             vectorizer=vectorizers.CountVectorizer(analyzer=known.__getitem__, vocabulary=vocabulary),
             top_n=len(vocabulary),
-            doc_embeddings=self._embed(list(known)),
-            word_embeddings=self._embed(vocabulary),
+            doc_embeddings=encoder.embed(list(known)),
+            word_embeddings=encoder.embed(vocabulary),
         )
         return list(map(dict, [keywords] if len(known) == 1 else keywords))
-
-    def _embed(self, texts: Sequence[str]) -> Values:
-        """The embedding of every text; of a long one, the mean over its windows."""
-        return np.array([text.average() for text in self.encoder.read(texts, self._look)])
-
-    def _look(self, batch: Batch) -> Any:
-        with self.encoder.torch.inference_mode():
-            features = {"input_ids": batch.ids, "attention_mask": batch.mask}
-            return self.encoder.model(features)["sentence_embedding"]

@@ -265,7 +265,7 @@ _ALL = (
     ),
     Resource(
         name="spacy-en",
-        purpose="en_core_web_sm 3.8.0, spaCy's small English model: tags, names of people",
+        purpose="en_core_web_sm 3.8.0, spaCy's small English model: tags, names of people, identifiers",
         licence="MIT",
         size=15_232_079,
         files=SPACY,

@@ -78,6 +78,14 @@ class Table(ABC):
         return (rows.texts for rows in self.read(stream, batch_size=batch_size))
 
     @abstractmethod
+    def values(self, rows: Rows, column: str) -> list[str | None]:
+        """What some rows hold in another column, as it is written; ``None`` where there is nothing.
+
+        Raises:
+            ColumnError: There is no such column.
+        """
+
+    @abstractmethod
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of rows that were read by this table; ``head`` is true at the beginning of a file."""
 
@@ -96,18 +104,19 @@ class Table(ABC):
 
     def _find_column(self, columns: Sequence[str]) -> int:
         """The position of the text column; outcomes must not replace a column of the user's."""
-        if columns.count(self.column) > 1:
-            raise ColumnError(f"{self.source} has the column {self.column!r} more than once. Rename one of them.")
-        if self.column not in columns:
-            raise ColumnError(
-                f"{self.source} has no column {self.column!r}. It has: {list_columns(columns)}. "
-                "Choose one with --column."
-            )
+        position = self._position(columns, self.column)
         if self.outcome_column in columns and self.outcome_column != OUTCOME_COLUMN:
             raise ColumnError(
                 f"{self.source} has a column {self.outcome_column!r} already. Name another with --outcome-column."
             )
-        return columns.index(self.column)
+        return position
+
+    def _position(self, columns: Sequence[str], name: str) -> int:
+        if columns.count(name) > 1:
+            raise ColumnError(f"{self.source} has the column {name!r} more than once. Rename one of them.")
+        if name not in columns:
+            raise ColumnError(f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one.")
+        return columns.index(name)
 
 
 def list_columns(columns: Sequence[str]) -> str:

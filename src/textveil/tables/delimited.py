@@ -70,6 +70,11 @@ class CsvTable(Table):
                 width = width or len(record)
                 yield record
 
+    def values(self, rows: Rows, column: str) -> list[str | None]:
+        """The fields of a column; an empty one holds nothing."""
+        position = self._position(self.header, column)
+        return [record[position] or None for record in rows.carried]
+
     def describe_head(self) -> str:
         """The header."""
         return repr(self.header)

@@ -87,6 +87,14 @@ class JsonLinesTable(Table):
         text: str | None = _DECODER.decode(value)
         return text
 
+    def values(self, rows: Rows, column: str) -> list[str | None]:
+        """The values of a name: strings as they are, others as they are written."""
+        objects = [dict(members) for members in rows.carried]
+        if not any(column in members for members in objects):
+            self._position(list(objects[0]), column)
+        values = (members.get(column, "null") for members in objects)
+        return [None if value == "null" else _DECODER.decode(value) if value[0] == '"' else value for value in values]
+
     def describe_rows(self, rows: Rows) -> Iterable[str]:
         """The objects."""
         return map(repr, rows.carried)

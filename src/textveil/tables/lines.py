@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import IO, BinaryIO
 
+from textveil.errors import ColumnError
 from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
 
 
@@ -18,6 +19,10 @@ class LinesTable(Table):
         """Stream the lines without their line feeds."""
         lines = decode_lines(stream, self.source)
         return batch_rows(((line.removesuffix("\n"), None) for line in lines), batch_size)
+
+    def values(self, rows: Rows, column: str) -> list[str | None]:
+        """There are none."""
+        raise ColumnError(f"{self.source} is plain text and has no column {column!r}. Use csv, tsv, jsonl or parquet.")
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer of lines."""

@@ -43,6 +43,11 @@ class ParquetTable(Table):
                 for part in batch_texts(enumerate(texts), batch_size, text_of=itemgetter(1)):
                     yield Rows([text for _, text in part], batch.slice(part[0][0], len(part)))
 
+    def values(self, rows: Rows, column: str) -> list[str | None]:
+        """The values of a column, as Python writes them."""
+        values = rows.carried.column(self._position(rows.carried.schema.names, column)).to_pylist()
+        return [None if value is None else str(value) for value in values]
+
     def read_texts(
         self, stream: IO[bytes], *, batch_size: int, head: bool = True, groups: Iterable[int] | None = None
     ) -> Iterator[list[str | None]]:

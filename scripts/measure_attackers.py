@@ -1,0 +1,82 @@
+"""Measure what linear attackers and a task learn from a data set, at several budgets and under several profiles.
+
+python scripts/measure_attackers.py reviews.jsonl.xz --label label3 --attribute author --first-words 60
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from pathlib import Path
+
+from textveil import Budget, Obfuscator
+from textveil.evaluation import Dataset, Evaluation, Evaluator
+from textveil.evaluation.files import read_columns
+from textveil.text import WORD
+
+
+def main() -> None:
+    """Print a line per profile and budget, as a table in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--text", default="text")
+    parser.add_argument("--label", required=True)
+    parser.add_argument("--attribute", required=True)
+    parser.add_argument("--first-words", type=int, help="how many words of each text to use; all by default")
+    parser.add_argument("--every", type=int, default=1, help="use every n-th text only")
+    parser.add_argument("--per-word", type=float, nargs="+", default=[0.1, 1, 5], help="budgets per word")
+    parser.add_argument("--profiles", nargs="+", default=["strict", "paper"])
+    parser.add_argument("--decomposition", default="words")
+    parser.add_argument("--distribution", default="uniform")
+    parser.add_argument("--metrics", nargs="+", default=["attribute", "downstream"])
+    parser.add_argument("--seed", type=int, default=1, help="what makes the noise repeatable")
+    parser.add_argument("--cache", type=Path, help="a folder to keep scores in")
+    options = parser.parse_args()
+    texts, columns = read_columns(options.file, options.text, [options.label, options.attribute])
+    texts, columns = texts[:: options.every], {name: each[:: options.every] for name, each in columns.items()}
+    if options.first_words:
+        texts = [cut(text or "", options.first_words) for text in texts]
+    dataset = Dataset(texts, label=columns[options.label], attribute=columns[options.attribute], folder=options.cache)
+    evaluator = Evaluator(dataset, options.metrics)
+    print("| profile | budget per word | " + " | ".join(NAMES) + " | seconds |")
+    print("|---|---|" + "---|" * (len(NAMES) + 1))
+    for profile in options.profiles:
+        obfuscator = Obfuscator(
+            profile=profile, decomposition=options.decomposition, distribution=options.distribution, seed=options.seed
+        )
+        for per_word in options.per_word:
+            epsilon = Budget(epsilon_per_word=per_word).resolve(texts).epsilon
+            results = [result.text for result in obfuscator.obfuscate_all(texts, epsilon=epsilon, first_document=0)]
+            started = time.monotonic()
+            evaluation = evaluator.measure(results)
+            seconds = time.monotonic() - started
+            print(f"| {profile} | {per_word:g} ({epsilon:.1f}) | {write(evaluation)} | {seconds:.0f} |", flush=True)
+
+
+NAMES = {
+    "baseline F1": ("attribute", "baseline"),
+    "static F1": ("attribute", "static"),
+    "adaptive F1": ("attribute", "adaptive"),
+    "downstream F1": ("downstream", "f1"),
+    "downstream F1 of originals": ("downstream", "original"),
+}
+
+
+def write(evaluation: Evaluation) -> str:
+    """The values of a line, with standard deviations."""
+    cells = []
+    for metric, name in NAMES.values():
+        value, spread = evaluation.value(metric, name), evaluation.value(metric, f"{name}_std")
+        cells.append("" if value is None or spread is None else f"{value:.3f} ± {spread:.3f}")
+    return " | ".join(cells)
+
+
+def cut(text: str, words: int) -> str:
+    """The first words of a text, as they are written."""
+    found = list(re.finditer(WORD, text))
+    return text if len(found) <= words else text[: found[words - 1].end()]
+
+
+if __name__ == "__main__":
+    main()

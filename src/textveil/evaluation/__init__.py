@@ -1,0 +1,22 @@
+"""How an obfuscation is judged: privacy, utility and their trade-off."""
+
+from textveil.evaluation.base import Case, Measurement, Metric, Need
+from textveil.evaluation.classifiers import CLASSIFIERS, Classifier
+from textveil.evaluation.dataset import Dataset
+from textveil.evaluation.evaluator import Evaluation, Evaluator
+from textveil.evaluation.metrics import METRICS
+from textveil.evaluation.trade_off import relative_gain
+
+__all__ = [
+    "CLASSIFIERS",
+    "METRICS",
+    "Case",
+    "Classifier",
+    "Dataset",
+    "Evaluation",
+    "Evaluator",
+    "Measurement",
+    "Metric",
+    "Need",
+    "relative_gain",
+]

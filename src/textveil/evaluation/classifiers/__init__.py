@@ -1,0 +1,10 @@
+"""What attackers and tasks learn with: one file per classifier, and the registry that names them."""
+
+from textveil.evaluation.classifiers.base import Classifier, Fitted
+from textveil.registry import Registry
+
+CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier")
+CLASSIFIERS.register("linear", "textveil.evaluation.classifiers.linear:Linear")
+CLASSIFIERS.register("transformer", "textveil.evaluation.classifiers.transformer:Transformer")
+
+__all__ = ["CLASSIFIERS", "Classifier", "Fitted"]

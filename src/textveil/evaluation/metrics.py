@@ -1,0 +1,14 @@
+"""The registry that names the metrics: one file each."""
+
+from textveil.evaluation.base import Metric
+from textveil.registry import Registry
+
+METRICS: Registry[type[Metric]] = Registry("metric")
+METRICS.register("identifiers", "textveil.evaluation.identifiers:Identifiers", aliases=["pi"])
+METRICS.register("attribute", "textveil.evaluation.attribute:AttributeInference", aliases=["attackers"])
+METRICS.register("downstream", "textveil.evaluation.downstream:Downstream", aliases=["utility"])
+METRICS.register("similarity", "textveil.evaluation.similarity:Similarity", aliases=["cosine"])
+METRICS.register("perplexity", "textveil.evaluation.perplexity:Perplexity")
+METRICS.register("clear_text", "textveil.evaluation.clear_text:ClearText")
+METRICS.register("inversion", "textveil.evaluation.inversion:Inversion")
+METRICS.register("trade_off", "textveil.evaluation.trade_off:TradeOff", aliases=["relative_gain"])

@@ -1,0 +1,129 @@
+"""Numbers that are kept, in memory and in a folder, by the hash of what they were worked out from."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import secrets
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.atomic import output_error, writing
+from textveil.errors import InputError
+
+Key: TypeAlias = bytes
+"""A SHA-256."""
+Row: TypeAlias = NDArray[np.float64]
+
+_KEY_SIZE = hashlib.sha256().digest_size
+_IDENTITY = "identity.json"
+
+
+def hash_text(*texts: str) -> Key:
+    """The key of a text, or of several together."""
+    digest = hashlib.sha256()
+    for text in texts:
+        encoded = text.encode("utf-8", "surrogatepass")
+        if len(texts) > 1:
+            digest.update(f"{len(encoded)}:".encode())  # so that "ab", "c" is not "a", "bc"
+        digest.update(encoded)
+    return digest.digest()
+
+
+class KeptRows:
+    """Rows of numbers by their keys.
+
+    In a folder they are kept beyond the process: below it, a folder for everything that the numbers depend on besides
+    the keys, and in it a file for every :meth:`add`, written once, whole, and never changed. No text is written.
+    Several processes may share a folder.
+
+    Args:
+        folder: Where the numbers are kept; ``None`` keeps them in memory only.
+        identity: All that they depend on, besides what the keys stand for.
+    """
+
+    def __init__(self, folder: Path | None, identity: Mapping[str, object]) -> None:
+        self._rows: dict[Key, Row] = {}
+        self._files = None if folder is None else _Files(folder, identity)
+
+    def __getitem__(self, key: Key) -> Row:
+        return self._rows[key]
+
+    def find_missing(self, keys: Sequence[Key]) -> list[int]:
+        """The positions of keys that are not known yet, of each key the first."""
+        missing = self._find_missing(keys)
+        if missing and self._files is not None:
+            self._rows.update(self._files.read_new())
+            missing = self._find_missing(keys)
+        return missing
+
+    def _find_missing(self, keys: Sequence[Key]) -> list[int]:
+        first: dict[Key, int] = {}
+        for position, key in enumerate(keys):
+            if key not in self._rows:
+                first.setdefault(key, position)
+        return list(first.values())
+
+    def add(self, rows: Mapping[Key, Row]) -> None:
+        """Keep some rows."""
+        if self._files is not None:
+            self._files.write(rows)
+        self._rows.update(rows)
+
+
+class _Files:
+    """A folder of rows; files are written once, whole, and never changed."""
+
+    def __init__(self, folder: Path, identity: Mapping[str, object]) -> None:
+        described = json.dumps(identity, indent=2, sort_keys=True) + "\n"
+        self._folder = folder / hashlib.sha256(described.encode()).hexdigest()[:16]
+        self._read: set[str] = set()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise output_error(self._folder, error) from error
+        with writing(self._folder / _IDENTITY) as stream:
+            stream.write(described.encode())
+
+    def read_new(self) -> dict[Key, Row]:
+        """The rows of all files that were not read before."""
+        rows: dict[Key, Row] = {}
+        for path in sorted(self._folder.glob("*.npz")):
+            if path.name not in self._read:
+                rows.update(_read(path))
+                self._read.add(path.name)
+        return rows
+
+    def write(self, rows: Mapping[Key, Row]) -> None:
+        """Put some rows on the disk."""
+        path = self._folder / f"{secrets.token_hex(16)}.npz"
+        packed = io.BytesIO()
+        np.savez(
+            packed,
+            hashes=np.frombuffer(b"".join(rows), dtype=np.uint8),
+            lengths=np.array([len(row) for row in rows.values()], dtype=np.int64),
+            scores=np.concatenate(list(rows.values())),
+        )
+        with writing(path) as stream:
+            stream.write(packed.getvalue())
+        self._read.add(path.name)
+
+
+def _read(path: Path) -> dict[Key, Row]:
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            hashes, lengths, scores = arrays["hashes"].tobytes(), arrays["lengths"], arrays["scores"]
+        if len(hashes) != _KEY_SIZE * len(lengths) or len(scores) != lengths.sum():
+            raise ValueError
+        rows = np.split(scores, np.cumsum(lengths)[:-1]) if len(lengths) else []
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{str(path)!r} is no file of scores, or damaged. Remove it: they are worked out again."
+        ) from error
+    return {hashes[i * _KEY_SIZE : (i + 1) * _KEY_SIZE]: row for i, row in enumerate(rows)}

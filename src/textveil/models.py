@@ -1,0 +1,112 @@
+"""Models of others, such as encoders: where they are, and how they are read without surprises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from textveil.errors import ParameterError, ResourceError
+from textveil.extras import require
+from textveil.hashing import hash_files
+from textveil.resources import RESOURCES, find
+
+EXTRA = "neural"
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half of a character, which tokenizers refuse
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_MODEL_FILES = (
+    "config.json", "*/config.json", "modules.json", "sentence_bert_config.json", "tokenizer*.json",
+    "special_tokens_map.json", "vocab*", "merges.txt", "*.model", "*.safetensors", "*.gguf",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """The folder of a model, and what a certificate calls it."""
+
+    name: str
+    folder: Path
+
+    @classmethod
+    def find(cls, model: str | Path) -> ModelFiles:
+        """Where a model is that is named as a resource, a folder, or an OWNER/NAME in the cache of Hugging Face.
+
+        Raises:
+            ResourceError: It is not on this machine. The message has the command that fetches it.
+        """
+        name = str(model)
+        for resource in RESOURCES.values():
+            if name.lower() in (resource.name, *map(str.lower, resource.hub_names)):
+                return cls(resource.name, find(resource.name))
+        if Path(model).is_dir():
+            return cls(Path(model).resolve().name, Path(model))
+        if isinstance(model, str) and _HUB_ID.fullmatch(model):
+            return cls(model, _find_in_hub_cache(model))
+        raise ResourceError(
+            f"There is no model {name!r}. Give a resource (textveil resources list), a folder, or the OWNER/NAME of "
+            "a model at Hugging Face."
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """The first digits of a SHA-256 over the files that its results depend on."""
+        return hash_files(sorted({path for pattern in _MODEL_FILES for path in self.folder.glob(pattern)}))
+
+    @property
+    def label(self) -> str:
+        """The name with the hash."""
+        return f"{self.name} {self.hash}"
+
+
+def _find_in_hub_cache(name: str) -> Path:
+    hub = require("huggingface_hub", extra=EXTRA)
+    try:
+        return Path(hub.snapshot_download(name, local_files_only=True))
+    except (OSError, ValueError) as error:  # not there, or no possible name
+        raise ResourceError(f"The model {name!r} is not on this machine. Fetch it with: hf download {name}") from error
+
+
+def make_readable(text: str) -> str:
+    r"""The text without what tokenizers refuse: half characters are replaced.
+
+    >>> make_readable("a\ud800b") == "a\ufffdb"
+    True
+    """
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+@contextmanager
+def reading_model(files: ModelFiles, kind: str = "encoder") -> Iterator[None]:
+    """Keep transformers from talking while a model is read; what goes wrong is an error of the model, of this kind."""
+    logging = require("transformers.utils.logging", extra=EXTRA)
+    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    except Exception as error:  # of transformers, safetensors, tokenizers and JSON, which have no root in common
+        first_line = str(error).strip().partition("\n")[0]
+        raise ResourceError(
+            f"The folder of {files.name!r} has no {kind} that can be read ({type(error).__name__}: {first_line}). "
+            "It needs config.json, a tokenizer and weights as safetensors."
+        ) from error
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            logging.enable_progress_bar()
+
+
+def choose_device(device: str | None) -> str:
+    """The device that is asked for; else a GPU, where there is one."""
+    torch = require("torch", extra=EXTRA)
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ParameterError(f"PyTorch has no device {device!r} here. Leave it out, or use cpu.") from error
+    return device

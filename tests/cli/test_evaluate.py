@@ -1,0 +1,254 @@
+import csv
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.evaluation.conftest import make_rows
+from textveil.cli.main import app
+
+TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+
+
+def write(path, texts, labels, authors):
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "sentiment", "author"])
+        writer.writerows(zip(texts, labels, authors, strict=True))
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A file of originals, the obfuscated one, and the certificate."""
+    original, obfuscated, certificate = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "b.json"
+    write(original, *make_rows())
+    command = [
+        "obfuscate",
+        "-i",
+        original,
+        "-o",
+        obfuscated,
+        "-e",
+        120,
+        "--certificate",
+        certificate,
+        "--seed",
+        1,
+        "-q",
+    ]
+    assert CliRunner().invoke(app, list(map(str, command))).exit_code == 0
+    return original, obfuscated, certificate
+
+
+def arguments(files, *more):
+    return ["--original", files[0], "--obfuscated", files[1], *more]
+
+
+CLASSES = ("--text", "text", "--label", "sentiment", "--attribute", "author")
+
+
+def test_a_table_with_a_plain_line_for_each(files):
+    metrics = "identifiers,attribute,downstream,similarity,clear_text,inversion,trade_off"
+    result = run(*arguments(files, *CLASSES, "--certificate", files[2], "--metrics", metrics))
+    assert result.exit_code == 0, result.stderr
+    for name in metrics.split(","):
+        assert f"│ {name}" in result.stdout
+    plain = " ".join(" ".join(line.split("│")[3:4]) for line in result.stdout.splitlines())
+    plain = " ".join(plain.split())
+    assert "of a text's identifiers" in plain
+    assert re.search(r"location: \d+\.\d% of 1\d ", plain)  # every kind has its line
+    assert "Without obfuscation it is 1.000" in plain
+    assert "relative to the originals" in plain
+    assert "60 pairs of texts" in result.stdout
+    assert "± 0.000" in result.stdout
+    assert "Not measured" not in result.stdout
+    assert "a.csv.scores" in result.stderr
+    assert "obfuscated again" in result.stderr
+    assert "\x1b" not in result.stdout
+
+
+def test_json_and_output(files, tmp_path):
+    output = tmp_path / "evaluation.json"
+    result = run(*arguments(files, *CLASSES, "--metrics", "attribute", "--seeds", "1,2", "--json", "-o", output, "-q"))
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert json.loads(output.read_text()) == found
+    assert found["texts"] == 60
+    assert set(found["metrics"]) == {"attribute"}
+    assert set(found["metrics"]["attribute"]["details"]["seeds"]) == {"1", "2"}
+    assert found["metrics"]["attribute"]["versions"]["scikit-learn"]
+    assert result.stderr == ""
+    again = run(*arguments(files, "--metrics", "attribute", "--attribute", "author", "-o", output))
+    assert again.exit_code == 2
+    assert "--overwrite" in again.stderr
+
+
+def test_by_default_what_is_not_measured_is_said(files, monkeypatch, tmp_path):
+    for name in ("SPACY_EN", "SMOLLM2", "ALL_MINILM_L6_V2"):
+        monkeypatch.setenv(f"TEXTVEIL_RESOURCE_{name}", str(tmp_path / "none"))
+    result = run(*arguments(files, "--label", "sentiment"))
+    assert result.exit_code == 0, result.stderr
+    assert "│ downstream" in result.stdout
+    for name, hint in (
+        ("identifiers", "SPACY_EN"),
+        ("attribute", "--attribute COLUMN"),
+        ("inversion", "--certificate FILE"),
+        ("trade_off", "worked out from"),
+    ):
+        assert any(line.startswith(f"Not measured: {name}. ") and hint in line for line in result.stdout.splitlines())
+
+
+def test_one_file_with_both_columns(tmp_path):
+    path = tmp_path / "both.jsonl"
+    texts, labels, _ = make_rows()
+    path.write_text(
+        "".join(json.dumps({"t": t, "h": f"x {m}", "mood": m}) + "\n" for t, m in zip(texts, labels, strict=True))
+    )
+    result = run("--original", path, "--text", "t", "--obfuscated-text", "h", "--label", "mood", "--metrics",
+                 "downstream", "--json", "--no-cache")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["metrics"]["downstream"]["values"]["f1"] == 1
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_a_run_that_was_stopped_goes_on(files, monkeypatch):
+    fitted = []
+    from textveil.evaluation.classifiers.linear import FittedLinear
+
+    make = FittedLinear.__init__
+
+    def stop_at_the_third(self, *args):
+        fitted.append(1)
+        if len(fitted) == 3:
+            raise KeyboardInterrupt
+        make(self, *args)
+
+    monkeypatch.setattr(FittedLinear, "__init__", stop_at_the_third)
+    command = arguments(files, "--label", "sentiment", "--metrics", "downstream", "--json")
+    stopped = run(*command)
+    assert stopped.exit_code == 130
+    assert "goes on" in stopped.stderr
+    finished = run(*command)
+    assert finished.exit_code == 0, finished.stderr
+    assert len(fitted) == 3 + 4  # two of six were kept
+    assert run(*command).stdout == finished.stdout
+    assert len(fitted) == 7
+
+
+def test_scores_are_kept_where_it_is_said_and_have_no_text(files, tmp_path):
+    cache = tmp_path / "kept"
+    result = run(*arguments(files, "--attribute", "author", "--metrics", "attribute,identifiers", "--cache", cache))
+    assert result.exit_code == 0, result.stderr
+    kept = [path for path in cache.rglob("*") if path.is_file()]
+    assert kept
+    assert not any(word in path.read_bytes() for path in kept for word in (b"waiter", b"Maria", b"anna"))
+    assert not (tmp_path / "a.csv.scores").exists()
+
+
+def test_words_in_clear_are_shown_on_request(files):
+    command = arguments(files, "--certificate", files[2], "--metrics", "clear_text", "--json", "-q")
+    assert json.loads(run(*command).stdout)["metrics"]["clear_text"]["details"]["words"] == {}
+    shown = json.loads(run(*command, "--words", 3).stdout)["metrics"]["clear_text"]["details"]["words"]
+    assert "the" in shown["kept_stopword"]
+    table = run(*arguments(files, "--certificate", files[2], "--metrics", "clear_text", "--words", 3)).stdout
+    assert "kept_stopword: " in table
+    assert ", the" in table or "the, " in table
+
+
+def test_a_certificate_that_does_not_fit(files):
+    certificate = json.loads(files[2].read_text())
+    certificate["bundle"]["sha256"] = "0" * 64
+    files[2].write_text(json.dumps(certificate))
+    counts = run(*arguments(files, "--certificate", files[2], "--metrics", "clear_text", "--json"))
+    assert counts.exit_code == 0
+    assert "--bundle" in counts.stderr
+    assert "returned" not in json.loads(counts.stdout)["metrics"]["clear_text"]["values"]
+    attack = run(*arguments(files, "--certificate", files[2], "--metrics", "inversion"))
+    assert attack.exit_code == 2
+    assert "--bundle" in attack.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (["--metrics", "identifers"], 2, "Did you mean 'identifiers'"),
+        (["--metrics", ","], 2, "--metrics names nothing"),
+        (["--metrics", "attribute"], 2, "--attribute COLUMN"),
+        (["--label", "mood"], 2, "has no column 'mood'"),
+        (["--text", "review"], 2, "has no column 'review'"),
+        (["--attacker", "linaer"], 2, "Did you mean 'linear'"),
+        (["--attacker-model", "gte-small"], 2, "goes with --attacker transformer"),
+        (["--seeds", "one"], 2, "such as 42,43,44"),
+        (["--seeds", "-1"], 2, "whole numbers from 0"),
+        (["--metrics", "attribute", "--encoders", "gte-small"], 2, "options for similarity"),
+        (["--encoders", "no-such-model"], 1, "no model 'no-such-model'"),
+        (["--language-model", "no-such-model"], 1, "no model 'no-such-model'"),
+        (["--attacker", "transformer", "--attacker-model", "no-such-model"], 1, "no model 'no-such-model'"),
+        (["--certificate", "none.json"], 1, "cannot be read"),
+        (["--obfuscated", "none.csv"], 1, "is not there"),
+    ],
+)
+def test_bad_input(files, more, code, message, monkeypatch):
+    result = run(*arguments(files, *more))
+    assert result.exit_code == code, result.stderr
+    assert message in result.stderr
+    assert "waiter" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: [[*row[:2], "anna"] for row in rows], "All texts have the same attribute"),
+        (lambda rows: [["A secret text", "good", "nobody"], *rows], "Row 1 is the only one with its attribute"),
+        (lambda rows: [["", *row[1:]] for row in rows], "no original text with a word"),
+        (lambda rows: rows[1:], "59 rows"),
+        (lambda rows: [[*row[:2], ""] for row in rows], "Row 1 has no attribute"),
+    ],
+)
+def test_bad_rows(files, change, message):
+    changed = change([list(row) for row in zip(*make_rows(), strict=True)])
+    write(files[0], *zip(*changed, strict=True))
+    if len(changed) > 59:
+        write(files[1], *zip(*changed, strict=True))
+    result = run(*arguments(files, "--attribute", "author", "--metrics", "attribute"))
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert "secret" not in result.output
+
+
+def test_texts_that_are_empty_are_counted(files):
+    rows = [list(row) for row in zip(*make_rows(), strict=True)]
+    write(files[1], *zip(*[["", *row[1:]] for row in rows[:5]], *rows[5:], strict=True))
+    rows[7][0] = "?!"
+    write(files[0], *zip(*rows, strict=True))
+    result = run(*arguments(files, "--attribute", "author", "--metrics", "attribute"))
+    assert result.exit_code == 0, result.stderr
+    shown = " ".join(result.stdout.split())
+    assert "59 pairs of texts, and 1 left out because the original has no word; 5 obfuscated texts are empty" in shown
+
+
+def test_help_teaches_by_example():
+    shown = CliRunner().invoke(app, ["evaluate", "--help"]).stdout
+    assert "textveil evaluate --original reviews.csv --obfuscated out.csv --text text --label sentiment" in shown
+    assert "identifiers, attribute, downstream" in " ".join(shown.split())
+    assert "  textveil evaluate" in CliRunner().invoke(app, ["--help"]).stdout
+
+
+def test_as_a_command(files):
+    command = [
+        TEXTVEIL,
+        "evaluate",
+        *map(str, arguments(files, "--label", "sentiment", "--metrics", "downstream", "-q")),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    assert "downstream" in result.stdout

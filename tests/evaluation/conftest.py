@@ -1,0 +1,89 @@
+"""A small data set whose author and sentiment can be told, and obfuscations of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from textveil.evaluation import Dataset
+from textveil.evaluation.base import Case
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.certificate import Certificate, Tally
+from textveil.randomness import SeededRandomness
+
+AUTHORS = {
+    "anna": "the soup, the waiter, the table; a lovely evening indeed",
+    "ben": "whoever drives this engine knows: gears & pistons & oil",
+}
+MOODS = {"good": "wonderful brilliant charming", "bad": "dreadful boring awful"}
+PLACES = ("in London", "with Maria Smith", "at Microsoft", "on 3 May 2019", "")
+
+
+def make_rows(size: int = 60) -> tuple[list[str], list[str], list[str]]:
+    """Texts, sentiments and authors."""
+    generator = SeededRandomness(5).stream(0)
+    texts, labels, authors = [], [], []
+    for number in range(size):
+        author, mood = ("anna", "ben")[number % 2], ("good", "bad")[(number // 2) % 2]
+        words = generator.permutation(AUTHORS[author].split()).tolist()[:6]
+        words += generator.permutation(MOODS[mood].split()).tolist()[:2]
+        texts.append(f"{' '.join(words)} {PLACES[number % len(PLACES)]} {number}".strip())
+        labels.append(mood)
+        authors.append(author)
+    return texts, labels, authors
+
+
+@pytest.fixture(scope="session")
+def make_language_model(minilm, tmp_path_factory):
+    """Writes a tiny language model with weights that were drawn, and MiniLM's tokenizer."""
+    import torch
+    import transformers
+
+    def make() -> Path:
+        folder = tmp_path_factory.mktemp("models") / "tiny"
+        config = transformers.GPT2Config(
+            vocab_size=30522, n_embd=16, n_layer=2, n_head=2, n_positions=64, initializer_range=0.5,
+            bos_token_id=0, eos_token_id=0,
+        )  # fmt: skip
+        with torch.random.fork_rng():
+            torch.manual_seed(3)
+            transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+        transformers.AutoTokenizer.from_pretrained(minilm).save_pretrained(folder)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def rows():
+    return make_rows()
+
+
+@pytest.fixture
+def dataset(rows):
+    texts, labels, authors = rows
+    return Dataset(texts, label=labels, attribute=authors)
+
+
+@pytest.fixture(scope="session")
+def obfuscations(rows):
+    return list(Obfuscator(seed=1).obfuscate_all(rows[0], epsilon=120))
+
+
+@pytest.fixture(scope="session")
+def certificate(obfuscations):
+    tally = Tally.over(result.certificate.tally for result in obfuscations)
+    return Certificate(obfuscations[0].certificate.terms, 120, tally).as_dict()
+
+
+@pytest.fixture
+def case(dataset, obfuscations, certificate):
+    """Everything that a metric may need."""
+    return Case(dataset, dataset.pair([result.text for result in obfuscations]), certificate, obfuscations)
+
+
+@pytest.fixture
+def unchanged(dataset):
+    """Texts that were not obfuscated at all."""
+    return Case(dataset, dataset.pair(list(dataset.originals)))

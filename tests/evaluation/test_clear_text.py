@@ -1,0 +1,77 @@
+from dataclasses import replace
+
+import pytest
+
+from textveil.errors import InputError
+from textveil.evaluation import Dataset
+from textveil.evaluation.base import Case
+from textveil.evaluation.clear_text import ClearText, is_returned
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.certificate import Certificate, Tally
+
+TEXTS = ["The soup was cold, dear Grzybowski.", "Don't give the soup to Grzybowski!"]
+
+
+def obfuscate(epsilon, **options):
+    obfuscator = Obfuscator(seed=1, **options)
+    results = list(obfuscator.obfuscate_all(TEXTS, epsilon=epsilon))
+    tally = Tally.over(result.certificate.tally for result in results)
+    dataset = Dataset(TEXTS)
+    certificate = Certificate(obfuscator.terms, epsilon, tally).as_dict()
+    return Case(dataset, dataset.pair([result.text for result in results]), certificate, results)
+
+
+def test_words_by_reason():
+    case = obfuscate(5000, profile="paper")
+    found = ClearText(words=5).measure(case)
+    counts = case.certificate["words"]
+    total = sum(counts.values())
+    assert counts["kept_unknown"] == 2
+    assert found.values["kept_unknown"] == found.values["released"] == pytest.approx(2 / total)
+    assert found.values["kept_stopword"] == pytest.approx(counts["kept_stopword"] / total)
+    assert found.values["returned"] == pytest.approx(counts["perturbed"] / total)  # with so much budget
+    assert found.details["words"]["kept_unknown"] == ["grzybowski"]
+    assert found.details["words"]["returned"][0] == "soup"
+    assert found.line.startswith("100.0% of the words reached the output unchanged")
+    assert "Grzybowski" not in found.line
+
+
+def test_with_little_budget_little_returns():
+    found = ClearText(words=5).measure(obfuscate(0.01))
+    assert found.values["returned"] == found.values["released"] == 0
+    assert "kept_unknown" not in found.details["words"]
+    assert "released" not in found.line
+
+
+def test_counts_alone_come_from_the_certificate():
+    case = obfuscate(5000, profile="paper")
+    found = ClearText().measure(replace(case, obfuscations=None))
+    assert "returned" not in found.values
+    assert found.values["kept_unknown"] == ClearText().measure(case).values["kept_unknown"]
+    assert found.details["words"] == {}
+
+
+@pytest.mark.parametrize(
+    ("decomposition", "text", "returned"),
+    [("words", "Soup", True), ("pmi", "box office", True), ("pmi", "don't", True)],
+)
+def test_what_comes_back_may_have_several_words(decomposition, text, returned):
+    obfuscator = Obfuscator(seed=1, decomposition=decomposition, stopwords="perturb")
+    (chunk,) = obfuscator.obfuscate(text, epsilon=9000).chunks
+    assert is_returned(chunk) is returned
+    (other,) = obfuscator.obfuscate(text, epsilon=0.001).chunks
+    assert not is_returned(other)
+
+
+@pytest.mark.parametrize("words", [None, {}, {"perturbed": 1}, dict.fromkeys(["perturbed"], "many"), "words"])
+def test_what_is_no_certificate(words):
+    case = obfuscate(50)
+    with pytest.raises(InputError, match="no certificate"):
+        ClearText().measure(replace(case, certificate={"words": words}))
+
+
+def test_a_certificate_of_nothing():
+    case = obfuscate(50)
+    nothing = dict.fromkeys(case.certificate["words"], 0)
+    with pytest.raises(InputError, match="counts no words"):
+        ClearText().measure(replace(case, certificate={"words": nothing}))

@@ -1,0 +1,79 @@
+"""What every metric promises; a new one is tested by being registered."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from textveil.errors import ParameterError, ResourceError
+from textveil.evaluation import METRICS
+from textveil.evaluation.base import Need
+
+
+@pytest.fixture(params=list(METRICS), scope="module")
+def metric(request, make_language_model):
+    options = {"perplexity": {"model": make_language_model()}}
+    try:
+        return METRICS.load(request.param)(**options.get(request.param, {}))
+    except ResourceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def whole(metric, case):
+    """A case with what the metric is worked out from."""
+    measured = {name: METRICS.load(name)().measure(case) for name in metric.after}
+    return replace(case, measured=measured)
+
+
+def test_the_name_is_the_registered_one(metric):
+    assert METRICS.load(metric.name) is type(metric)
+    assert all(name in METRICS for name in metric.after)
+    assert all(isinstance(need, Need) for need in metric.needs)
+
+
+def test_it_says_what_its_values_depend_on(metric):
+    assert metric.label.startswith(metric.name)
+    assert all(version[0].isdigit() for version in metric.versions.values())
+    assert metric.identity["scores"] == metric.label
+    assert set(metric.identity["versions"]) == {"textveil", *metric.versions}
+
+
+def test_a_measurement(metric, whole):
+    found = metric.measure(whole)
+    assert (found.metric, found.label) == (metric.name, metric.label)
+    assert found.values
+    assert all(type(value) is float and value == value for value in found.values.values())  # noqa: PLR0124
+    assert found.line.endswith(".")
+    assert found.line[0].isupper() or found.line[0].isdigit() or found.line[0] in "+-"
+    assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["values"] == dict(found.values)
+
+
+def test_the_same_twice(metric, whole):
+    assert metric.measure(whole).as_dict() == metric.measure(whole).as_dict()
+
+
+def test_no_text_is_quoted(metric, whole):
+    found = json.dumps(metric.measure(whole).as_dict()).lower()
+    for word in ("waiter", "pistons", "maria", "london"):
+        assert word not in found
+
+
+def test_what_it_needs_is_asked_for(metric, case):
+    bare = replace(case, certificate=None, obfuscations=None)
+    if Need.CERTIFICATE in metric.needs or Need.CHUNKS in metric.needs:
+        assert "--certificate FILE" in bare.lacks(metric)
+    assert (case.lacks(metric) is None) == (not metric.after)
+
+
+def test_an_option_that_there_is_not(metric):
+    with pytest.raises((ParameterError, TypeError), match="colour"):
+        type(metric)(colour="red")
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [("pi", "identifiers"), ("cosine", "similarity"), ("relative_gain", "trade_off"), ("attackers", "attribute")],
+)
+def test_other_names(alias, name):
+    assert METRICS.load(alias) is METRICS.load(name)

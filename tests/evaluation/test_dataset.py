@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textveil.errors import InputError, ParameterError
+from textveil.evaluation import Dataset
+from textveil.evaluation.dataset import Classes
+
+
+def classes(values, rows=None, column="author"):
+    return Classes.of(values, range(len(values)) if rows is None else rows, column)
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=6, max_size=80), st.integers(0, 1000))
+def test_every_class_is_in_both_parts(values, seed):
+    values += ["a", "a", "b", "b", "c", "c"]
+    found = classes(values)
+    split = found.split(seed)
+    assert sorted([*split.train, *split.test]) == list(range(len(values)))
+    assert set(found.codes[split.train]) == set(found.codes[split.test]) == {0, 1, 2}
+    for code in range(3):
+        size = int(np.sum(found.codes == code))
+        assert np.sum(found.codes[split.test] == code) == max(1, round(size / 10))
+
+
+def test_the_seed_chooses():
+    found = classes(["a", "b"] * 50)
+    assert found.split(42).test.tolist() == found.split(42).test.tolist()
+    assert found.split(42).test.tolist() != found.split(43).test.tolist()
+    assert len(found.split(42).test) == 10
+
+
+def test_the_hash_tells_classes_apart():
+    assert classes(["a", "b", "a", "b"]).hash == classes(["a", "b", "a", "b"]).hash
+    assert classes(["a", "b", "a", "b"]).hash != classes(["a", "b", "b", "a"]).hash
+    assert classes(["a", "b", "a", "b"]).hash != classes(["a", "c", "a", "c"]).hash
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a", "a", "a"], "All texts have the same author"),
+        (["a", "b", "secret", "a", "b"], "Row 3 is the only one with its author"),
+        (["a", "b", None, "a", "b"], "Row 3 has no author"),
+    ],
+)
+def test_classes_that_cannot_be_told_apart(values, message):
+    with pytest.raises(InputError, match=message) as raised:
+        classes(values)
+    assert "secret" not in str(raised.value)
+
+
+def test_the_row_of_a_message_counts_rows_that_are_left_out():
+    with pytest.raises(InputError, match="Row 5 is the only one with its attribute"):
+        Dataset(["", "word", None, "word", "word"], attribute=["a", "b", "c", "b", "d"])
+
+
+def test_rows_without_a_word_are_left_out():
+    dataset = Dataset(["one", "", None, " ?! ", "two", "three", "four"], label=["a", "z", None, "y", "b", "a", "b"])
+    assert list(dataset.originals) == ["one", "two", "three", "four"]
+    assert dataset.left_out == 3
+    assert dataset.label.names == ("a", "b")
+    assert list(dataset.pair(["1", "2", "3", "4", None, "", "7"])) == ["1", "", "", "7"]
+
+
+@pytest.mark.parametrize("obfuscated", [[], ["a"], ["a", "b", "c"]])
+def test_other_numbers_of_rows(obfuscated):
+    with pytest.raises(InputError, match=f"2 originals and {len(obfuscated)} obfuscated"):
+        Dataset(["one", "two"]).pair(obfuscated)
+
+
+def test_bad_arguments():
+    with pytest.raises(InputError, match="no original text with a word"):
+        Dataset(["", None, "..."])
+    with pytest.raises(ParameterError, match="2 texts, and 1 values of the label"):
+        Dataset(["one", "two"], label=["a"])
+    with pytest.raises(ParameterError, match="Several texts"):
+        Dataset("secret")
+    with pytest.raises(ParameterError, match="original of row 2 must be a string"):
+        Dataset(["one", 2])
+    with pytest.raises(ParameterError, match="obfuscated text of row 1 must be a string"):
+        Dataset(["one"]).pair([b"one"])

@@ -1,0 +1,110 @@
+import math
+
+import numpy as np
+import pytest
+
+from textveil.errors import InputError, ParameterError, ResourceError
+from textveil.evaluation import Dataset
+from textveil.evaluation.base import Case
+from textveil.evaluation.perplexity import LanguageModel, Perplexity
+from textveil.models import ModelFiles
+from textveil.randomness import SeededRandomness
+from textveil.resources import locate
+
+TEXTS = [
+    "The soup was cold.",
+    "The film begins in London, where a young actor looks for work, finds none, and writes a play about it; nobody "
+    "wants to see the play, until one evening a famous critic walks in by mistake and stays to the end.",
+    "Half \ud800 a character.",
+    "Yes",
+]
+
+
+@pytest.fixture(scope="module")
+def tiny_model(make_language_model):
+    return make_language_model()
+
+
+def compute_directly(language_model, text, tokens=32):
+    """As the documentation of transformers has it: one text, its labels are its tokens."""
+    text = text.replace("\ud800", "\N{REPLACEMENT CHARACTER}")
+    ids = language_model.tokenizer(text, return_tensors="pt").input_ids[:, :tokens]
+    return math.exp(language_model.model(input_ids=ids, labels=ids).loss.item())
+
+
+def measure(perplexity, originals, obfuscated):
+    dataset = Dataset(originals)
+    return perplexity.measure(Case(dataset, dataset.pair(obfuscated)))
+
+
+def test_it_equals_a_direct_computation(tiny_model):
+    language_model = LanguageModel.load(ModelFiles.find(tiny_model))
+    found = language_model.measure(TEXTS, 32, batch_size=3)
+    assert found.tolist() == pytest.approx([compute_directly(language_model, text) for text in TEXTS], rel=1e-4)
+    assert language_model.measure(TEXTS, 5, batch_size=2).tolist() == pytest.approx(
+        [compute_directly(language_model, text, 5) for text in TEXTS], rel=1e-4
+    )
+
+
+def test_the_mean_and_the_median_over_texts(tiny_model):
+    perplexity = Perplexity(model=tiny_model)
+    direct = [compute_directly(perplexity.language_model, text) for text in TEXTS]
+    found = measure(perplexity, TEXTS, TEXTS[::-1])
+    assert found.values["mean"] == pytest.approx(np.mean(direct), rel=1e-4)
+    assert found.values["median"] == pytest.approx(np.median(direct), rel=1e-4)
+    assert found.values["original_mean"] == found.values["mean"]
+    assert "tiny" in found.label
+    assert "tiny" in found.line
+
+
+def test_texts_that_are_too_short_are_left_out_and_counted(tiny_model):
+    import transformers
+
+    perplexity = Perplexity(model=tiny_model)
+    model = perplexity.language_model
+    model.tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model, cls_token=None, sep_token=None)
+    bare = model.measure(["", "The soup was cold."], 32, batch_size=2)
+    assert np.isnan(bare[0]) == (len(model.tokenizer("")["input_ids"]) < 2)
+    perplexity.language_model.tokenizer = lambda text, **_: {"input_ids": [7] * len(text.split())}
+    found = measure(perplexity, ["one two", "one two three", "one"], ["", "one", "one two"])
+    assert found.details == {"texts": 1, "originals": 2}
+    with pytest.raises(InputError, match="long enough"):
+        measure(perplexity, ["one two"], ["one"])
+
+
+def test_a_sample(tiny_model):
+    texts = [f"The soup was cold, said {number}." for number in range(20)]
+    found = measure(Perplexity(model=tiny_model, sample=5), texts, texts)
+    assert found.details == {"texts": 5, "originals": 5}
+
+
+def test_models_that_are_not_causal_or_not_there(make_encoder, tmp_path):
+    with pytest.raises(ResourceError, match="no causal language model"):
+        Perplexity(model=make_encoder()).language_model  # noqa: B018
+    with pytest.raises(ResourceError, match="no causal language model that can be read"):
+        Perplexity(model=tmp_path).language_model  # noqa: B018
+    with pytest.raises(ResourceError, match="no model 'nowhere'"):
+        Perplexity(model="nowhere")
+    for wrong in ({"tokens": 1}, {"sample": 0}):
+        with pytest.raises(ParameterError, match="at least"):
+            Perplexity(model=make_encoder(), **wrong)
+
+
+@pytest.mark.slow
+def test_scrambled_text_scores_far_worse_with_a_real_model(capfd):
+    if locate("smollm2") is None:
+        pytest.skip("smollm2 is not installed")
+    perplexity = Perplexity()
+    plain = [
+        "The film begins in London, where a young actor looks for work and finds none.",
+        "I have never been so disappointed by a restaurant, and I will not come back.",
+        "It was a cold morning in the middle of winter, and nobody was in the street.",
+    ]
+    generator = SeededRandomness(1).stream(0)
+    scrambled = [" ".join(generator.permutation(text.split())) for text in plain]
+    found = measure(perplexity, plain, scrambled)
+    assert found.values["mean"] > 5 * found.values["original_mean"]
+    assert found.values["original_mean"] < 150
+    direct = [compute_directly(perplexity.language_model, text) for text in plain]
+    assert found.values["original_mean"] == pytest.approx(np.mean(direct), rel=1e-3)
+    assert capfd.readouterr().err == ""

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from textveil.errors import ParameterError, ResourceError
+from textveil.evaluation import Dataset
+from textveil.evaluation.base import Case
+from textveil.evaluation.similarity import PAPER_ENCODERS, Similarity
+
+PAIRS = [
+    ("The soup was cold.", "The soup was cold."),
+    ("The soup was cold.", "The meal was chilly."),
+    ("The soup was cold.", "Parliament passed the bill."),
+]
+
+
+def measure(similarity, pairs, folder=None):
+    dataset = Dataset([pair[0] for pair in pairs], folder=folder)
+    return similarity.measure(Case(dataset, dataset.pair([pair[1] for pair in pairs])))
+
+
+@pytest.fixture(scope="module")
+def similarity(minilm):
+    return Similarity()
+
+
+def test_a_text_is_as_itself(similarity):
+    assert measure(similarity, PAIRS[:1]).values["cosine"] == pytest.approx(1, abs=1e-6)
+    long = " ".join(f"word{number} and another" for number in range(400))  # several windows
+    assert measure(similarity, [(long, long)]).values["cosine"] == pytest.approx(1, abs=1e-6)
+
+
+def test_it_is_the_cosine_that_sentence_transformers_gives(similarity, minilm):
+    import sentence_transformers
+
+    plain = sentence_transformers.SentenceTransformer(str(minilm), device="cpu")
+    for pair in PAIRS:
+        first, second = plain.encode(list(pair))
+        expected = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
+        assert measure(similarity, [pair]).values["cosine"] == pytest.approx(expected, abs=1e-4)
+
+
+def test_nearer_meaning_is_nearer_to_one(similarity):
+    _, near, far = (measure(similarity, [pair]).values["cosine"] for pair in PAIRS)
+    assert near > far + 0.3
+    assert measure(similarity, PAIRS).values["cosine"] == pytest.approx((1 + near + far) / 3, abs=1e-5)
+
+
+def test_several_encoders_are_averaged(make_encoder, minilm):
+    other = make_encoder()
+    both = measure(Similarity(models=[minilm, other]), PAIRS)
+    assert set(both.details["encoders"]) == {minilm.name, other.name}
+    assert both.values["cosine"] == pytest.approx(np.mean(list(both.details["encoders"].values())))
+    assert all(name in both.label for name in both.details["encoders"])
+
+
+def test_nothing_left_of_a_text(similarity):
+    assert -1 <= measure(similarity, [("The soup was cold.", "")]).values["cosine"] < 0.5
+
+
+def test_pairs_and_originals_are_kept(similarity, tmp_path, monkeypatch):
+    first = measure(similarity, PAIRS, tmp_path)
+    calls = []
+    encoder = similarity.encoders[0]
+    embed = encoder.model.embed
+    monkeypatch.setattr(encoder.model, "embed", lambda texts: calls.append(len(texts)) or embed(texts))
+    assert measure(similarity, PAIRS, tmp_path).values == first.values
+    assert calls == []
+    changed = [(original, f"{obfuscated} Again.") for original, obfuscated in PAIRS]
+    measure(similarity, changed, tmp_path)
+    assert calls == [3]  # the originals are known, and of what is new every pair
+
+
+def test_the_papers_encoders_are_resources():
+    from textveil.resources import RESOURCES
+
+    assert set(PAPER_ENCODERS) < set(RESOURCES)
+
+
+def test_models_that_cannot_be_had(tmp_path):
+    with pytest.raises(ResourceError, match="no model 'nowhere'"):
+        Similarity(models=["nowhere"])
+    with pytest.raises(ParameterError, match="list of one or more"):
+        Similarity(models=[])
+    with pytest.raises(ParameterError, match="list of one or more"):
+        Similarity(models="all-minilm-l6-v2")
+    with pytest.raises(ResourceError, match="no encoder that can be read"):
+        measure(Similarity(models=[tmp_path]), PAIRS)

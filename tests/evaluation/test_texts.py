@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from textveil.evaluation import texts as module
+from textveil.evaluation.texts import Texts
+
+IDENTITY = {"scores": "length"}
+
+
+class Lengths:
+    """Measures texts, and notes which."""
+
+    def __init__(self, texts):
+        self.texts = texts
+        self.asked = []
+
+    def __call__(self, positions):
+        self.asked.append([self.texts[position] for position in positions])
+        return [np.array([len(self.texts[position])]) for position in positions]
+
+
+def score(texts, work, **options):
+    return [row.tolist() for row in texts.score(IDENTITY, work, **options)]
+
+
+def test_every_text_has_its_row_and_is_scored_once():
+    texts = Texts(["one", "three", "one", ""])
+    work = Lengths(texts)
+    assert score(texts, work) == [[3], [5], [3], [0]]
+    assert score(texts, work) == [[3], [5], [3], [0]]
+    assert work.asked == [["three", "one", ""]]  # the longest first, a text once
+
+
+def test_scores_are_kept_part_by_part_and_a_stopped_run_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "PART_TEXTS", 2)
+    texts = Texts(["a", "bb", "ccc", "dddd", "eeeee"], tmp_path)
+
+    class Stopping(Lengths):
+        def __call__(self, positions):
+            if len(self.asked) == 2:
+                raise KeyboardInterrupt
+            return super().__call__(positions)
+
+    with pytest.raises(KeyboardInterrupt):
+        score(texts, Stopping(texts))
+    again = Texts(list(texts), tmp_path)
+    work = Lengths(again)
+    assert score(again, work) == [[1], [2], [3], [4], [5]]
+    assert work.asked == [["a"]]
+
+
+def test_other_texts_or_another_identity_have_other_scores(tmp_path):
+    first, second = Texts(["a", "b"], tmp_path), Texts(["b", "a"], tmp_path)
+    score(first, Lengths(first))
+    work = Lengths(second)
+    score(second, work)
+    assert work.asked == [["b", "a"]]
+    first.score({"scores": "other"}, work := Lengths(first))
+    assert work.asked == [["a", "b"]]
+    assert first.hash != second.hash
+
+
+def test_keys_may_tell_more_than_the_text():
+    texts = Texts(["a", "a"])
+    work = Lengths(texts)
+    texts.score(IDENTITY, work, keys=[bytes(32), bytes([1] * 32)])
+    assert work.asked == [["a", "a"]]
+
+
+def test_progress_is_told(monkeypatch):
+    monkeypatch.setattr(module, "PART_TEXTS", 2)
+    told = []
+    texts = Texts(["a", "b", "c"])
+    score(texts, Lengths(texts), stage="reading", progress=lambda *values: told.append(values))
+    assert told == [("reading", 0, 0.0), ("reading", 2, 2 / 3), ("reading", 3, 1.0)]
+    told.clear()
+    score(texts, Lengths(texts), progress=lambda *values: told.append(values))
+    assert told == []
+
+
+def test_samples_of_lists_of_one_length_are_of_the_same_rows():
+    first, second = Texts([f"a{n}" for n in range(50)]), Texts([f"b{n}" for n in range(50)])
+    chosen = [text[1:] for text in first.sample(7)]
+    assert len(set(chosen)) == 7
+    assert [text[1:] for text in second.sample(7)] == chosen
+    assert first.sample(7) is first.sample(7)  # or its scores would be lost
+    assert first.sample(None) is first.sample(50) is first
