@@ -54,7 +54,7 @@ format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks
 	$(BIN)/ruff format src tests scripts benchmarks
 
-bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting, sharing, scoring and counting
+bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting, scoring and counting
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
 		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(DATASETS),--datasets $(DATASETS))
 
