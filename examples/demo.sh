@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make demo`: texts under several budgets, decompositions and distributions, then a file with its certificate.
+# `make demo`: texts under several budgets, decompositions and distributions, then a file, what it still tells, and its certificate.
 set -eu
 here=$(dirname "$0")
 out=$here/../build/demo
@@ -63,6 +63,10 @@ textveil obfuscate --input "$here/reviews.csv" --output "$out/out.csv" --epsilon
     --certificate "$out/certificate.json" --overwrite
 echo
 cat "$out/out.csv"
+
+say "What the obfuscated texts still tell, and how near they are in meaning"
+show "textveil evaluate --original examples/reviews.csv --obfuscated build/demo/out.csv --metrics identifiers,similarity"
+textveil evaluate --original "$here/reviews.csv" --obfuscated "$out/out.csv" --metrics identifiers,similarity --no-cache
 
 say "The certificate, in part (all of it: build/demo/certificate.json)"
 grep -A 26 '"profile"' "$out/certificate.json"

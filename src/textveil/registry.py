@@ -1,11 +1,12 @@
-"""Names of methods and what they stand for, loaded when first asked for."""
+"""Methods: what those of every axis have in common, and their names, which lead to them when first asked for."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
+from abc import ABC
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from textveil.errors import ParameterError, UnknownNameError
 
@@ -18,6 +19,32 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
     near = difflib.get_close_matches(str(name).lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return UnknownNameError(f"There is no {kind} {name!r}.{hint} Choose from: {', '.join(names)}.")
+
+
+class Method(ABC):
+    """A method of an axis, such as a distributor: it has a name, and says in full what its results depend on.
+
+    Args:
+        options: What a method does not take itself; there must be none.
+    """
+
+    kind: ClassVar[str]
+    """How errors call the axis."""
+    name: str
+
+    def __init__(self, **options: Any) -> None:
+        if options:
+            raise ParameterError(f"The {self.kind} {self.name!r} has no {', '.join(options)} to choose.")
+
+    @property
+    def label(self) -> str:
+        """The name, and all that was chosen besides and makes other results."""
+        return self.name
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The software that its results depend on, besides textveil itself."""
+        return {}
 
 
 class Registry(Generic[T]):

@@ -184,6 +184,7 @@ def test_a_certificate_that_does_not_fit(files):
         (["--metrics", "attribute"], 2, "--attribute COLUMN"),
         (["--label", "mood"], 2, "has no column 'mood'"),
         (["--text", "review"], 2, "has no column 'review'"),
+        (["--column", "review"], 2, "Choose one with --column."),  # the name that obfuscate has for it
         (["--attacker", "linaer"], 2, "Did you mean 'linear'"),
         (["--attacker-model", "gte-small"], 2, "goes with --attacker transformer"),
         (["--seeds", "one"], 2, "such as 42,43,44"),

@@ -54,7 +54,7 @@ def evaluate(
             "--obfuscated", help="The file of obfuscated texts, with the same rows; by default the same file."
         ),
     ] = None,
-    text: Annotated[str, typer.Option(help="The column with the texts.")] = TEXT_COLUMN,
+    text: Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")] = TEXT_COLUMN,
     obfuscated_text: Annotated[
         str | None, typer.Option(help="The column with the obfuscated texts, if it has another name.")
     ] = None,

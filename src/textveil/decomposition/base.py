@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from textveil.bundle import Bundle
 from textveil.contractions import CONTRACTIONS
-from textveil.errors import ParameterError
+from textveil.registry import Method
 from textveil.rows import Expression
 from textveil.sentences import begin_sentences
 from textveil.text import Chunk, Document
@@ -20,26 +20,20 @@ _CLITICS = frozenset(clitic for _, clitic in CONTRACTIONS)
 _SINGLE_WORDS = [Chunk(position, position + 1) for position in range(4096)]
 
 
-class Decomposer(ABC):
+class Decomposer(Method):
     """Splits documents into chunks: a partition of their words, in order."""
 
-    name: ClassVar[str]
+    kind = "decomposition"
     data_independent: ClassVar[bool] = False
     """Whether the chunks depend on nothing but the number of words."""
 
     def __init__(self, bundle: Bundle, **options: str) -> None:
-        if options:
-            raise ParameterError(f"The decomposition {self.name!r} has no {', '.join(options)} to choose.")
+        super().__init__(**options)
         self.bundle = bundle
 
     @property
-    def label(self) -> str:
-        """What a certificate calls it: the name, and whatever was chosen besides."""
-        return self.name
-
-    @property
     def versions(self) -> dict[str, str]:
-        """The software that the chunks depend on, besides textveil itself."""
+        """Of what splits sentences."""
         return {"nupunkt": version("nupunkt")}
 
     @abstractmethod

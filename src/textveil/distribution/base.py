@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from numbers import Integral
@@ -13,34 +13,21 @@ from textveil.encoders import BATCH_SIZE, DEFAULT_ENCODER, Encoder
 from textveil.errors import ParameterError
 from textveil.extras import require_version
 from textveil.models import EXTRA, ModelFiles
+from textveil.registry import Method
 from textveil.text import Document
 
 Score: TypeAlias = float | None
 """How important a word is; ``None`` where the method gives no answer."""
 
 
-class Distributor(ABC):
+class Distributor(Method):
     """Gives every word a score; ``allocation`` turns scores into shares."""
 
-    name: str
+    kind = "distribution"
     data_independent: bool = False
     """Whether the scores depend on nothing but the number of words."""
     invert: bool = False
     """Whether a higher score must mean a smaller share."""
-
-    def __init__(self, **options: Any) -> None:
-        if options:
-            raise ParameterError(f"The distribution {self.name!r} has no {', '.join(options)} to choose.")
-
-    @property
-    def label(self) -> str:
-        """What a certificate calls it: the name, and all that was chosen besides and makes other scores."""
-        return self.name
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The software that the scores depend on, besides textveil itself."""
-        return {}
 
     @abstractmethod
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:

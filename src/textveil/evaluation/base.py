@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +14,7 @@ from textveil.evaluation.dataset import Classes, Dataset
 from textveil.evaluation.texts import Texts
 from textveil.obfuscation import Obfuscation
 from textveil.progress import Progress, ignore_progress
+from textveil.registry import Method
 from textveil.version import __version__
 
 EXTRA = "evaluate"
@@ -102,27 +103,13 @@ class Measurement:
         }
 
 
-class Metric(ABC):
+class Metric(Method):
     """Measures one thing of an obfuscation. Models are loaded when they are first needed, and once."""
 
-    name: ClassVar[str]
+    kind = "metric"
     needs: ClassVar[tuple[Need, ...]] = ()
     after: ClassVar[tuple[str, ...]] = ()
     """The metrics from whose measurements it is worked out."""
-
-    def __init__(self, **options: Any) -> None:
-        if options:
-            raise ParameterError(f"The metric {self.name!r} has no {', '.join(options)} to choose.")
-
-    @property
-    def label(self) -> str:
-        """The name, and all that was chosen besides and makes other values."""
-        return self.name
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The software that the values depend on, besides textveil itself."""
-        return {}
 
     @property
     def identity(self) -> dict[str, object]:

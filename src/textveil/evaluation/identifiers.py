@@ -25,11 +25,10 @@ RECOGNISERS = (
 MODEL_KINDS = {
     "PERSON": "PERSON", "NORP": "NRP", "FAC": "LOCATION", "LOC": "LOCATION", "GPE": "LOCATION", "ORG": "ORGANIZATION",
     "DATE": "DATE_TIME", "TIME": "DATE_TIME", "EVENT": "EVENT", "LANGUAGE": "LANGUAGE", "LAW": "LAW",
-    "PRODUCT": "PRODUCT", "WORK_OF_ART": "WORK_OF_ART",
+    "PRODUCT": "PRODUCT", "WORK_OF_ART": "WORK_OF_ART", "CARDINAL": "CARDINAL", "MONEY": "MONEY", "ORDINAL": "ORDINAL",
+    "PERCENT": "PERCENT", "QUANTITY": "QUANTITY",
 }  # fmt: skip
-"""What each kind of spaCy's model counts as. Presidio itself leaves out organisations and the last five."""
-NUMBERS = ("CARDINAL", "MONEY", "ORDINAL", "PERCENT", "QUANTITY")
-"""Kinds of spaCy's model that are numbers, and identify nobody."""
+"""What each kind of spaCy's model counts as: all of them do. Presidio leaves out organisations and the last ten."""
 KINDS = tuple(sorted({
     *MODEL_KINDS.values(), "CREDIT_CARD", "CRYPTO", "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS", "MEDICAL_LICENSE",
     "PHONE_NUMBER", "UK_NHS", "URL", "US_BANK_NUMBER", "US_DRIVER_LICENSE", "US_ITIN", "US_PASSPORT", "US_SSN",
@@ -69,7 +68,7 @@ class Identifiers(Metric):
     @property
     def label(self) -> str:
         """The model of spaCy, and the configuration of Presidio, with their hashes."""
-        configuration = repr((RECOGNISERS, MODEL_KINDS, NUMBERS, KINDS, LEAST_SCORE))
+        configuration = repr((RECOGNISERS, MODEL_KINDS, KINDS, LEAST_SCORE))
         return (
             f"{self.name} ({MODEL} {hash_files([self._model / 'ner' / 'model'])}, "
             f"configuration {hash_text(configuration).hex()[:12]})"
@@ -123,10 +122,9 @@ class Identifiers(Metric):
 
 def _tell(remaining: float, shares: Sequence[float]) -> str:
     if not shares:
-        return "No identifiers (names, places, dates, numbers of accounts) were found in the originals."
+        return "No identifiers (names, places, dates, numbers) were found in the originals."
     return (
-        f"{remaining:.1%} of a text's identifiers (names, places, dates, numbers of accounts) still stand in the "
-        "obfuscated text."
+        f"{remaining:.1%} of a text's identifiers (names, places, dates, numbers) still stand in the obfuscated text."
     )
 
 
@@ -182,7 +180,7 @@ def _load_analyzer(model: str) -> Any:
     recognisers = require("presidio_analyzer.predefined_recognizers", extra=EXTRA)
     engines = require("presidio_analyzer.nlp_engine", extra=EXTRA)
     configuration = engines.NerModelConfiguration(
-        model_to_presidio_entity_mapping=MODEL_KINDS, labels_to_ignore=list(NUMBERS), low_score_entity_names=[]
+        model_to_presidio_entity_mapping=MODEL_KINDS, labels_to_ignore=[], low_score_entity_names=[]
     )
     engine = engines.SpacyNlpEngine(
         models=[{"lang_code": "en", "model_name": model}], ner_model_configuration=configuration

@@ -108,17 +108,19 @@ class Table(ABC):
 
     def _find_column(self, columns: Sequence[str]) -> int:
         """The position of the text column; outcomes must not replace a column of the user's."""
-        position = self._position(columns, self.column)
+        position = self._position(columns, self.column, option=" with --column")
         if self.outcome_column in columns and self.outcome_column != OUTCOME_COLUMN:
             raise ColumnError(
                 f"{self.source} has a column {self.outcome_column!r} already. Name another with --outcome-column."
             )
         return position
 
-    def _position(self, columns: Sequence[str], name: str) -> int:
+    def _position(self, columns: Sequence[str], name: str, *, option: str = "") -> int:
         check_names([column for column in columns if column == name], self.source)
         if name not in columns:
-            raise ColumnError(f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one.")
+            raise ColumnError(
+                f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one{option}."
+            )
         return columns.index(name)
 
 
