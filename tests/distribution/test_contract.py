@@ -128,6 +128,6 @@ def test_shares_sum_to_the_budget(distributor, real_texts):
 
 @pytest.mark.slow
 def test_shares_sum_to_the_budget_on_many_documents(distributor, real_texts):
-    texts = real_texts[::2]
+    texts = [" ".join(text.split()[:60]) for text in real_texts[::2]]
     assert len(texts) == 500
     check_shares(distributor, texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,4 +58,4 @@ class CachedDistributor(Distributor):
             scores = self.distributor.score([documents[position] for position in missing])
             rows = (np.array(row, dtype=np.float64) for row in scores)  # None becomes NaN
             self._kept.add({keys[position]: row for position, row in zip(missing, rows, strict=True)})
-        return [[None if score != score else score for score in self._kept[key].tolist()] for key in keys]  # noqa: PLR0124
+        return [[None if math.isnan(score) else score for score in self._kept[key].tolist()] for key in keys]

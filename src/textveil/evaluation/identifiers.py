@@ -69,15 +69,17 @@ class Identifiers(Metric):
     def label(self) -> str:
         """The model of spaCy, and the configuration of Presidio, with their hashes."""
         configuration = repr((RECOGNISERS, MODEL_KINDS, KINDS, LEAST_SCORE))
-        return (
-            f"{self.name} ({MODEL} {hash_files([self._model / 'ner' / 'model'])}, "
-            f"configuration {hash_text(configuration).hex()[:12]})"
-        )
+        return f"{self.name} ({MODEL} {self._model_hash}, configuration {hash_text(configuration).hex()[:12]})"
 
     @property
     def versions(self) -> dict[str, str]:
         """Of Presidio and spaCy."""
         return {package: require_version(package, extra=EXTRA) for package in _PACKAGES}
+
+    @cached_property
+    def _model_hash(self) -> str:
+        """Of the part of the model that finds names; worked out once, since every measurement asks for it."""
+        return hash_files([self._model / "ner" / "model"])
 
     @cached_property
     def finder(self) -> Finder:
