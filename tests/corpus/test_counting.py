@@ -172,7 +172,7 @@ def test_two_nodes_and_a_killed_worker(tmp_path, zipf, expected, tiny_pieces):
     killed = []
 
     def progress(stage, amount, fraction):
-        if stage == "counting 2-grams" and not killed and kill_a_worker(b"ray::do_task"):
+        if stage == "counting 2-grams" and not killed and kill_a_worker(b"ray::_Actor.do"):
             killed.append(stage)
 
     try:
