@@ -196,7 +196,7 @@ class StoppingExecutor(LocalExecutor):
         super().__init__()
         self.left = tasks
 
-    def map(self, function, tasks):
+    def map(self, function, tasks, lost=None):
         for task in tasks:
             if self.left == 0:
                 raise Stopped

@@ -70,6 +70,14 @@ def test_work_that_always_kills_its_worker_is_an_error(name):
         list(executor.map(work.die, [1]))
 
 
+@pytest.mark.parametrize("name", ["processes", "ray"])
+def test_work_that_always_kills_its_worker_is_lost_and_the_rest_goes_on(name):
+    with EXECUTORS.load(name)(2) as executor:
+        results = sorted(executor.map(work.die_at_7, range(20), lambda task: -task))
+        assert results == [-7, *(number for number in range(20) if number != 7)]
+        assert sorted(executor.map(work.double, [1, 2])) == [2, 4]
+
+
 @pytest.mark.parametrize("name", list(EXECUTORS))
 def test_no_workers_are_refused(name):
     with pytest.raises(ParameterError, match="at least 1"):

@@ -9,16 +9,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from textveil.errors import ColumnError, InputError, OutputExistsError, ResourceError
 from textveil.execution import EXECUTORS
+from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
 from textveil.experiments import bench as bench_module
 from textveil.experiments.bench import Bench
-from textveil.experiments.runner import Watcher, choose_threads
+from textveil.experiments.runner import WORKER_DIED, Watcher, choose_threads
 
 
 def read_results(folder: Path, *without: str) -> list[dict[str, str]]:
@@ -184,6 +186,41 @@ def test_scores_that_fail_fail_their_cells_at_once(make_study, local, monkeypatc
     assert {done.cell.distribution for done in watcher.done} == {"uniform"}
     reasons = {failure.reason for state in experiment.look() for failure in state.failures}
     assert reasons == {"Its scores could not be worked out. YAKE is tired."}
+
+
+class Losing(LocalExecutor):
+    """Loses a task, as an executor does whose workers are killed by it."""
+
+    def __init__(self, name, after=None):
+        super().__init__()
+        self.name_of_lost, self.after = name, after
+
+    def map(self, function, tasks, lost=None):
+        for task in tasks:
+            if self.name_of_lost not in str(getattr(task, "cell", task)):
+                yield function(task)
+                continue
+            if self.after is not None:
+                function(replace(task, metrics=self.after))
+            yield lost(task)
+
+
+@pytest.mark.parametrize(("after", "what"), [(None, "obfuscation"), (("downstream",), "clear_text")])
+def test_a_cell_that_kills_its_workers_is_kept_and_the_rest_goes_on(make_study, local, after, what):
+    experiment = make_study()
+    run(experiment, Losing("low / words / yake / madlib / paper", after))
+    (failed,) = [state for state in experiment.look() if not state.finished]
+    assert [(failure.what, failure.reason) for failure in failed.failures] == [(what, WORKER_DIED)]
+    assert set(failed.values) == set(after or ())
+    run(make_study(), local, retry_failed=True)
+    assert all(state.finished for state in make_study().look())
+
+
+def test_scores_that_kill_their_workers_fail_their_cells(make_study):
+    experiment = make_study()
+    run(experiment, Losing("distribution='yake'"))
+    reasons = {state.cell.distribution: [f.reason for f in state.failures] for state in experiment.look()}
+    assert reasons == {"uniform": [], "yake": [f"Its scores could not be worked out. {WORKER_DIED}"]}
 
 
 def test_a_data_set_without_an_attribute_has_no_attackers(make_study, local, tmp_path):

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import ClassVar, TypeVar
 
-from textveil.errors import ParameterError
+from textveil.errors import ExecutionError, ParameterError
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 MAX_RETRIES = 3
-"""How often in a row work is given to another worker when one dies; then the work itself is to blame."""
+"""How often a task is given to another worker when one dies; then the task itself is to blame."""
 
 
 def usable_cores() -> int:
@@ -49,11 +49,28 @@ class Executor(AbstractContextManager["Executor"], ABC):
         return self.workers + 1
 
     @abstractmethod
-    def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
-        """``function`` of every task, as results come in; only a few tasks are taken ahead of the work."""
+    def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
+        """``function`` of every task, as results come in; only a few tasks are taken ahead of the work.
+
+        Args:
+            function: What is done.
+            tasks: To whom.
+            lost: Gives, in this process, the result of a task whose workers die again and again.
+
+        Raises:
+            ExecutionError: Workers die again and again, and ``lost`` is not given.
+        """
 
     def __exit__(self, *_: object) -> None:
         """Nothing to give back, unless an executor says otherwise."""
+
+
+def worker_died() -> ExecutionError:
+    """What is said where workers die again and again."""
+    return ExecutionError(
+        "Worker processes were killed again and again, perhaps because memory ran out. Give fewer --workers, then run "
+        "the same command again: what is finished is kept."
+    )
 
 
 def refuse_cluster(executor: Executor) -> None:

@@ -28,6 +28,6 @@ class LocalExecutor(Executor):
         """This one."""
         return 1
 
-    def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+    def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
         """``function`` of every task, in order."""
         return map(function, tasks)

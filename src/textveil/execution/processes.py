@@ -7,15 +7,13 @@ import os
 import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any, TypeVar
 
-from textveil.errors import ExecutionError
-from textveil.execution.base import MAX_RETRIES, Executor, refuse_cluster
+from textveil.execution.base import MAX_RETRIES, Executor, refuse_cluster, worker_died
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -57,39 +55,53 @@ class ProcessExecutor(Executor):
         refuse_cluster(self)
         self._pool: ProcessPoolExecutor | None = None
 
-    def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+    def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
         """``function`` of every task, as results come in."""
         remaining = iter(tasks)
-        waiting: deque[T] = deque()
+        while unfinished := (yield from self._run(function, remaining)):
+            yield from self._run_again(function, unfinished, lost)
+
+    def _run(self, function: Callable[[T], R], tasks: Iterator[T]) -> Generator[R, None, list[T]]:
+        """Results, until a worker dies; the tasks that were worked on then, any of which may be to blame."""
         running: dict[Future[R], T] = {}
-        deaths = 0
-        while True:
-            try:
-                pool = self._open_pool(function.__module__)
-                while len(running) <= self.workers:
-                    if not waiting:
-                        waiting.extend(islice(remaining, 1))
-                    if not waiting:
-                        break
-                    running[pool.submit(function, waiting[0])] = waiting[0]
-                    waiting.popleft()
+        try:
+            while True:
+                for task in islice(tasks, self.workers + 1 - len(running)):
+                    running[self._submit(function, task)] = task
                 if not running:
-                    return
+                    return []
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     result = future.result()
                     del running[future]
-                    deaths = 0
                     yield result
-            except BrokenProcessPool as error:
-                deaths += 1
-                if deaths > MAX_RETRIES:
-                    raise ExecutionError(
-                        "Worker processes were killed again and again, perhaps because memory ran out. "
-                        "Give fewer --workers, then run the same command again: what is finished is kept."
-                    ) from error
-                waiting.extend(running.values())
-                running = {}
-                self._close_pool()
+        except BrokenProcessPool:
+            self._close_pool()
+            return list(running.values())
+
+    def _run_again(
+        self, function: Callable[[T], R], tasks: list[T], lost: Callable[[T], R] | None, tries: int = MAX_RETRIES
+    ) -> Iterator[R]:
+        """Tasks that were worked on when a worker died: together, then in halves, until one that kills is alone."""
+        unfinished = yield from self._run(function, iter(tasks))
+        if len(unfinished) > 1:
+            half = len(unfinished) // 2
+            yield from self._run_again(function, unfinished[:half], lost)
+            yield from self._run_again(function, unfinished[half:], lost)
+        elif unfinished and tries > 1:
+            yield from self._run_again(function, unfinished, lost, tries - 1)
+        elif unfinished and lost is not None:
+            yield lost(unfinished[0])
+        elif unfinished:
+            raise worker_died()
+
+    def _submit(self, function: Callable[[T], R], task: T) -> Future[R]:
+        """A task that is given to the pool; where that has just broken, one that has failed with it."""
+        try:
+            return self._open_pool(function.__module__).submit(function, task)
+        except BrokenProcessPool as error:
+            failed: Future[R] = Future()
+            failed.set_exception(error)
+            return failed
 
     def _open_pool(self, module: str) -> ProcessPoolExecutor:
         """A pool of workers, forked from a server that has imported ``module`` once for all and has no threads."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
 from textveil.errors import ExecutionError, TextveilError
-from textveil.execution.base import MAX_RETRIES, Executor
+from textveil.execution.base import MAX_RETRIES, Executor, worker_died
 from textveil.extras import require
 
 T = TypeVar("T")
@@ -86,30 +87,30 @@ class RayExecutor(Executor):
                 else "Ray does not start on this machine. Use --executor processes instead."
             ) from error
 
-    def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+    def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
         """``function`` of every task, as results come in."""
         remaining = iter(tasks)
         known = self._ray.put(function)
         # An actor gets its first task when it has answered, since the cluster may have no room for it yet.
         answers = {actor.answer.remote(): actor for actor in self._open_actors()}
-        running: dict[Any, Any] = {}
+        running: dict[Any, tuple[Any, T]] = {}
         taken = True
         try:
             while running or taken:
                 done = self._ray.wait([*answers, *running], num_returns=1)[0][0]
-                actor = answers.pop(done, None)
-                if actor is None:
-                    actor, result = running.pop(done), [self._collect(done)]
-                else:
+                if done in answers:
+                    actor, results = answers.pop(done), []
                     self._collect(done)
-                    result = []
+                else:
+                    actor, task = running.pop(done)
+                    results = [self._collect(done, lost and partial(lost, task))]
                 taken = False
                 for task in islice(remaining, 1):
-                    running[actor.do.remote(known, task)] = actor
+                    running[actor.do.remote(known, task)] = actor, task
                     taken = True
-                yield from result
+                yield from results
         finally:
-            for actor in running.values():  # somebody has had enough: what it does is of no use
+            for actor, _ in running.values():  # somebody has had enough: what it does is of no use
                 self._end(actor)
 
     def _open_actors(self) -> list[Any]:
@@ -123,7 +124,7 @@ class RayExecutor(Executor):
         self._actors.remove(actor)
         self._ray.kill(actor)
 
-    def _collect(self, reference: Any) -> Any:
+    def _collect(self, reference: Any, lost: Callable[[], Any] | None = None) -> Any:
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
@@ -132,10 +133,9 @@ class RayExecutor(Executor):
                 raise error.cause from error
             raise
         except errors.RayError as error:
-            raise ExecutionError(
-                "Workers of the Ray cluster died again and again, perhaps because memory ran out. Give fewer "
-                "--workers, then run the same command again: what is finished is kept."
-            ) from error
+            if lost is None:
+                raise worker_died() from error
+            return lost()
 
     def __exit__(self, *_: object) -> None:
         """Leave the cluster; end it, if it is our own."""

@@ -11,13 +11,17 @@ from textveil.execution.base import usable_cores
 from textveil.experiments.bench import TEXTS_KEY, Bench, Finished
 from textveil.experiments.prepared import Description, prepare_dataset
 from textveil.experiments.records import write_results
-from textveil.experiments.state import CellState, find_descriptions, look
+from textveil.experiments.state import CellState, find_descriptions, look, look_at
 from textveil.experiments.store import OBFUSCATION, Failure, Store
 from textveil.experiments.study import StudyFile
 from textveil.experiments.work import CellTask, Job, OriginalsTask, Prepared, ScoreTask, finish, prepare
 
 PART_TEXTS = 128
 """Texts that are scored between two moments at which scores are put on the disk."""
+
+WORKER_DIED = (
+    "Its worker was killed again and again, perhaps because memory ran out. Try it again with fewer --workers."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +126,11 @@ class Experiment:
             watcher.begin(plan)
             try:
                 failed: dict[tuple[str, str], str] = {}
-                for done in executor.map(prepare, plan.shared):
+                for done in executor.map(prepare, plan.shared, give_up):
                     watcher.prepared(done)
                     if isinstance(done.task, ScoreTask) and done.reason is not None:
                         failed[done.task.dataset, done.task.distribution] = done.reason
-                for finished in executor.map(finish, self._without(failed, plan.cells)):
+                for finished in executor.map(finish, self._without(failed, plan.cells), self._give_up_cell):
                     watcher.finished(finished)
             finally:  # also of a run that is stopped
                 states = self.look()
@@ -144,6 +148,21 @@ class Experiment:
             else:
                 kept.append(task)
         return kept
+
+    def _give_up_cell(self, task: CellTask) -> Finished:
+        """A cell that kills every worker: what it could not go beyond has failed."""
+        keys = self.bench.find_keys(self.bench.prepared(task.cell.dataset).description)
+        missing = look_at(self.store, task.cell, keys).missing
+        has_texts = self.store.find_texts(task.cell) is not None
+        what = next(metric for metric in self.bench.metrics if metric in missing) if has_texts else OBFUSCATION
+        failure = Failure(what, WORKER_DIED)
+        self.store.write_failure(task.cell, keys.get(what, TEXTS_KEY), failure)
+        return Finished(task.cell, 0.0, obfuscated=False, measured=(), failures=(failure,))
+
+
+def give_up(task: ScoreTask | OriginalsTask) -> Prepared:
+    """Something that cells share kills every worker."""
+    return Prepared(task, 0.0, WORKER_DIED)
 
 
 def choose_threads(executor: Executor) -> int | None:

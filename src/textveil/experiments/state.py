@@ -75,10 +75,11 @@ def find_descriptions(bench: Bench) -> dict[str, Description]:
 def look(bench: Bench, datasets: Mapping[str, Description]) -> list[CellState]:
     """The state of every cell whose data set is prepared."""
     keys = {name: bench.find_keys(description) for name, description in datasets.items()}
-    return [_look_at(bench.store, cell, keys[cell.dataset]) for cell in expand(bench.study, datasets, bench.setting)]
+    return [look_at(bench.store, cell, keys[cell.dataset]) for cell in expand(bench.study, datasets, bench.setting)]
 
 
-def _look_at(store: Store, cell: Cell, keys: Mapping[str, str]) -> CellState:
+def look_at(store: Store, cell: Cell, keys: Mapping[str, str]) -> CellState:
+    """The state of a cell; the keys are those of the metrics that its data set allows."""
     texts = store.find_texts(cell)
     found = {name: store.find_value(cell, name, key, texts) for name, key in keys.items()}
     values = {name: value for name, value in found.items() if value is not None}
