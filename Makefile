@@ -11,6 +11,8 @@ DATASETS ?= $(wildcard ../shared/datasets)
 # What the tests need of the resources is installed beside the environment, not into the user's own folder.
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
+# As many tests at a time as there are cores, but not more than memory has room for models.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SLOW_RESOURCES := $(addprefix $(VENV)/resources/,smollm2)
 
 .DEFAULT_GOAL := help
@@ -40,10 +42,10 @@ demo: $(RESOURCES)  ## Obfuscate a few texts and show what is protected
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
-	$(BIN)/python -m pytest -m ''
+	$(PYTEST) -m ''
 
 check: $(VENV)/installed  ## Lint and type-check
 	$(BIN)/ruff check src tests scripts benchmarks
