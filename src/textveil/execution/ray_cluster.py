@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from textveil.errors import ExecutionError, TextveilError
 from textveil.execution.base import MAX_RETRIES, Executor, worker_died
@@ -39,12 +40,59 @@ class _Actor:
         return function(task)
 
 
+@dataclass(slots=True)
+class _Given(Generic[T]):
+    """A task, and how many workers have died of it."""
+
+    task: T
+    deaths: int = 0
+
+
+class _Waiting(Generic[T, R]):
+    """Tasks that wait for a worker, those first whose worker has died."""
+
+    def __init__(self, tasks: Iterable[T], lost: Callable[[T], R] | None) -> None:
+        self._new = iter(tasks)
+        self._lost = lost
+        self._next: deque[_Given[T]] = deque()
+        self._silent = 0
+        """How many workers have died before they had a task."""
+
+    def __bool__(self) -> bool:
+        if not self._next:
+            self._next.extend(map(_Given, islice(self._new, 1)))
+        return bool(self._next)
+
+    def take(self) -> _Given[T] | None:
+        """The next task; ``None`` if there is none."""
+        return self._next.popleft() if self else None
+
+    def bury(self, given: _Given[T] | None) -> list[R]:
+        """A worker has died of a task, or before it had one: it waits again, or is given up with a result.
+
+        Raises:
+            ExecutionError: It has happened too often.
+        """
+        if given is None:
+            self._silent += 1
+            if self._silent > MAX_RETRIES:
+                raise worker_died()
+            return []
+        given.deaths += 1
+        if given.deaths <= MAX_RETRIES:
+            self._next.append(given)
+            return []
+        if self._lost is None:
+            raise worker_died()
+        return [self._lost(given.task)]
+
+
 class RayExecutor(Executor):
     """Does tasks on every node of a cluster, which must all see the same files.
 
     Where this process is connected to a cluster already, that one is used. Otherwise, without an address, a Ray of this
     machine's own is started and ended. Tasks are done by actors, which keep what they have loaded for the next task;
-    where one dies, Ray starts it anew and gives it the task again.
+    where one dies, another takes its place, and its task is done again.
     """
 
     name = "ray"
@@ -89,53 +137,59 @@ class RayExecutor(Executor):
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
         """``function`` of every task, as results come in."""
-        remaining = iter(tasks)
+        waiting = _Waiting(tasks, lost)
         known = self._ray.put(function)
         # An actor gets its first task when it has answered, since the cluster may have no room for it yet.
-        answers = {actor.answer.remote(): actor for actor in self._open_actors()}
-        running: dict[Any, tuple[Any, T]] = {}
-        taken = True
+        running: dict[Any, tuple[Any, _Given[T] | None]] = {
+            actor.answer.remote(): (actor, None) for actor in self._open_actors()
+        }
         try:
-            while running or taken:
-                done = self._ray.wait([*answers, *running], num_returns=1)[0][0]
-                if done in answers:
-                    actor, results = answers.pop(done), []
-                    self._collect(done)
-                else:
-                    actor, task = running.pop(done)
-                    results = [self._collect(done, lost and partial(lost, task))]
-                taken = False
-                for task in islice(remaining, 1):
-                    running[actor.do.remote(known, task)] = actor, task
-                    taken = True
-                yield from results
+            while waiting or any(given for _, given in running.values()):
+                done = self._ray.wait([*running], num_returns=1)[0][0]
+                actor, given = running.pop(done)
+                results = self._collect(done)
+                if results is None:
+                    results = waiting.bury(given)
+                    actor = self._replace(actor)
+                    running[actor.answer.remote()] = actor, None
+                elif (following := waiting.take()) is not None:
+                    running[actor.do.remote(known, following.task)] = actor, following
+                yield from results if given else ()
         finally:
-            for actor, _ in running.values():  # somebody has had enough: what it does is of no use
-                self._end(actor)
+            for actor, given in running.values():
+                if given:  # somebody has had enough: what it does is of no use
+                    self._end(actor)
 
     def _open_actors(self) -> list[Any]:
-        if not self._actors:
-            needs = {"num_cpus": 1, "num_gpus": self.gpus_per_task}
-            actor = self._ray.remote(_Actor).options(**needs, max_restarts=-1, max_task_retries=MAX_RETRIES)
-            self._actors = [actor.remote() for _ in range(self.workers)]
+        while len(self._actors) < self.workers:
+            self._start_actor()
         return self._actors
+
+    def _start_actor(self) -> Any:
+        # Ray's own restarts are not used: under load, a task was seen that waited for its restarted actor forever.
+        actor = self._ray.remote(_Actor).options(num_cpus=1, num_gpus=self.gpus_per_task).remote()
+        self._actors.append(actor)
+        return actor
+
+    def _replace(self, actor: Any) -> Any:
+        self._end(actor)
+        return self._start_actor()
 
     def _end(self, actor: Any) -> None:
         self._actors.remove(actor)
         self._ray.kill(actor)
 
-    def _collect(self, reference: Any, lost: Callable[[], Any] | None = None) -> Any:
+    def _collect(self, reference: Any) -> list[Any] | None:
+        """The result, as a list of one; ``None`` if the worker has died."""
         errors = self._ray.exceptions
         try:
-            return self._ray.get(reference)
+            return [self._ray.get(reference)]
         except errors.RayTaskError as error:
             if isinstance(error.cause, TextveilError):
                 raise error.cause from error
             raise
-        except errors.RayError as error:
-            if lost is None:
-                raise worker_died() from error
-            return lost()
+        except errors.RayError:
+            return None
 
     def __exit__(self, *_: object) -> None:
         """Leave the cluster; end it, if it is our own."""
