@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 TEXTS_KEY = "texts"
 """What tells one failure of obfuscation from another: nothing, since a cell is obfuscated in one way."""
-_IN_LABEL = ("model", "models", "bundle", "classifier", "classifier_options", "seeds", "batch_size", "device")
+IN_LABEL = ("model", "models", "bundle", "classifier", "classifier_options", "seeds", "batch_size", "device")
 """Options that the label of a metric has, or that change no value."""
 
 
@@ -117,7 +117,7 @@ class Bench:
         for name, metric in self.metrics.items():
             if any(given.get(need, "") is None for need in metric.needs) or any(m not in keys for m in metric.after):
                 continue
-            options = {option: value for option, value in self.study.metrics[name].items() if option not in _IN_LABEL}
+            options = {option: value for option, value in self.study.metrics[name].items() if option not in IN_LABEL}
             classes = [given[need] for need in metric.needs if need in given]
             parts = [metric.identity, options, classes, [keys[other] for other in metric.after]]
             keys[name] = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]

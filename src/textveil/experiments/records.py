@@ -132,7 +132,7 @@ def gather_results(file: StudyFile, states: Sequence[CellState], response: str) 
     """
     records = build_records(file, (state for state in states if state.finished))
     having = {row["dataset"] for row in records if row["metric"] == response}
-    without = tuple(name for name in file.study.datasets if having and name not in having)
+    without = tuple(dict.fromkeys(row["dataset"] for row in records if having and row["dataset"] not in having))
     kept = [row for row in records if row["dataset"] not in without]
     cells: dict[str, set[str]] = {}
     for row in kept:
