@@ -151,10 +151,25 @@ def test_percent_and_fractions_are_the_same(values, static, identifiers):
 
 def test_one_unit_holds_for_all(records):
     mixed = [{**record, "utility_f1": 80, "static_f1": 0.4} for record in records]
-    with pytest.raises(InputError, match="'utility_f1' seems to be in percent, and 'static_f1' a fraction"):
+    with pytest.raises(InputError, match="row 1: .*'utility_f1' seems to be in percent, and 'static_f1' a fraction"):
         build(mixed)
+    beside = change([{**record, "utility_f1": 0.8, "pi_remaining": 0.9} for record in records], pi_remaining=14.5)
+    with pytest.raises(InputError, match="row 4: .*'pi_remaining' seems to be in percent, and 'utility_f1' a fraction"):
+        build(beside)
+    small = [{**record, "utility_f1": 80, "pi_remaining": 0.9} for record in records]
+    assert build(small)[0][0]["pi_remaining"] == pytest.approx(0.009)
     alone = [{**record, "pi_remaining": 5.0} for record in records]
     assert build(alone)[0][0]["pi_remaining"] == 0.05
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("utility_f1", -5), ("pi_remaining", 145.9), ("static_f1", -0.1), ("utility_f1_std", -1)]
+)
+def test_a_share_is_a_fraction_or_a_percentage(records, column, value):
+    shares = dict.fromkeys(("utility_f1", "utility_f1_std", "static_f1", "pi_remaining"), 50)
+    rows = [{**record, **shares} for record in records]
+    with pytest.raises(InputError, match=f"row 4: the column '{column}' holds {value}, .* Mend the row"):
+        build(change(rows, **{column: value}))
 
 
 def test_levels_come_from_the_rank_of_epsilon():

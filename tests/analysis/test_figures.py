@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from textveil.analysis import analyze
+from tests.analysis.conftest import make_records
+from textveil.analysis import Results, analyze
 from textveil.analysis.figures import (
     COLOURS,
     INK,
     MARKERS,
     draw_all,
+    draw_combinations,
     draw_heat_map,
     draw_levels,
     inline_svg,
@@ -102,6 +104,35 @@ def test_names_are_drawn_as_they_are(hostile):
     """A dollar sign begins no formula, and a bracket no element."""
     found = texts(render_svg(draw_heat_map(analyze(hostile))))
     assert hostile.values("decomposition")[1] in found
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """Nine decompositions and eight distributions with long names."""
+    return analyze(
+        Results.from_records(
+            make_records(
+                lambda *place: sum(place) * 0.01 + 0.001 * place[0] * place[2],
+                decompositions=tuple(f"a-method-with-a-very-long-name-{number}" for number in range(9)),
+                distributions=tuple(f"distribution-long-{number}" for number in range(8)),
+            )
+        )
+    )
+
+
+def test_names_over_the_heat_map_turn_where_they_do_not_fit(crowded, example):
+    for findings, rotation in ((crowded, 40), (example, 0)):
+        for axes in draw_heat_map(findings).axes:
+            assert {label.get_rotation() for label in axes.get_xticklabels()} == {rotation}
+
+
+def test_legends_fit_into_the_figure(crowded):
+    (setting,) = crowded.settings
+    for figure in (draw_levels(setting.results, "decomposition"), draw_combinations(setting, crowded.response)):
+        (legend,) = figure.legends
+        box = legend.get_window_extent()
+        assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert box.y1 <= min(axes.get_tightbbox().y0 for axes in figure.axes if axes.get_visible())
 
 
 def test_methods_are_told_apart_without_colour():

@@ -1,5 +1,6 @@
 from tests.analysis.conftest import make_records
 from textveil.analysis import METRICS, Results, analyze
+from textveil.analysis.anova import compare_factors
 from textveil.analysis.recommendations import recommend
 from textveil.analysis.tukey import compare_pairs
 
@@ -9,7 +10,7 @@ GAIN = METRICS["relative_gain"]
 def recommend_for(records, response="relative_gain"):
     results = Results.from_records(records)
     metric = results.choose_metric(response)
-    return recommend(results, metric, compare_pairs(results, metric))
+    return recommend(results, metric, compare_factors(results, metric), compare_pairs(results, metric))
 
 
 def test_the_best_is_named_with_the_next_and_what_it_beats():
@@ -19,14 +20,33 @@ def test_the_best_is_named_with_the_next_and_what_it_beats():
     assert found.sentence.startswith(
         "For trade-off, choose pos + yake. Its relative gain is 6.005 on average, before pos + uniform (5.005). "
     )
-    assert found.sentence.endswith(
-        "It is significantly better than 3 of the 3 others; from the rest it cannot be told apart."
-    )
+    assert found.sentence.endswith("It is significantly better than all others.")
 
 
-def test_nothing_is_claimed_that_is_not_significant():
+def test_what_chance_would_give_is_no_choice():
     records = make_records(lambda *place: 0.01 * place[2] + [0, 5, -5, 1][place[0] + place[2]] * place[3])
-    assert "None of the 3 others is significantly worse." in recommend_for(records)[0].reason
+    (found,) = recommend_for(records)
+    assert not found.evident
+    assert found.headline == "no clear choice"
+    assert found.sentence.startswith(
+        f"For trade-off, no combination can be told from another; {found.combination} is nominally first. Its relative"
+    )
+    assert found.explanation == f"N{found.sentence.removeprefix('For trade-off, n')}"
+
+
+def test_a_factor_that_matters_is_evidence_even_where_no_pair_differs(example):
+    strict = example.settings[0]
+    assert not strict.comparisons.significant
+    assert strict.anova.finds_choice
+    assert "None of the 8 others is significantly worse." in strict.recommendations[0].sentence
+    assert strict.recommendations[0].sentence.startswith("For trade-off, choose")
+
+
+def test_controls_are_no_evidence(records):
+    rows = make_records(lambda *place: 9 * place[1] + [0, 5, -5, 1][place[0] + place[2]] * 0.1 * place[3])
+    results = Results.from_records(rows)
+    assert compare_factors(results, GAIN)["level"].significant
+    assert not compare_factors(results, GAIN).finds_choice
 
 
 def test_utility_and_privacy_where_they_are_measured():

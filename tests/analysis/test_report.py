@@ -3,7 +3,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from textveil.analysis import Findings, Results, analyze
+from tests.analysis.conftest import make_records
+from textveil.analysis import Findings, Results, analyze, write_report
 from textveil.analysis.figures import draw_all, render_svg
 from textveil.analysis.report import write_page
 
@@ -109,16 +110,44 @@ def test_what_was_left_out_is_said(records):
     assert "b, level low (not every combination was there)" in page_of(analyze(results))
 
 
+def test_the_words_of_the_page_are_explained(page):
+    text = Outline(page).text
+    for term in (
+        "relative gain: U / U_original",
+        "static attacker F1: how",
+        "profile strict: every word",
+        "eta sq): how",
+    ):
+        assert term in text
+    assert "How to read this" in text
+
+
+def test_p_values_are_written_alike_and_a_data_set_has_one_name(page):
+    text = Outline(page).text
+    assert not re.search(r"\de-\d\d", text)
+    assert "< 0.001" in text
+    assert not re.search(r"\bdatasets?\b", text)
+
+
+def test_a_setting_that_was_not_tested_is_said_to_be(tmp_path):
+    records = make_records(lambda *place: place[4] * (place[2] + place[3] * place[0]), profile=("strict", "paper"))
+    findings = analyze(Results.from_records(records))
+    text = Outline(page_of(findings)).text
+    assert text.count("Not tested: the response is the same for all combinations") == 2
+    write_report(findings, tmp_path / "analysis")
+    assert "not tested" in (tmp_path / "analysis/tables/anova_profile_strict.tex").read_text(encoding="utf-8")
+
+
 def test_names_are_escaped(hostile):
     page = page_of(analyze(hostile), title="<b>", about={"<b>": "<b>"})
     body = page[page.index("<body>") :]
     assert "<b>&" not in body
     assert hostile.values("dataset")[0] in Outline(page).text
-    assert body.count("<b>") == 1  # the word bold in the key of tables
+    assert body.count("<b>") == 4  # the word bold in the key of tables, and three terms that are explained
 
 
 def test_the_published_results_have_a_page(published):
     page = page_of(published)
-    for said in ("5.57", "0.236", "24 of 435", "pos + attention"):
+    for said in ("5.57", "0.236", "23 of 435", "pos + attention"):
         assert said in page
     assert len(page) < 1_000_000

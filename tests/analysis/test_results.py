@@ -53,6 +53,26 @@ def test_levels_with_names_of_their_own_are_ordered_by_budget():
     assert str(results.groups[0]) == "a, level tight, epsilon 1"
 
 
+@pytest.mark.parametrize(
+    ("budgets", "order"),
+    [
+        ({"a": {"high": 50, "medium": 7, "low": 1}, "b": {"high": 80, "medium": 9, "low": 2}}, "low medium high"),
+        ({"a": {"high": 50, "medium": 100}, "b": {"medium": 1, "low": 5}}, "high medium low"),
+        ({"a": {"high": 5, "low": 5}, "b": {"medium": 1, "high": 5}}, "medium low high"),
+        ({"a": {"high": 5, "low": 6}, "b": {"high": 2, "low": 1}}, "low high"),
+    ],
+    ids=["against their names", "over data sets", "some are equal", "data sets disagree"],
+)
+def test_levels_follow_their_epsilon_rather_than_their_names(budgets, order):
+    records = [
+        {**record, "epsilon": epsilon}
+        for dataset, levels in budgets.items()
+        for level, epsilon in levels.items()
+        for record in make_records(lambda *place: sum(place), datasets=(dataset,), levels=(level,))
+    ]
+    assert Results.from_records(records).values("level") == order.split()
+
+
 def test_the_share_of_words_in_clear_leaves_stopwords_aside(records):
     counts = {"perturbed": 50, "drawn": 10, "kept_stopword": 1000, "kept_unknown": 30, "kept_no_share": 10}
     rows = [{**record, **{f"words_{name}": count for name, count in counts.items()}} for record in records]
@@ -103,9 +123,11 @@ def test_what_cannot_be_compared_is_refused(options, message):
         check_comparable(results, GAIN)
 
 
-def test_a_constant_response_is_refused():
-    with pytest.raises(ParameterError, match="'relative_gain' is the same in all cells"):
-        check_comparable(Results.from_records(make_records(lambda *_: 0.5)), GAIN)
+@pytest.mark.parametrize("gain", [lambda *_: 0.5, lambda *place: 0.1 + 0.3 * place[1] + 1e-16 * place[2]])
+def test_a_response_that_is_constant_within_data_sets_and_levels_is_refused(gain):
+    message = "'relative_gain' is the same for all combinations in every data set and level: .* --response"
+    with pytest.raises(ParameterError, match=message):
+        check_comparable(Results.from_records(make_records(gain)), GAIN)
 
 
 def test_data_sets_and_levels_must_overlap(records):

@@ -21,7 +21,7 @@ def test_pairs_in_words(example):
     strict, paper = example.settings
     assert tell_pairs(strict.comparisons) == "None of 36 pairs differs significantly."
     assert tell_pairs(paper.comparisons) == (
-        "14 of 36 pairs differ significantly, by more than 0.0180. words is on the lower side of 10 of them."
+        "14 of 36 pairs differ significantly, by more than 0.0192. words is on the lower side of 10 of them."
     )
 
 

@@ -22,7 +22,7 @@ def test_the_summary_has_tables_pairs_and_choices():
     assert sum(line.startswith("effect ") for line in lines) == 3
     assert re.search(r"^decomposition +0\.0054 +2 +27\.52 +2\.31e-08 +0\.567$", result.stdout, flags=re.MULTILINE)
     assert sum(" over " in line for line in lines) == 2
-    assert "  0.0428  pos + yake over words + uniform (p = 2.8e-08)" in lines
+    assert "  0.0428  pos + yake over words + uniform (p = 2.4e-07)" in lines
     assert sum(line.startswith("For trade-off, choose") for line in lines) == 2
     assert any("98% of it is gone" in line for line in lines)
     assert result.stderr == ""
@@ -87,6 +87,19 @@ def test_incomplete_groups_can_be_left_out(tmp_path):
     assert result.exit_code == 0
     assert result.stderr == "Left out, because it lacks a combination: reviews, level low, epsilon 300\n"
     assert result.stdout.startswith("90 cells, 5 data sets")
+
+
+def test_a_setting_in_which_nothing_varies_is_said_not_to_be_tested(tmp_path):
+    def clear_strict(lines):
+        place = lines[0].split(",").index("pi_remaining")
+        for line in lines:
+            cells = line.split(",")
+            yield ",".join([*cells[:place], "0", *cells[place + 1 :]]) if ",strict," in line else line
+
+    result = run(change(tmp_path, clear_strict), "--response", "pi_remaining")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.count("Not tested: the response is the same for all combinations") == 1
+    assert result.stdout.count("For identifiers left,") == 1
 
 
 def test_a_response_that_is_not_there():

@@ -79,6 +79,10 @@ def test_wrong_files_and_options(study, tmp_path):
     assert call("status", tmp_path / "none.yaml").exit_code == 1
     gpus = call("run", study, "--gpus-per-task", "1")
     assert (gpus.exit_code, "goes with --executor ray" in gpus.stderr) == (2, True)
+    for command in ("status", "report"):
+        nowhere = call(command, study, "--folder", tmp_path / "typo")
+        assert (nowhere.exit_code, "Check --folder" in nowhere.stderr) == (1, True)
+    assert not (tmp_path / "typo").exists()
     response = call("report", study)
     assert (response.exit_code, "Run the study first" in response.stderr) == (1, True)
 

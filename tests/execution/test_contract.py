@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
@@ -76,6 +77,14 @@ def test_work_that_always_kills_its_worker_is_lost_and_the_rest_goes_on(name):
         results = sorted(executor.map(work.die_at_7, range(20), lambda task: -task))
         assert results == [-7, *(number for number in range(20) if number != 7)]
         assert sorted(executor.map(work.double, [1, 2])) == [2, 4]
+
+
+def test_who_stops_does_not_wait_for_what_is_under_way():
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), EXECUTORS.load("processes")(2) as executor:
+        next(executor.map(work.sleep, [0, 300, 300]))
+        raise KeyboardInterrupt
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.parametrize("name", list(EXECUTORS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 from textveil.errors import InputError
@@ -35,14 +36,17 @@ def die_at_7(number: int) -> int:
     return die(number) if number == 7 else number
 
 
+def sleep(seconds: int) -> int:
+    time.sleep(seconds)
+    return seconds
+
+
 def where(number: int) -> int:
     return os.getpid()
 
 
 def where_in_ray(number: int) -> str:
     """The node that does this task, which takes long enough for the other one to get work too."""
-    import time
-
     import ray
 
     time.sleep(0.3)

@@ -17,9 +17,9 @@ def prepare(tmp_path):
     write_reviews(tmp_path / "reviews.jsonl")
     (tmp_path / "kept").mkdir()
 
-    def prepare(**settings):
+    def prepare(begun=False, **settings):
         source = DatasetSource(path=tmp_path / "reviews.jsonl", **settings)
-        return prepare_dataset("reviews", source, tmp_path / "kept")
+        return prepare_dataset("reviews", source, tmp_path / "kept", begun=begun)
 
     return prepare
 
@@ -71,8 +71,17 @@ def test_a_file_that_has_changed_is_refused(prepare, tmp_path):
         lines.write('{"text": "secret words", "author": "ann"}\n')
     for settings in ({"attribute": "author"}, {"first_words": 5}):
         with pytest.raises(StudyError, match="'reviews' has changed since this study began") as caught:
-            prepare(**settings)
+            prepare(begun=True, **settings)
         assert "secret" not in str(caught.value)
+    assert len(prepare(attribute="author").texts) == 49  # nothing was made of it yet
+
+
+def test_a_class_of_one_is_said_with_its_row_before_anything_is_kept(prepare, tmp_path):
+    with (tmp_path / "reviews.jsonl").open("a") as lines:
+        lines.write('{"text": "secret words", "author": "eve", "stars": 1}\n')
+    with pytest.raises(InputError, match="'reviews': Row 49 is the only one with its attribute"):
+        prepare(attribute="author", label={"column": "stars", "map": {1: "a", 2: "b"}})
+    assert not list(tmp_path.rglob("*.parquet"))
 
 
 @pytest.mark.parametrize(

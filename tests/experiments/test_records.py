@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import pytest
 
@@ -60,6 +61,13 @@ def test_an_unfinished_study_is_compared_as_far_as_it_is(finished, make_study):
     assert (len(results.frame), without) == (4, ())
     with pytest.raises(InputError, match="no rows"):
         gather_results(experiment.file, [], "static_f1")
+
+
+def test_a_metric_that_is_not_there_yet_stops_no_report(finished):
+    experiment, states = finished
+    lacking = [replace(state, missing=("perplexity",)) for state in states]
+    results, without = gather_results(experiment.file, lacking, "static_f1")
+    assert (len(results.frame), without) == (8, ())
 
 
 def test_a_data_set_without_the_response_is_left_out(make_study, local):

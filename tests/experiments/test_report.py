@@ -7,12 +7,12 @@ import pytest
 from textveil.errors import InputError, OutputExistsError
 from textveil.experiments.report import report_study
 
-METRICS = {"downstream": {}, "clear_text": {}}
+METRICS = {"downstream": {}, "clear_text": {}, "inversion": {"sample": 50}}
 LEVELS = {"high": 1, "medium": 10, "low": 40}
 
 
 def test_a_report_says_what_was_run(make_study, local, tmp_path):
-    experiment = make_study(levels=LEVELS)
+    experiment = make_study(levels=LEVELS, metrics=METRICS)
     experiment.run(local)
     written = report_study(experiment, response="utility_f1")
     assert written.left_out == ()
@@ -21,6 +21,7 @@ def test_a_report_says_what_was_run(make_study, local, tmp_path):
     for said in (
         experiment.file.sha256[:16],
         experiment.bench.metrics["downstream"].label,
+        f"{experiment.bench.metrics['inversion'].label}, sample 50",
         "38 of reviews.jsonl",
         "other for every",
     ):
@@ -39,6 +40,18 @@ def test_an_unfinished_study_is_reported_with_what_is_missing(make_study, local)
     written = report_study(experiment, response="utility_f1")
     assert written.left_out == ("4 of 16 cells are not finished, 0 of them failed",)
     assert written.left_out[0] in (written.folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_data_set_that_was_not_begun_is_not_said_to_lack_anything(make_study, local, values):
+    make_study(levels=LEVELS).run(local)
+    reviews = values["datasets"]["reviews"]
+    experiment = make_study(levels=LEVELS, datasets={"reviews": reviews, "later": {**reviews, "first_words": 5}})
+    with experiment.store.locked():
+        experiment.prepare()
+    written = report_study(experiment, response="utility_f1")
+    assert written.left_out == ("12 of 24 cells are not finished, 0 of them failed",)
+    page = (written.folder / "report.html").read_text(encoding="utf-8")
+    assert "first_words 5); left out: 10 (no label (stars))" in page
 
 
 def test_without_results_there_is_no_report(make_study):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from textveil.errors import ColumnError, InputError, OutputExistsError, ResourceError
+from textveil.errors import ColumnError, InputError, OutputExistsError, ResourceError, StudyError
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
@@ -188,6 +188,43 @@ def test_scores_that_fail_fail_their_cells_at_once(make_study, local, monkeypatc
     assert reasons == {"Its scores could not be worked out. YAKE is tired."}
 
 
+@pytest.mark.parametrize("damage", ["junk", "another's", "removed"])
+def test_damaged_texts_are_made_anew(make_study, local, damage):
+    experiment = make_study()
+    run(experiment, local)
+    before = read_results(experiment.store.folder)
+    first, second = (experiment.store.folder / "texts" / f"{state.cell.id}.parquet" for state in experiment.look()[:2])
+    if damage == "removed":
+        first.unlink()
+    else:
+        first.write_bytes(b"junk" if damage == "junk" else second.read_bytes())
+    again = run(make_study(metrics={"downstream": {}, "clear_text": {}, "attribute": {}}), local)
+    assert [done.obfuscated for done in again.done] == [True] + [False] * 7
+    assert not any(done.failures for done in again.done)
+    run(make_study(), local)
+    assert read_results(experiment.store.folder) == before
+
+
+def test_a_file_may_be_mended_until_texts_were_made(make_study, local, tmp_path):
+    experiment = make_study()
+    with experiment.store.locked():
+        experiment.plan(local)  # as a dry run does
+    file = tmp_path / "reviews.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:30]), encoding="utf-8")
+    run(make_study(), local)
+    assert make_study().bench.prepared("reviews").description.texts == 24
+    file.write_text("".join(lines), encoding="utf-8")
+    with pytest.raises(StudyError, match="has changed since this study began"):
+        run(make_study(), local)
+
+
+def test_who_only_looks_makes_nothing(make_study, tmp_path):
+    experiment = make_study(tmp_path / "nowhere", metrics={"similarity": {"models": ["not-there"]}})
+    assert experiment.look() == []
+    assert not experiment.store.folder.exists()
+
+
 class Losing(LocalExecutor):
     """Loses a task, as an executor does whose workers are killed by it."""
 
@@ -238,7 +275,7 @@ def test_bad_data_is_said_before_anything_is_run(make_study, local, tmp_path):
     with pytest.raises(InputError, match="'reviews' is not there"):
         make_study(datasets={"reviews": {"path": "nowhere.csv"}}).run(local)
     alone = {"reviews": {"path": "reviews.jsonl", "label": "language"}}
-    with pytest.raises(InputError, match="All texts have the same label"):
+    with pytest.raises(InputError, match="'reviews': All texts have the same label"):
         make_study(datasets=alone).run(local)
 
 

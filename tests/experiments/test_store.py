@@ -61,9 +61,11 @@ def test_one_run_at_a_time(store):
 
 def test_what_is_damaged_is_said(store):
     keep(store, "a")
-    (store.folder / "texts" / f"{CELL.id}.json").write_text("[")
-    with pytest.raises(InputError, match="is damaged. Remove it"):
-        store.find_texts(CELL)
+    for damaged in ("[", "[]", '{"a": 1}'):
+        (store.folder / "texts" / f"{CELL.id}.json").write_text(damaged)
+        with pytest.raises(InputError, match="is damaged. Remove it"):
+            store.find_texts(CELL)
+    keep(store, "a")
     (store.folder / "texts" / f"{CELL.id}.parquet").write_text("PAR1")
     with pytest.raises(InputError, match="not a complete Parquet file"):
         store.read_texts(CELL)

@@ -51,16 +51,29 @@ def test_models_in_folders_are_found_beside_the_study(tmp_path, values):
         ),
         ({"datasets": {"r": {"path": "a", "lable": "x"}}}, "datasets.r: There is no key 'lable'. Did you mean 'label'"),
         ({"datasets": {"r": {"path": "a", "label": {"colum": "x"}}}}, "datasets.r.label: .*Did you mean 'column'"),
-        ({"datasets": {"../r": {"path": "a"}}}, r"datasets\.\.\./r"),
-        ({"datasets": {}}, "datasets: .*at least 1"),
-        ({"datasets": {"r": {"path": "a", "sample": 0}}}, "datasets.r.sample.size: .*greater than or equal to 1"),
+        ({"datasets": {"../r": {"path": "a"}}}, r"datasets\.\.\./r: A name has only letters"),
+        ({"datasets": {"r": "a.csv"}}, r"datasets\.r: This should have keys of its own"),
+        ({"datasets": {"r": {"path": 5}}}, r"datasets\.r\.path: This should be a path"),
+        ({"datasets": {"r": {}}}, r"datasets\.r\.path: This key is missing"),
+        ({"decompositions": "words"}, "decompositions: This should be a list. Write it as"),
+        ({"levels": [1, 2]}, "levels: This should have keys of its own"),
+        ({"levels": {False: 1}}, "levels.*: This should be a word. Put it in quotes"),
+        ({"levels": {"high": "much"}}, "levels.high: This should be a number"),
+        ({"metrics": {"attribute": {"classifier": ["linear"]}}}, "There is no classifier"),
+        ({"seeds": [42, 42]}, "seeds: '42' is there twice"),
+        ({"datasets": {}}, "datasets: This is empty. Name at least one"),
+        ({"datasets": {"r": {"path": "a", "sample": 0}}}, "datasets.r.sample.size: This must be at least 1"),
         (
             {"datasets": {"r": {"path": "a", "label": {"column": "x", "map": {1: "a", 1.5: "b", "1.0": "c"}}}}},
             "same number",
         ),
+        *(
+            ({"datasets": {"r": {"path": "a", "label": {"column": "x", "map": wrong}}}}, "a word or a number each")
+            for wrong in ({4: None}, {4: ["a"]}, {None: "a"})
+        ),
         (
             {"datasets": {"r": {"path": "a", "label": {"column": "x", "map": [1]}}}},
-            "datasets.r.label.map: .*dictionary",
+            "datasets.r.label.map: This should have keys of its own",
         ),
         ({"decompositions": ["wrods"]}, "decompositions: There is no decomposition 'wrods'. Did you mean 'words'"),
         ({"decompositions": ["words", "words"]}, "decompositions: 'words' is there twice"),
@@ -93,7 +106,7 @@ def test_files_that_are_no_study(tmp_path):
         load_study(tmp_path / "none.yaml")
     with pytest.raises(StudyError, match="line 1, column 12: this is not YAML"):
         load_study(write(tmp_path / "a.yaml", "name: [a: b: c"))
-    with pytest.raises(StudyError, match="line 2, column 1.*the key 'name' is twice"):
+    with pytest.raises(StudyError, match="line 2, column 1: the key 'name' is there twice"):
         load_study(write(tmp_path / "b.yaml", "name: a\nname: b\n"))
     with pytest.raises(StudyError, match="should have keys"):
         load_study(write(tmp_path / "c.yaml", "- a\n- b\n"))

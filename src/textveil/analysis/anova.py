@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from textveil.analysis.columns import CONTROLS, MetricColumn
+from textveil.analysis.columns import CONTROLS, SPELLED, MetricColumn
 from textveil.analysis.results import Results, check_comparable
 from textveil.extras import require
 
@@ -30,8 +30,13 @@ class Effect:
 
     @property
     def name(self) -> str:
-        """How tables call the term."""
+        """The names of its columns."""
         return " x ".join(self.factors)
+
+    @property
+    def label(self) -> str:
+        """How tables call the term."""
+        return " x ".join(SPELLED.get(factor, factor) for factor in self.factors)
 
     @property
     def significant(self) -> bool:
@@ -41,12 +46,17 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Anova:
-    """A table of effects, and what they leave unexplained."""
+    """A table of effects, and what they leave unexplained; no effects where nothing varies that could be tested."""
 
     response: str
     effects: tuple[Effect, ...]
-    residual_sum_of_squares: float
-    residual_degrees_of_freedom: int
+    residual_sum_of_squares: float = 0.0
+    residual_degrees_of_freedom: int = 0
+
+    @property
+    def finds_choice(self) -> bool:
+        """Whether any factor, or an interaction of factors, shows a significant effect; controls do not count."""
+        return any(effect.significant for effect in self.effects if effect.factors[0] not in CONTROLS)
 
     def __getitem__(self, name: str) -> Effect:
         for effect in self.effects:
@@ -102,10 +112,20 @@ def compare_alone(results: Results, response: MetricColumn) -> tuple[Effect, ...
     return tuple(compare_factors(results, response, factors=[factor])[factor] for factor in results.varying)
 
 
-def describe_p(p_value: float) -> str:
-    """A p-value in words.
+def show_p(p_value: float) -> str:
+    """A p-value as a person reads it.
 
-    >>> describe_p(0.00033), describe_p(0.0021), describe_p(0.88)
-    ('p < 0.001', 'p = 0.002', 'p = 0.880')
+    >>> show_p(0.00033), show_p(0.0021), show_p(0.88)
+    ('< 0.001', '0.002', '0.880')
     """
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def describe_p(p_value: float) -> str:
+    """A p-value in a sentence.
+
+    >>> describe_p(0.00033), describe_p(0.0021)
+    ('p < 0.001', 'p = 0.002')
+    """
+    shown = show_p(p_value)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"

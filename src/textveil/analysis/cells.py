@@ -15,6 +15,7 @@ from textveil.analysis.columns import (
     LONG,
     METRICS,
     REQUIRED,
+    SPELLED,
     STD,
     WORDS,
     canonical_column,
@@ -66,7 +67,7 @@ def build_cells(
     _check_columns(rows[0], source)
     cells = [_read_cell(row, f"{source}, {place} {number}") for number, row in enumerate(rows, start=1)]
     cells = _without_empty(cells, f"{source}, {place}")
-    cells = _fill_levels(_in_fractions(cells, source), source)
+    cells = _fill_levels(_in_fractions(cells, f"{source}, {place}"), source)
     _check_unique(cells, source)
     return _check_complete(cells, source, drop=drop_incomplete)
 
@@ -117,14 +118,26 @@ def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
         if name in row:
             cell[name] = _read_name(row[name], name)
             if not cell[name]:
-                raise InputError(f"{place}: the column {name!r} is empty. Name the {name}.")
+                raise InputError(f"{place}: the column {name!r} is empty. Name the {SPELLED.get(name, name)}.")
     for name in ("epsilon", *METRICS, *(f"{metric}{STD}" for metric in METRICS), *WORDS.values()):
         if name in row:
             cell[name] = _read_number(row[name], f"{place}: the column {name!r}")
-    negative = [name for name in WORDS.values() if (cell.get(name) or 0) < 0]
-    if negative:
-        raise InputError(f"{place}: the column {negative[0]!r} is negative. It should count words.")
+    _check_ranges(cell, place)
     return cell
+
+
+def _check_ranges(cell: CellValues, place: str) -> None:
+    """Refuse a negative count, and a share that is neither a fraction nor a percentage."""
+    for name in WORDS.values():
+        if (cell.get(name) or 0) < 0:
+            raise InputError(f"{place}: the column {name!r} is negative. It should count words.")
+    for name, metric in METRICS.items():
+        for column in (name, f"{name}{STD}") if metric.percent else ():
+            if not 0 <= (cell.get(column) or 0) <= 100:
+                raise InputError(
+                    f"{place}: the column {column!r} holds {cell[column]:g}, which is neither a fraction nor a "
+                    "percentage. Mend the row, or leave the cell out."
+                )
 
 
 def _read_name(value: Any, column: str) -> str:
@@ -162,19 +175,24 @@ def _without_empty(cells: list[CellValues], place: str) -> list[CellValues]:
     return [{name: value for name, value in cell.items() if name not in empty} for cell in cells]
 
 
-def _in_fractions(cells: list[CellValues], source: str) -> list[CellValues]:
-    """F1 scores and identifiers as fractions, whichever the results have; one unit for all of them."""
-    largest = {name: max(cell[name] for cell in cells) for name in F1_SCORES if name in cells[0]}
-    percent = [name for name, value in largest.items() if value > 1]
-    if percent and len(percent) < len(largest):
-        other = next(name for name in largest if name not in percent)
-        raise InputError(
-            f"{source}: {percent[0]!r} seems to be in percent, and {other!r} a fraction. Give both in the same unit."
-        )
-    if not largest and any(cell.get("pi_remaining", 0) > 1 for cell in cells):
-        percent = ["pi_remaining"]
+def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
+    """F1 scores and identifiers as fractions, whichever the results have; one unit for all of them.
+
+    Identifiers may all be less than one percent, so that they never pass for fractions beside scores in percent.
+    """
+    shares = [name for name, metric in METRICS.items() if metric.percent and name in cells[0]]
+    percent = {
+        name: number for name in shares for number, cell in reversed([*enumerate(cells, start=1)]) if cell[name] > 1
+    }  # with the first row that tells
+    fractions = [name for name in shares if name not in percent and name in F1_SCORES]
     if not percent:
         return cells
+    if fractions:
+        name, number = next(iter(percent.items()))
+        raise InputError(
+            f"{place} {number}: the column {name!r} seems to be in percent, and {fractions[0]!r} a fraction. Give both "
+            "in the same unit."
+        )
     scaled = [f"{name}{end}" for name, metric in METRICS.items() if metric.percent for end in ("", STD)]
     return [
         {name: value / 100 if name in scaled and value is not None else value for name, value in cell.items()}

@@ -14,6 +14,8 @@ SETTING = ("mechanism", "profile")
 """The factors beside the paper's two; results are shown side by side for each combination of them."""
 CONTROLS = ("dataset", "level")
 """What is not chosen: its effect is taken out before factors are compared."""
+SPELLED = {"dataset": "data set"}
+"""How a column is called in prose, where its name is not the word."""
 REQUIRED = ("dataset", "decomposition", "distribution")
 CELL = ("dataset", "level", *FACTORS)
 """The columns that tell one cell from another."""

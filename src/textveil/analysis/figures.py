@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8
 """For methods, in their order: told apart by people who are colour-blind (after Okabe and Ito)."""
 MARKERS = "os^DvPX*"
 """For methods, in their order, so that colour is not all that tells them apart."""
+_CHARACTER = 0.08
+"""The width of a character in inches, about."""
 COLOUR_MAP = "YlGnBu"
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 _BACKGROUND = '<rect width="100%" height="100%" fill="white"/>'
@@ -73,10 +76,15 @@ def draw_heat_map(findings: Findings) -> Figure:
     grids = [average_combinations(setting.results)[response.name].unstack().to_numpy() for setting in findings.settings]
     low, high = min(map(np.min, grids)), max(map(np.max, grids))
     with _styled():
-        figure, panels = _panels(1, len(grids), width=6.4, height=0.9 + 0.52 * (grids[0].shape[0] + 1))
+        rows, columns = grids[0].shape
+        longest = max(map(len, findings.results.values("decomposition")))
+        width = max(6.4, 0.6 * (columns + 1) + _CHARACTER * longest)
+        figure, panels = _panels(1, len(grids), width=width, height=0.9 + 0.52 * (rows + 1))
         for axes, grid, setting in zip(panels, grids, findings.settings, strict=True):
             _fill_heat_map(axes, grid, setting.results, response, (low, high))
             axes.set_title(_title(f"mean {response.label}", setting.name), pad=22)
+        figure.draw_without_rendering()
+        _turn_crowded_names(figure, panels)
         _settle(figure)
     return figure
 
@@ -115,6 +123,21 @@ def _fill_heat_map(
     axes.spines[:].set_visible(False)
 
 
+def _turn_crowded_names(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Turn the names over the columns where they do not fit beside each other, and make room for them."""
+    boxes = [[label.get_window_extent() for label in axes.get_xticklabels()] for axes in panels]
+    if not any(one.x1 + 2 > other.x0 for row in boxes for one, other in pairwise(row)):
+        return
+    for axes in panels:
+        axes.tick_params(axis="x", labelrotation=40)
+        for label in axes.get_xticklabels():
+            label.set(ha="left", rotation_mode="anchor")
+        axes.set_title(axes.get_title(loc="left"), pad=8)
+    longest = max(box.width for row in boxes for box in row) / figure.dpi
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + 0.64 * longest)  # the sine of 40 degrees
+
+
 def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figure:
     """Every combination as a line over the metrics, from the worst mean (0) to the best (1) of each.
 
@@ -140,7 +163,7 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
             axes.set_ylim(-0.05, 1.05)
         for axes in panels[len(distributions) :]:
             axes.set_visible(False)
-        _add_legend(figure, panels[0], len(decompositions))
+        _add_legend(figure, *panels[0].get_legend_handles_labels())
         _settle(figure)
     return figure
 
@@ -170,7 +193,7 @@ def draw_levels(results: Results, factor: str) -> Figure:
             axes.spines["left"].set_visible(False)
         for axes in panels[len(results.metrics) :]:
             axes.set_visible(False)
-        _add_legend(figure, panels[0], len(results.values(factor)))
+        _add_legend(figure, *panels[0].get_legend_handles_labels())
         _settle(figure)
     return figure
 
@@ -222,7 +245,7 @@ def _explain_marks(figure: Figure, results: Results) -> None:
         lines.Line2D([], [], color=MUTED, marker=MARKERS[order % len(MARKERS)], linestyle="", label=name)
         for order, name in enumerate(results.values("decomposition"))
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=6)
+    _add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
 
 
 def _look(order: int, label: str) -> dict[str, Any]:
@@ -234,9 +257,16 @@ def _title(*parts: str) -> str:
     return " \N{MIDDLE DOT} ".join(part for part in parts if part)
 
 
-def _add_legend(figure: Figure, axes: Axes, count: int) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(count, 6))
+def _add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """A legend below the panels, in as many rows as it takes to fit; the figure grows by those after the second."""
+    for columns in range(min(len(labels), 6), 0, -1):
+        legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width < figure.bbox.width:
+            break
+        legend.remove()
+    rows = -(-len(labels) // columns)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + 0.2 * max(0, rows - 2))
 
 
 @contextmanager

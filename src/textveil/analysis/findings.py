@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import chain, count
 from typing import Any
 
 from textveil.analysis.anova import Anova, Effect, compare_alone, compare_factors
 from textveil.analysis.clear import Advantage, ClearEffect, measure_advantages, measure_clear_effect
 from textveil.analysis.columns import RELATIVE_GAIN, MetricColumn
 from textveil.analysis.recommendations import Recommendation, recommend
-from textveil.analysis.results import Results
+from textveil.analysis.results import Results, check_comparable, varies_within_groups
 from textveil.analysis.summaries import COMBINATION, Gap, average_combinations, measure_gap
 from textveil.analysis.tukey import Comparisons, compare_pairs, name_combination
 
@@ -21,6 +23,8 @@ class SettingFindings:
 
     name: str
     """Mechanism and profile, as far as they vary; empty where neither does."""
+    file_part: str
+    """What the names of its files end in, unlike any other setting's; empty where there is one setting only."""
     results: Results
     anova: Anova
     one_way: tuple[Effect, ...]
@@ -30,9 +34,9 @@ class SettingFindings:
     clear_effect: ClearEffect | None
 
     @property
-    def file_part(self) -> str:
-        """What the names of its files end in; empty where there is one setting only."""
-        return "".join(f"_{word}" for word in re.findall(r"\w+", self.name))
+    def tested(self) -> bool:
+        """Whether there was anything to test: not where the response is the same for all combinations."""
+        return bool(self.anova.effects)
 
     @property
     def prefix(self) -> str:
@@ -44,6 +48,7 @@ class SettingFindings:
         means = average_combinations(self.results)
         return {
             "setting": self.name,
+            "tested": self.tested,
             "anova": asdict(self.anova),
             "one_way": [asdict(effect) for effect in self.one_way],
             "gaps": [asdict(gap) for gap in self.gaps],
@@ -84,25 +89,40 @@ def analyze(results: Results, *, response: str = RELATIVE_GAIN.name) -> Findings
 
     Raises:
         UnknownNameError: The results do not have the response.
-        ParameterError: There is nothing to compare.
+        ParameterError: There is nothing to compare, in any setting.
     """
     metric = results.choose_metric(response)
     parts = results.split()
-    settings = tuple(_analyze_setting(name, part, metric) for name, part in parts.items())
+    if not any(varies_within_groups(part, metric) for part in parts.values()):
+        check_comparable(next(iter(parts.values())), metric)
+    ends = _name_files(parts)
+    settings = tuple(_analyze_setting(name, ends[name], part, metric) for name, part in parts.items())
     overall = compare_factors(results, metric) if len(parts) > 1 else None
     return Findings(results, metric, settings, overall, measure_advantages(parts, metric))
 
 
-def _analyze_setting(name: str, results: Results, response: MetricColumn) -> SettingFindings:
-    anova = compare_factors(results, response)
-    comparisons = compare_pairs(results, response)
+def _name_files(names: Iterable[str]) -> dict[str, str]:
+    """What the names of every setting's files end in; a number tells those apart that would be the same."""
+    ends: dict[str, str] = {}
+    for name in names:
+        plain = "".join(f"_{word}" for word in re.findall(r"\w+", name))
+        numbered = (f"{plain}_{number}" for number in count(2))
+        ends[name] = next(end for end in chain([plain], numbered) if end not in ends.values())
+    return ends
+
+
+def _analyze_setting(name: str, file_part: str, results: Results, response: MetricColumn) -> SettingFindings:
+    testable = varies_within_groups(results, response)
+    anova = compare_factors(results, response) if testable else Anova(response.name, ())
+    comparisons = compare_pairs(results, response) if testable else Comparisons(())
     return SettingFindings(
         name,
+        file_part,
         results,
         anova=anova,
-        one_way=compare_alone(results, response),
+        one_way=compare_alone(results, response) if testable else (),
         gaps=tuple(measure_gap(results, factor, response) for factor in COMBINATION if factor in results.varying),
         comparisons=comparisons,
-        recommendations=recommend(results, response, comparisons),
-        clear_effect=measure_clear_effect(results, response),
+        recommendations=recommend(results, response, anova, comparisons),
+        clear_effect=measure_clear_effect(results, response) if testable else None,
     )

@@ -67,10 +67,12 @@ def lay_out_results(results: Results, group: Group) -> list[ResultRow]:
 
 
 def lay_out_anova(anova: Anova) -> list[list[str]]:
-    """The rows of a table of effects under ``ANOVA_HEAD``, the residual last."""
+    """The rows of a table of effects under ``ANOVA_HEAD``, the residual last; one that says so, if none was tested."""
+    if not anova.effects:
+        return [["not tested", *[""] * (len(ANOVA_HEAD) - 1)]]
     rows = [
         [
-            effect.name,
+            effect.label,
             f"{effect.sum_of_squares:.4f}",
             str(effect.degrees_of_freedom),
             f"{effect.f_statistic:.2f}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from textveil.analysis.anova import Anova
 from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, METRICS, RELATIVE_GAIN, UTILITY, MetricColumn
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import average_combinations
@@ -27,19 +28,39 @@ class Recommendation:
     combination: str
     score: float
     reason: str
+    evident: bool = True
+    """Whether the choice matters: not where chance alone would give as much."""
+
+    @property
+    def headline(self) -> str:
+        """The choice by itself."""
+        return self.combination if self.evident else "no clear choice"
+
+    @property
+    def explanation(self) -> str:
+        """What stands under the headline."""
+        return self.reason if self.evident else f"{self._doubt} {self.reason}"
 
     @property
     def sentence(self) -> str:
         """The choice and the reason for it."""
-        return f"For {self.purpose}, choose {self.combination}. {self.reason}"
+        choice = f"choose {self.combination}." if self.evident else self._doubt[:1].lower() + self._doubt[1:]
+        return f"For {self.purpose}, {choice} {self.reason}"
+
+    @property
+    def _doubt(self) -> str:
+        return f"No combination can be told from another; {self.combination} is nominally first."
 
 
-def recommend(results: Results, response: MetricColumn, comparisons: Comparisons) -> tuple[Recommendation, ...]:
-    """The best combination for the response (the trade-off, if that is relative gain), for utility and for privacy."""
+def recommend(
+    results: Results, response: MetricColumn, anova: Anova, comparisons: Comparisons
+) -> tuple[Recommendation, ...]:
+    """The best combination for the response (the trade-off, if that is relative gain), for utility and for privacy.
+
+    There is none for the response where it was not tested, since all combinations are the same.
+    """
     means = average_combinations(results)
-    purpose = "trade-off" if response == RELATIVE_GAIN else response.label
-    first = _choose(means[response.name], purpose, response)
-    found = [replace(first, reason=f"{first.reason} {_tell_wins(first.combination, comparisons, response)}")]
+    found = [_choose_tested(means[response.name], response, anova, comparisons)] if anova.effects else []
     for aim, metric in (("utility", UTILITY), ("privacy", EXPOSURE)):
         if metric.name in means:
             found.append(_choose(means[metric.name], aim, metric))
@@ -49,6 +70,17 @@ def recommend(results: Results, response: MetricColumn, comparisons: Comparisons
         shares = {name_combination(*names): share for names, share in means[CLEAR_SHARE].items()}
         found = [_add_share(recommendation, shares[recommendation.combination]) for recommendation in found]
     return tuple(found)
+
+
+def _choose_tested(means: Series, response: MetricColumn, anova: Anova, comparisons: Comparisons) -> Recommendation:
+    """The best for the response, and whether tests find that it matters."""
+    purpose = "trade-off" if response == RELATIVE_GAIN else response.label
+    best = _choose(means, purpose, response)
+    wins = comparisons.count_wins(best.combination, better=response.better)
+    if not wins and not anova.finds_choice:
+        return replace(best, evident=False)
+    others = sum(best.combination in (pair.higher, pair.lower) for pair in comparisons.pairs)
+    return replace(best, reason=f"{best.reason} {_tell_wins(wins, others)}")
 
 
 def _choose(means: Series, purpose: str, metric: MetricColumn) -> Recommendation:
@@ -72,12 +104,12 @@ def _add_downstream(recommendation: Recommendation, means: DataFrame) -> Recomme
     return replace(recommendation, reason=f"{recommendation.reason} {more}")
 
 
-def _tell_wins(combination: str, comparisons: Comparisons, response: MetricColumn) -> str:
+def _tell_wins(wins: int, others: int) -> str:
     """How many others a combination is better than, beyond chance."""
-    others = sum(combination in (pair.higher, pair.lower) for pair in comparisons.pairs)
-    wins = comparisons.count_wins(combination, better=response.better)
     if not wins:
         return f"None of the {others} others is significantly worse."
+    if wins == others:
+        return "It is significantly better than all others."
     return f"It is significantly better than {wins} of the {others} others; from the rest it cannot be told apart."
 
 

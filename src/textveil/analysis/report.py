@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, zip_longest
 
-from textveil.analysis.anova import Anova, Effect, describe_p
+from textveil.analysis.anova import Anova, Effect, describe_p, show_p
 from textveil.analysis.cells import Group
 from textveil.analysis.columns import IN_CLEAR
 from textveil.analysis.figures import inline_svg
 from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.glossary import explain_terms
 from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, ResultRow, lay_out_anova, lay_out_results
 from textveil.analysis.markup import Markup, details, element, figure, paragraph, section, table, text
 from textveil.analysis.tukey import Comparisons, name_combination
@@ -19,6 +20,7 @@ from textveil.version import __version__
 
 TITLE = "Decomposition, distribution and their trade-off"
 _PAIRS_SHOWN = 12
+_P = ANOVA_HEAD.index("p")
 
 
 def write_page(
@@ -39,6 +41,7 @@ def write_page(
     drawn = {name: inline_svg(svg, name) for name, svg in figures.items()}
     sections = {
         "run": ("What was run", _tell_run(findings, about or {})),
+        "read": ("How to read this", _explain(findings)),
         "choose": ("Which combination to choose", _recommend(findings)),
         "gain": (f"Mean {findings.response.label}", _show_heat_map(findings, drawn)),
         "anova": ("What matters", _show_tests(findings)),
@@ -101,6 +104,14 @@ def _tell_run(findings: Findings, about: Mapping[str, str]) -> Markup:
     return element("dl", (element("dt", text(name)) + element("dd", text(value)) for name, value in lines.items()))
 
 
+def _explain(findings: Findings) -> Markup:
+    """The words of the page, as far as it uses them."""
+    return "".join(
+        element("p", f"{element('b', text(term))}: {text(meaning)}")
+        for term, meaning in explain_terms(findings.results)
+    )
+
+
 def _name_level(group: Group) -> str:
     return group.level if group.epsilon is None else f"{group.level} (epsilon {group.epsilon:g})"
 
@@ -123,8 +134,8 @@ def _recommend(findings: Findings) -> Markup:
             element(
                 "div",
                 element("h3", text(f"for {found.purpose}"))
-                + paragraph(found.combination, class_="choice")
-                + paragraph(found.reason),
+                + paragraph(found.headline, class_="choice")
+                + paragraph(found.explanation),
                 class_="card",
             )
             for found in setting.recommendations
@@ -149,7 +160,8 @@ def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
 
 def _show_tests(findings: Findings) -> Markup:
     shown = {
-        setting.name: paragraph(tell_effects(setting)) + _write_anova(setting.anova) + _write_one_way(setting.one_way)
+        setting.name: paragraph(tell_effects(setting))
+        + (_write_anova(setting.anova) + _write_one_way(setting.one_way) if setting.tested else "")
         for setting in findings.settings
     }
     more = ""
@@ -164,15 +176,11 @@ def _show_tests(findings: Findings) -> Markup:
 
 def _write_anova(anova: Anova) -> Markup:
     rows = []
-    for place, cells in enumerate(lay_out_anova(anova)):
-        significant = place < len(anova.effects) and anova.effects[place].significant
-        marks = ["significant" if significant and column == 4 else "" for column in range(len(cells))]
-        rows.append(
-            [
-                _cell(text(cell.replace(" x ", " \N{MULTIPLICATION SIGN} ")), mark)
-                for cell, mark in zip(cells, marks, strict=True)
-            ]
-        )
+    for (name, *numbers), effect in zip_longest(lay_out_anova(anova), anova.effects):
+        row = [_cell(text(name.replace(" x ", " \N{MULTIPLICATION SIGN} "))), *map(_cell, numbers)]
+        if effect is not None:  # the residual is none
+            row[_P] = _cell(text(show_p(effect.p_value)), "significant" if effect.significant else "")
+        rows.append(row)
     return table(ANOVA_HEAD, rows)
 
 
@@ -204,7 +212,7 @@ def _list_pairs(comparisons: Comparisons) -> Markup:
             _cell(text(pair.higher), "left"),
             _cell(text(pair.lower), "left"),
             _cell(f"{pair.difference:.4f}"),
-            _cell(f"{pair.p_value:.2e}"),
+            _cell(text(show_p(pair.p_value or 0.0))),
         ]
         for pair in found
     ]

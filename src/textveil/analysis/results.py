@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from graphlib import CycleError, TopologicalSorter
+from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from textveil.analysis.cells import LEVELS, CellValues, Group, build_cells, list
 from textveil.analysis.columns import (
     CELL,
     CLEAR_SHARE,
+    CONTROLS,
     FACTORS,
     IN_CLEAR,
     METRICS,
@@ -41,6 +43,8 @@ _KNOWN: dict[str, tuple[str, ...]] = {
     "mechanism": tuple(MECHANISMS),
     "profile": tuple(PROFILES),
 }
+_ROUNDING = 1e-12
+"""A difference that is less than this part of the largest value is none."""
 
 
 @dataclass(frozen=True)
@@ -145,12 +149,23 @@ def _build_frame(cells: list[CellValues]) -> DataFrame:
 
 
 def _order(cells: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """Values in their usual order, then as they come; levels that have no usual order by their budget."""
+    """Values in their usual order, then as they come; levels by their epsilon, where it is known."""
     found = list(dict.fromkeys(cell[name] for cell in cells))
     known = _KNOWN.get(name, ())
-    if name == "level" and not set(found) <= set(known) and "epsilon" in cells[0]:
-        return sorted(found, key=lambda level: min(cell["epsilon"] for cell in cells if cell["level"] == level))
-    return [value for value in known if value in found] + [value for value in found if value not in known]
+    usual = [value for value in known if value in found] + [value for value in found if value not in known]
+    return _rank_levels(list_groups(cells), usual) if name == "level" and "epsilon" in cells[0] else usual
+
+
+def _rank_levels(groups: Sequence[Group], usual: list[str]) -> list[str]:
+    """Levels from the least epsilon to the largest within data sets; those that no data set ranks stay as usual."""
+    below: dict[str, set[str]] = {level: set() for level in usual}
+    for one, other in permutations(groups, 2):
+        if one.dataset == other.dataset and (one.epsilon or 0) < (other.epsilon or 0):
+            below[other.level].add(one.level)
+    try:
+        return list(TopologicalSorter(below).static_order())
+    except CycleError:  # data sets disagree
+        return sorted(usual, key=lambda level: min(group.epsilon or 0 for group in groups if group.level == level))
 
 
 def _drop_unused(frame: DataFrame) -> DataFrame:
@@ -165,7 +180,7 @@ def check_comparable(results: Results, response: MetricColumn) -> None:
     """Refuse what no test can be made of.
 
     Raises:
-        ParameterError: No factor varies, there is one group only, or the response is constant.
+        ParameterError: No factor varies, there is one group only, or nothing varies within groups.
     """
     if not results.varying:
         raise ParameterError("Nothing to compare: every factor has one value only. Add cells with another method.")
@@ -177,8 +192,19 @@ def check_comparable(results: Results, response: MetricColumn) -> None:
         raise ParameterError(
             "Data sets and levels do not overlap, so that their effects cannot be told apart. Leave a data set out."
         )
-    if results.frame[response.name].nunique() < 2:
-        raise ParameterError(f"The response {response.name!r} is the same in all cells: there is nothing to explain.")
+    if not varies_within_groups(results, response):
+        raise ParameterError(
+            f"The response {response.name!r} is the same for all combinations in every data set and level: nothing "
+            "varies that could be compared. Choose another metric with --response."
+        )
+
+
+def varies_within_groups(results: Results, response: MetricColumn) -> bool:
+    """Whether the response differs between combinations in any data set and level, by more than rounding."""
+    values = results.frame[response.name]
+    groups = values.groupby([results.frame[name] for name in CONTROLS], observed=True)
+    spread = groups.max() - groups.min()
+    return bool(spread.max() > _ROUNDING * values.abs().max())
 
 
 def _overlap(groups: Sequence[Group]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -55,7 +56,8 @@ def compare_pairs(results: Results, response: MetricColumn) -> Comparisons:
     """Compare all pairs of combinations of the factors that vary.
 
     From every value the mean of its data set and level is taken away. Of the ways to normalise by the mean, this one
-    gives the paper's findings (see docs/analysis.md); dividing by it would also fail where it is near zero.
+    gives the paper's findings (see docs/analysis.md); dividing by it would also fail where it is near zero. Each mean
+    that is taken away costs a degree of freedom: without that, chance looks significant in a small grid.
 
     Raises:
         ParameterError: There is nothing to compare.
@@ -68,11 +70,11 @@ def compare_pairs(results: Results, response: MetricColumn) -> Comparisons:
         for name, rows in frame.groupby(_name_combinations(results), sort=False).groups.items()
     }
     repeats, count = len(results.groups), len(samples)
-    freedom = count * (repeats - 1)
+    freedom = (count - 1) * (repeats - 1)
     variance = sum(float(np.square(values - values.mean()).sum()) for values in samples.values()) / freedom
     error = math.sqrt(variance / repeats)
     studentized = require("scipy.stats", extra="analyze").studentized_range
-    critical = float(studentized.isf(SIGNIFICANCE, count, freedom)) * error
+    critical = _find_critical(count, freedom) * error
     means = {name: float(values.mean()) for name, values in samples.items()}
     pairs = []
     for pair in combinations(means, 2):
@@ -82,6 +84,12 @@ def compare_pairs(results: Results, response: MetricColumn) -> Comparisons:
         p_value = float(studentized.sf(difference / max(error, _LEAST), count, freedom)) if found else None
         pairs.append(Pair(higher, lower, difference, critical, p_value))
     return Comparisons(tuple(sorted(pairs, key=lambda pair: -pair.difference)))
+
+
+@cache
+def _find_critical(count: int, freedom: int) -> float:
+    """The studentized range that chance exceeds rarely; kept, since it takes long to work out."""
+    return float(require("scipy.stats", extra="analyze").studentized_range.isf(SIGNIFICANCE, count, freedom))
 
 
 def name_combination(*methods: str) -> str:

@@ -8,11 +8,18 @@ from textveil.analysis.columns import CONTROLS
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.tukey import Comparisons
 
+_UNTESTED = (
+    "Not tested: the response is the same for all combinations in every data set and level, so that nothing varies "
+    "that a test could explain."
+)
+
 
 def tell_gaps(findings: Findings) -> list[str]:
     """How far the methods of each factor are apart, in words."""
     lines = []
     for setting in findings.settings:
+        if not setting.tested:
+            continue
         said = "; ".join(f"{gap.factor}s are {gap.gap:.4f} apart ({gap.worst} to {gap.best})" for gap in setting.gaps)
         lines.append(_begin(f"{setting.prefix}in mean {findings.response.label}, {said}."))
     return lines
@@ -20,6 +27,8 @@ def tell_gaps(findings: Findings) -> list[str]:
 
 def tell_effects(setting: SettingFindings) -> str:
     """What the analysis of variance says of the factors, in a sentence."""
+    if not setting.tested:
+        return _UNTESTED
     said = []
     for effect in setting.anova.effects:
         if effect.factors[0] in CONTROLS:
@@ -33,6 +42,8 @@ def tell_effects(setting: SettingFindings) -> str:
 def tell_pairs(comparisons: Comparisons) -> str:
     """How many pairs differ, and who is most often below, in words."""
     found, count = comparisons.significant, len(comparisons.pairs)
+    if not count:
+        return _UNTESTED
     if not found:
         return f"None of {count} pairs differs significantly."
     said = f"{len(found)} of {count} pairs differ significantly, by more than {found[0].margin:.4f}."
@@ -45,6 +56,8 @@ def tell_clear(findings: Findings) -> list[str]:
     """What goes with words in clear, in words."""
     lines = []
     for setting in findings.settings:
+        if not setting.tested:
+            continue
         if setting.clear_effect is None:
             same = "the share of words in clear is the same in all cells of a data set and level."
             lines.append(_begin(f"{setting.prefix}{same}"))

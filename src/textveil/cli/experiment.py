@@ -12,6 +12,7 @@ from textveil.analysis import METRICS
 from textveil.analysis.columns import RELATIVE_GAIN
 from textveil.cli.corpus_options import Address, Workers
 from textveil.cli.reporting import FAILURE, report, reporting_errors
+from textveil.errors import InputError
 from textveil.execution import EXECUTORS
 from textveil.extras import require
 from textveil.jobs import check_free
@@ -82,6 +83,12 @@ def _open(study: Path, folder: Path | None) -> Experiment:
     from textveil.experiments import Experiment, load_study
 
     return Experiment(load_study(study), folder)
+
+
+def _open_existing(study: Path, folder: Path | None) -> Experiment:
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"There are no results in {str(folder)!r}. Check --folder, or run the study first.")
+    return _open(study, folder)
 
 
 @app.command("init", epilog=INIT_EXAMPLES, no_args_is_help=True)
@@ -181,7 +188,8 @@ def _summarise(experiment: Experiment, states: list[CellState]) -> None:
     for line in list_failures(states):
         report(line)
     _count(experiment, states)
-    typer.echo(f"Results: {experiment.store.folder / f'{RESULTS}.csv'} and {RESULTS}.parquet")
+    if any(state.texts for state in states):
+        typer.echo(f"Results: {experiment.store.folder / f'{RESULTS}.csv'} and {RESULTS}.parquet")
     if any(state.failures for state in states):
         report("What failed is tried again with --retry-failed.")
         raise typer.Exit(FAILURE)
@@ -197,7 +205,7 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Say how far a study is, and what failed. It may run meanwhile."""
-    experiment = _open(study, folder)
+    experiment = _open_existing(study, folder)
     states = experiment.look()
     if as_json:
         typer.echo(json.dumps(_describe(experiment, states), indent=2))
@@ -253,7 +261,7 @@ def report_results(
 
     It can be written before the study is finished; what is missing is said, there and here.
     """
-    experiment = _open(study, folder)
+    experiment = _open_existing(study, folder)
     from textveil.experiments.report import report_study
 
     written = report_study(experiment, response=response, folder=output, overwrite=overwrite)

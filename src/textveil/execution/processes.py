@@ -120,6 +120,9 @@ class ProcessExecutor(Executor):
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-    def __exit__(self, *_: object) -> None:
-        """End the workers."""
+    def __exit__(self, kind: object = None, *_: object) -> None:
+        """End the workers; at once if somebody has had enough, since what they do is of no use."""
+        if kind is not None and self._pool is not None:
+            for process in list(self._pool._processes.values()):  # kill_workers() is new in Python 3.14
+                process.kill()
         self._close_pool()

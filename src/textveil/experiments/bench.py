@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 TEXTS_KEY = "texts"
 """What tells one failure of obfuscation from another: nothing, since a cell is obfuscated in one way."""
-_IN_LABEL = ("model", "models", "bundle", "classifier", "classifier_options", "seeds", "batch_size", "device")
+IN_LABEL = ("model", "models", "bundle", "classifier", "classifier_options", "seeds", "batch_size", "device")
 """Options that the label of a metric has, or that change no value."""
 
 
@@ -117,7 +117,7 @@ class Bench:
         for name, metric in self.metrics.items():
             if any(given.get(need, "") is None for need in metric.needs) or any(m not in keys for m in metric.after):
                 continue
-            options = {option: value for option, value in self.study.metrics[name].items() if option not in _IN_LABEL}
+            options = {option: value for option, value in self.study.metrics[name].items() if option not in IN_LABEL}
             classes = [given[need] for need in metric.needs if need in given]
             parts = [metric.identity, options, classes, [keys[other] for other in metric.after]]
             keys[name] = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]
@@ -137,14 +137,14 @@ class Bench:
         Args:
             cell: The cell.
             metrics: What is to be measured.
-            obfuscate: Whether its texts are to be made.
+            obfuscate: Whether its texts are to be made; those that are damaged are made anew in any case.
         """
         started = time.monotonic()
         made: list[Obfuscation] | None = None
         measured: list[str] = []
         failures: list[Failure] = []
         try:
-            if obfuscate:
+            if obfuscate or not self._has_whole_texts(cell):
                 made = self._make_texts(cell)
                 self.store.forget_failure(cell, OBFUSCATION, TEXTS_KEY)
             for done in self._measure(cell, metrics, made):
@@ -156,6 +156,13 @@ class Bench:
             failures.append(Failure(OBFUSCATION, describe(error)))
             self.store.write_failure(cell, TEXTS_KEY, failures[-1])
         return Finished(cell, time.monotonic() - started, made is not None, tuple(measured), tuple(failures))
+
+    def _has_whole_texts(self, cell: Cell) -> bool:
+        try:
+            self.store.read_texts(cell)
+        except InputError:
+            return False
+        return True
 
     def obfuscate(self, cell: Cell) -> list[Obfuscation]:
         """What becomes of every text of a cell."""
@@ -237,6 +244,8 @@ def _make(kind: Callable[..., T], name: str, options: Options) -> T:
     except TypeError as error:
         given = ", ".join(f"{option}: {value!r}" for option, value in options.items() if option != "bundle")
         raise StudyError(f"{name!r} does not take these options: {given}. Mend them in the study.") from error
+    except ParameterError as error:
+        raise StudyError(f"{name!r} in the study: {error}") from error
 
 
 def describe(error: Exception) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from textveil.atomic import writing
 from textveil.errors import InputError, StudyError
+from textveil.evaluation.dataset import Classes
 from textveil.evaluation.files import Values, read_columns
 from textveil.evaluation.texts import Texts
 from textveil.experiments.study import DatasetSource, Target, write_value
@@ -72,24 +73,26 @@ class PreparedDataset:
         return self._columns.get("attribute")
 
 
-def prepare_dataset(name: str, source: DatasetSource, folder: Path) -> PreparedDataset:
+def prepare_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool = False) -> PreparedDataset:
     """Read a data set, or find it as it was read before.
 
     Args:
         name: Its name in the study.
         source: Where it is, and what is taken of it.
         folder: Where prepared data sets are kept.
+        begun: Whether texts were made of it already, so that it must be what it was.
 
     Raises:
-        InputError: The file cannot be read, or nothing is left of it.
+        InputError: The file cannot be read, nothing is left of it, or its classes cannot be told apart.
         ColumnError: A column is missing.
         StudyError: The file has changed since the study began, or has fewer texts than the sample.
     """
-    found = find_dataset(name, source, folder)
-    _check_unchanged(name, source.path, folder)
-    if found is not None:
+    _check_unchanged(name, source.path, folder, begun)
+    if found := find_dataset(name, source, folder):
         return found
     rows = _Rows(source)
+    for role, values in rows.classes.items():
+        _check_classes(name, role, values, rows.chosen)
     columns: dict[str, list[Any]] = {"row": [row + 1 for row in rows.chosen], "text": rows.texts}
     columns |= {role: [values[row] for row in rows.chosen] for role, values in rows.classes.items()}
     path, settings = _locate(name, source, folder)
@@ -114,7 +117,7 @@ def prepare_dataset(name: str, source: DatasetSource, folder: Path) -> PreparedD
 def find_dataset(name: str, source: DatasetSource, folder: Path) -> PreparedDataset | None:
     """A data set that was prepared with the same settings before; the file itself is not looked at."""
     path, _ = _locate(name, source, folder)
-    if not path.with_suffix(".json").exists():
+    if not (path.exists() and path.with_suffix(".json").exists()):
         return None
     return PreparedDataset(_read_description(path.with_suffix(".json")), path)
 
@@ -133,14 +136,26 @@ def _locate(name: str, source: DatasetSource, folder: Path) -> tuple[Path, dict[
     return folder / f"{name}-{key}.parquet", settings
 
 
-def _check_unchanged(name: str, path: Path, folder: Path) -> None:
-    """Refuse a file that is not what it was: old texts would be compared with new ones."""
-    known = [_read_description(described) for described in folder.glob(f"{name}-*.json")]
-    hashes = {each.source_sha256 for each in known if each.name == name and each.source == path.name}
+def _check_classes(name: str, role: str, values: Values, rows: Sequence[int]) -> None:
+    """See that a classifier can learn the classes; rows are those of the file."""
+    try:
+        Classes.of(values, rows, role)
+    except InputError as error:
+        raise InputError(f"The data set {name!r}: {error}") from error
+
+
+def _check_unchanged(name: str, path: Path, folder: Path, begun: bool) -> None:
+    """Refuse a file that is not what it was: old texts would be compared with new ones. Before that, forget it."""
+    known = {described: _read_description(described) for described in folder.glob(f"{name}-*.json")}
+    hashes = {file: each.source_sha256 for file, each in known.items() if (each.name, each.source) == (name, path.name)}
     if not path.is_file():
         if not hashes:
             raise InputError(f"The data set {name!r} is not there: {str(path)!r} is no file. Check its path.")
-    elif hashes and hashes != {hash_file(path)}:
+    elif hashes and set(hashes.values()) != {hash_file(path)}:
+        if not begun:
+            for file in hashes:
+                file.unlink()
+            return
         raise StudyError(
             f"The data set {name!r} has changed since this study began: {str(path)!r} has another SHA-256 than it had. "
             "Put the file back, or begin anew with another --folder."

@@ -122,7 +122,7 @@ def write_results(file: StudyFile, store: Store, states: Sequence[CellState]) ->
 
 
 def gather_results(file: StudyFile, states: Sequence[CellState], response: str) -> tuple[Results, tuple[str, ...]]:
-    """What the analysis works on: cells that are finished, and the metrics that all of them have.
+    """What the analysis works on: cells that have the response, and the metrics that all of them have.
 
     Data sets and levels that lack a cell are left out, and so are data sets without the response: an attribute that
     they do not have, for one. Their names come second.
@@ -130,13 +130,14 @@ def gather_results(file: StudyFile, states: Sequence[CellState], response: str) 
     Raises:
         InputError: Nothing is left to compare.
     """
-    records = build_records(file, (state for state in states if state.finished))
+    records = build_records(file, states)
     having = {row["dataset"] for row in records if row["metric"] == response}
-    without = tuple(name for name in file.study.datasets if having and name not in having)
-    kept = [row for row in records if row["dataset"] not in without]
+    finished = dict.fromkeys(state.cell.dataset for state in states if state.finished)
+    without = tuple(name for name in finished if having and name not in having)
     cells: dict[str, set[str]] = {}
-    for row in kept:
+    for row in records:
         cells.setdefault(row["cell"], set()).add(row["metric"])
-    common = set.intersection(*cells.values()) if cells else set()
-    shown = [row for row in kept if row["metric"] in common]
+    answering = {cell: metrics for cell, metrics in cells.items() if response in metrics}
+    common = set.intersection(*answering.values()) if answering else set()
+    shown = [row for row in records if row["cell"] in answering and row["metric"] in common]
     return Results.from_records(shown, source="the study", drop_incomplete=True), without

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from textveil.analysis import Findings, analyze, write_report
+from textveil.experiments.bench import IN_LABEL
 from textveil.experiments.prepared import Description
 from textveil.experiments.records import gather_results, write_results
 from textveil.experiments.runner import Experiment
 from textveil.experiments.state import CellState, Counts, find_descriptions
+from textveil.experiments.study import Options
 from textveil.version import __version__
 
 FOLDER = "report"
@@ -81,7 +86,7 @@ def _tell_about(experiment: Experiment, states: Sequence[CellState], left_out: S
     for name in study.distributions:
         about[f"scores of {name}"] = bench.distributor(name).label
     for metric in bench.metrics.values():
-        about[f"metric {metric.name}"] = metric.label
+        about[f"metric {metric.name}"] = ", ".join([metric.label, *_list_options(study.metrics[metric.name])])
     about["noise"] = "from the operating system" if study.seed is None else f"seed {study.seed}, other for every cell"
     about["working time"] = f"{sum(state.seconds for state in states) / 3600:.1f} hours"
     about["software"] = ", ".join(f"{name} {version}" for name, version in sorted(_find_versions(states).items()))
@@ -90,9 +95,23 @@ def _tell_about(experiment: Experiment, states: Sequence[CellState], left_out: S
     return about
 
 
+def _list_options(options: Options) -> list[str]:
+    """Options that the label of a metric does not have."""
+    return [f"{name} {_write(value)}" for name, value in options.items() if name not in IN_LABEL]
+
+
+def _write(value: Any) -> str:
+    """A value of the study file, as YAML has it in a line."""
+    return (
+        str(yaml.safe_dump(value, default_flow_style=True, width=math.inf, sort_keys=False))
+        .removesuffix("...\n")
+        .strip()
+    )
+
+
 def _tell_dataset(dataset: Description) -> str:
-    dropped = "; ".join(f"{count:,} with {reason}" for reason, count in dataset.dropped.items())
-    taken = ", ".join(f"{name} {json.dumps(value)}" for name, value in dataset.settings.items())
+    dropped = ", ".join(f"{count:,} ({reason})" for reason, count in dataset.dropped.items())
+    taken = ", ".join(f"{name} {_write(value)}" for name, value in dataset.settings.items())
     return (
         f"{dataset.texts:,} of {dataset.source}, {dataset.average_length:.1f} words on average"
         + (f" ({taken})" if taken else "")

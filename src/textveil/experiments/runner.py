@@ -69,7 +69,8 @@ class Experiment:
         """Read the data sets, or find them as they were read before; see that metrics can use them."""
         found = {}
         for name, source in self.study.datasets.items():
-            found[name] = prepare_dataset(name, source, self.store.datasets).description
+            prepared = prepare_dataset(name, source, self.store.datasets, begun=self.store.begun)
+            found[name] = prepared.description
             self.bench.dataset(name)
         return found
 

@@ -74,6 +74,8 @@ def find_descriptions(bench: Bench) -> dict[str, Description]:
 
 def look(bench: Bench, datasets: Mapping[str, Description]) -> list[CellState]:
     """The state of every cell whose data set is prepared."""
+    if not datasets:  # what they would be measured with may not even be installed
+        return []
     keys = {name: bench.find_keys(description) for name, description in datasets.items()}
     return [look_at(bench.store, cell, keys[cell.dataset]) for cell in expand(bench.study, datasets, bench.setting)]
 

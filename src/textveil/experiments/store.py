@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from textveil.atomic import output_error, writing
 from textveil.errors import InputError
@@ -17,6 +17,8 @@ from textveil.evaluation.texts import Texts
 from textveil.experiments.grid import Cell
 from textveil.experiments.tables import read_table, write_table
 from textveil.unfinished import Unfinished
+
+T = TypeVar("T")
 
 OBFUSCATION = "obfuscation"
 """What failed, where it was no metric."""
@@ -101,24 +103,43 @@ class Store:
     def _failures(self) -> Path:
         return self.folder / "failures"
 
+    @property
+    def begun(self) -> bool:
+        """Whether the texts of any cell were made."""
+        return any(self._texts.glob("*.json"))
+
     def write_texts(
         self, cell: Cell, texts: Sequence[str], outcomes: Sequence[str], certificate: Mapping[str, Any], seconds: float
     ) -> CellTexts:
         """Keep the texts of a cell: the table first, then what says that it is complete."""
         found = CellTexts(certificate, Texts(texts).hash, seconds)
-        write_table(self._texts / f"{cell.id}.parquet", {"text": texts, "outcome": outcomes})
+        write_table(self._locate_texts(cell), {"text": texts, "outcome": outcomes})
         _write_json(self._texts / f"{cell.id}.json", {"cell": asdict(cell), **asdict(found)})
         return found
 
     def find_texts(self, cell: Cell) -> CellTexts | None:
         """What is known of a cell's texts; ``None`` if there are none yet."""
-        values = _read_json(self._texts / f"{cell.id}.json")
-        return values and CellTexts(values["certificate"], values["sha256"], values["seconds"])
+        if not self._locate_texts(cell).exists():
+            return None
+        return _read_json(
+            self._texts / f"{cell.id}.json",
+            lambda values: CellTexts(values["certificate"], values["sha256"], values["seconds"]),
+        )
 
     def read_texts(self, cell: Cell) -> list[str]:
-        """The obfuscated texts of a cell that has them."""
-        texts: list[str] = read_table(self._texts / f"{cell.id}.parquet")["text"]
+        """The obfuscated texts of a cell.
+
+        Raises:
+            InputError: They are not there, or not what they were.
+        """
+        path, known = self._locate_texts(cell), self.find_texts(cell)
+        texts: list[str] = read_table(path).get("text", [])
+        if known is None or Texts(texts).hash != known.sha256:
+            raise InputError(f"{str(path)!r} is not what it was. Run again: it is made anew.")
         return texts
+
+    def _locate_texts(self, cell: Cell) -> Path:
+        return self._texts / f"{cell.id}.parquet"
 
     def write_value(self, cell: Cell, metric: str, key: str, value: Value) -> None:
         """Keep what a metric measured."""
@@ -130,10 +151,11 @@ class Store:
 
     def find_value(self, cell: Cell, metric: str, key: str, texts: CellTexts | None) -> Value | None:
         """What a metric measured of these very texts; ``None`` if it has not."""
-        values = _read_json(self._values / cell.id / f"{metric}-{key}.json")
-        if values is None or texts is None or values["texts_sha256"] != texts.sha256:
-            return None
-        return Value(Measurement(**values["measurement"]), values["texts_sha256"], values["seconds"])
+        value = _read_json(
+            self._values / cell.id / f"{metric}-{key}.json",
+            lambda values: Value(Measurement(**values["measurement"]), values["texts_sha256"], values["seconds"]),
+        )
+        return value if value and texts and value.texts_sha256 == texts.sha256 else None
 
     def write_failure(self, cell: Cell, key: str, failure: Failure) -> None:
         """Keep why something is not there."""
@@ -143,8 +165,7 @@ class Store:
 
     def find_failure(self, cell: Cell, what: str, key: str) -> Failure | None:
         """Why something is not there; ``None`` if it did not fail."""
-        values = _read_json(self._failures / cell.id / f"{what}-{key}.json")
-        return values and Failure(**values)
+        return _read_json(self._failures / cell.id / f"{what}-{key}.json", lambda values: Failure(**values))
 
     def forget_failure(self, cell: Cell, what: str, key: str) -> None:
         """Something is there now, or is tried again."""
@@ -156,11 +177,11 @@ def _write_json(path: Path, values: Mapping[str, Any]) -> None:
         stream.write(json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False).encode())
 
 
-def _read_json(path: Path) -> Any:
-    """What a file holds; ``None`` if it is not there."""
+def _read_json(path: Path, unpack: Callable[[Any], T]) -> T | None:
+    """What is made of what a file holds; ``None`` if it is not there."""
     try:
-        return dict(json.loads(path.read_bytes()))
+        return unpack(json.loads(path.read_bytes()))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{str(path)!r} is damaged. Remove it: it is worked out again.") from error

@@ -102,6 +102,8 @@ class Target(_Part):
     def _write_values(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
+        if not all(isinstance(value, Scalar) for value in [*given.keys(), *given.values()]):
+            raise ValueError("A value and its class are a word or a number each. Leave out values that are dropped.")
         written = {write_value(key): write_value(name) for key, name in given.items()}
         if len(written) < len(given):
             raise ValueError("Two values are the same number. Remove one.")
@@ -163,6 +165,12 @@ class Study(_Part):
     @classmethod
     def _find_bundle(cls, name: str, info: ValidationInfo) -> str:
         return name if name in Bundle.shipped() else str(_folder(info) / Path(name).expanduser())
+
+    @field_validator("seeds")
+    @classmethod
+    def _differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        _once([str(seed) for seed in seeds])
+        return seeds
 
     @field_validator("decompositions", "mechanisms", "profiles", mode="after")
     @classmethod
@@ -263,7 +271,8 @@ def load_study(path: Path) -> StudyFile:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
-        raise StudyError(f"{str(path)!r}{place}: this is not YAML: {error.problem}. Mend it.") from error
+        fault = "" if isinstance(error, _KeyTwiceError) else "this is not YAML: "
+        raise StudyError(f"{str(path)!r}{place}: {fault}{error.problem}. Mend it.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise StudyError(f"{str(path)!r} is not YAML. See 'textveil experiment init'.") from error
     if not isinstance(values, dict):
@@ -275,6 +284,10 @@ def load_study(path: Path) -> StudyFile:
     return StudyFile(path, hashlib.sha256(content).hexdigest(), study)
 
 
+class _KeyTwiceError(yaml.MarkedYAMLError):  # type: ignore[misc]
+    """YAML that says something twice."""
+
+
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """Reads plain values; a key that is there twice is refused."""
 
@@ -283,18 +296,41 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, str | int | float) and key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is twice", key_node.start_mark)
+                raise _KeyTwiceError(None, None, f"the key {key!r} is there twice", key_node.start_mark)
             seen.add(repr(key) if isinstance(key, list | dict) else key)
         return dict(super().construct_mapping(node, deep))
+
+
+_FAULTS = {
+    "missing": "This key is missing. Add it: 'textveil experiment init' shows a whole study.",
+    "tuple_type": "This should be a list. Write it as [one, two].",
+    "dict_type": "This should have keys of its own. Write each as 'key: value'.",
+    "model_type": "This should have keys of its own. Write each as 'key: value'.",
+    "model_attributes_type": "This should have keys of its own. Write each as 'key: value'.",
+    "too_short": "This is empty. Name at least one.",
+    "string_type": "This should be a word. Put it in quotes.",
+    "path_type": "This should be a path. Put it in quotes.",
+    "string_pattern_mismatch": "A name has only letters, digits, '_', '-' and '.'. Choose another.",
+    "float_type": "This should be a number. Write it without quotes.",
+    "float_parsing": "This should be a number. Write it without quotes.",
+    "int_type": "This should be a whole number. Write it without quotes.",
+    "int_from_float": "This should be a whole number. Round it.",
+    "greater_than": "This must be greater than {gt}. Choose another.",
+    "greater_than_equal": "This must be at least {ge}. Choose another.",
+    "finite_number": "This must be finite. Choose another number.",
+}
+"""What is said of a fault, by pydantic's name of it."""
 
 
 def _tell(path: Path, error: ValidationError) -> str:
     """The first fault of a file, with its place, and how many more there are."""
     faults = error.errors(include_url=False, include_input=False)
     first = faults[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the file"
-    reason = first.get("ctx", {}).get("error")
-    message = str(reason) if isinstance(reason, Exception) else f"{first['msg']}."
+    place = ".".join(str(part) for part in first["loc"] if part != "[key]") or "the file"
+    context = first.get("ctx", {})
+    reason = context.get("error")
+    said = _FAULTS.get(first["type"], f"{first['msg']}. See 'textveil experiment init'.")
+    message = str(reason) if isinstance(reason, Exception) else said.format(**context)
     more = f" ({len(faults) - 1} more)" if len(faults) > 1 else ""
     return f"{str(path)!r}, {place}: {message}{more}"
 
@@ -304,8 +340,8 @@ def _folder(info: ValidationInfo) -> Path:
 
 
 def _resolve(registry: Registry[Any], name: str) -> str:
-    if name not in registry:
-        raise unknown_name(registry.kind, name, registry)
+    if not isinstance(name, str) or name not in registry:
+        raise unknown_name(registry.kind, str(name), registry)
     return registry.resolve(name)
 
 
