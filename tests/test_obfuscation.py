@@ -354,7 +354,7 @@ def test_documents_are_numbered_from_zero(strict):
         strict.obfuscate_all(["alpha"], epsilon=1, first_document=-1)
 
 
-@pytest.mark.parametrize("name", ["decomposition", "distribution", "mechanism", "profile"])
+@pytest.mark.parametrize("name", ["distribution", "mechanism", "profile"])
 def test_a_name_that_is_none(name):
     with pytest.raises(UnknownNameError):
         Obfuscator(**{name: None})
@@ -371,7 +371,15 @@ def test_a_result_can_be_logged_without_its_original(strict):
 
 def test_a_bundle_without_the_decomposition(make_bundle):
     with pytest.raises(BundleError, match="It has: pmi"):
-        Obfuscator(make_bundle(decomposition="pmi"))
+        Obfuscator(make_bundle(decomposition="pmi"), decomposition="words")
+
+
+def test_the_decomposition_unless_told(tiny):
+    assert Obfuscator().terms.decomposition == "pmi"
+    assert Obfuscator(profile="proven").terms.decomposition == "words"  # chunks must not depend on the text
+    assert Obfuscator(tiny).terms.decomposition == "words"  # the bundle has nothing else
+    with pytest.raises(UnknownNameError):
+        Obfuscator(decomposition="")
 
 
 def test_a_megabyte_without_a_space(strict):
@@ -419,7 +427,7 @@ def test_a_known_expression_is_replaced_as_a_whole_and_stays_at_a_huge_budget(de
 
 
 def test_a_tagger_is_for_phrases_only():
-    with pytest.raises(ParameterError, match="'words' has no tagger to choose"):
+    with pytest.raises(ParameterError, match="'pmi' has no tagger to choose"):
         Obfuscator(tagger="nltk")
     assert Obfuscator(decomposition="pos", tagger="textveil").terms.decomposition == "pos"
 

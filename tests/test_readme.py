@@ -20,6 +20,7 @@ def examples() -> list[str]:
 @pytest.mark.parametrize("example", examples())
 def test_commands_print_what_the_readme_says(example, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     shown = ""
     for command in re.findall(r"^\$ (.*)$", example, flags=re.MULTILINE):

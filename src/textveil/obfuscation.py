@@ -24,7 +24,7 @@ from textveil.errors import ParameterError, ProfileError
 from textveil.mechanisms import MECHANISMS, Request
 from textveil.privacy.certificate import Certificate, Tally, Terms
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.profiles import STRICT, Stopwords, load_profile
+from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
 from textveil.randomness import build_randomness
 from textveil.stopwords import ENGLISH
 from textveil.text import Chunk, Document, batch_texts, spoken
@@ -34,9 +34,16 @@ from textveil.version import __version__
 BATCH_SIZE = 256
 """Documents worked on at a time."""
 LARGEST_BATCH = 1_000_000
-DECOMPOSITION = "words"
+DECOMPOSITION = "pmi"
 DISTRIBUTION = "uniform"
+"""What our own study speaks for under the profile ``strict`` (docs/study.md)."""
 MECHANISM = "madlib"
+
+
+def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
+    """How texts are split unless told: words alone where the bundle or the profile leaves nothing else."""
+    allowed = DECOMPOSITION in bundle.decompositions and not profile.public_allocation
+    return DECOMPOSITION if allowed else "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,8 @@ class Obfuscator:
 
     Args:
         bundle: A bundle, the name of one that ships with textveil, or a folder.
-        decomposition: How texts are split into chunks.
+        decomposition: How texts are split into chunks; by default ``pmi``, or ``words`` where the bundle has no vectors
+            for it or the profile is ``proven``.
         distribution: How the budget is divided over words: a name, or a distributor that is made already.
         distribution_options: What a distribution that is named lets choose, such as the ``model`` of ``attention``.
         mechanism: How chunks are perturbed.
@@ -97,7 +105,7 @@ class Obfuscator:
         self,
         bundle: Bundle | str | Path = DEFAULT_BUNDLE,
         *,
-        decomposition: str = DECOMPOSITION,
+        decomposition: str | None = None,
         distribution: str | Distributor = DISTRIBUTION,
         distribution_options: Mapping[str, Any] | None = None,
         mechanism: str = MECHANISM,
@@ -107,6 +115,9 @@ class Obfuscator:
         seed: int | None = None,
     ) -> None:
         self.profile = load_profile(profile)
+        self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
+        if decomposition is None:
+            decomposition = choose_decomposition(self.bundle, self.profile)
         decomposer_type = DECOMPOSERS.load(decomposition)
         distributor = distribution if isinstance(distribution, Distributor) else DISTRIBUTORS.load(distribution)
         mechanism_type = MECHANISMS.load(mechanism)
@@ -118,7 +129,6 @@ class Obfuscator:
                 f"Got {decomposition!r} with {distributor.name!r} instead."
             )
         self.randomness = build_randomness(seed)
-        self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
         self._vectors = self.bundle.vectors(decomposer_type.name)
         self._decomposer = decomposer_type(self.bundle, **({} if tagger is None else {"tagger": tagger}))
         self._distributor = make_distributor(distributor, distribution_options or {})

@@ -75,7 +75,13 @@ def obfuscate(
     profile: Annotated[
         str, typer.Option(help=f"What becomes of words that cannot be perturbed: {_names(PROFILES)}.")
     ] = STRICT.name,
-    decomposition: Annotated[str, typer.Option(help=f"How texts are split: {_names(DECOMPOSERS)}.")] = DECOMPOSITION,
+    decomposition: Annotated[
+        str | None,
+        typer.Option(
+            help=f"How texts are split: {_names(DECOMPOSERS)}. By default {DECOMPOSITION}, or words where the bundle "
+            "lacks it or --profile is proven."
+        ),
+    ] = None,
     distribution: Annotated[
         str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
