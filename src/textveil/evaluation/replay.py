@@ -84,8 +84,10 @@ def _make_obfuscator(certificate: Mapping[str, Any], bundle: Bundle | str | Path
         options["model"] = model[1]
     if steps := _STEPS.search(distribution):
         options["steps"] = int(steps[1])
+    loaded = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
+    _check_same("bundle", certificate["bundle"]["sha256"], loaded.hash, "Give the other one with --bundle.")
     return Obfuscator(
-        bundle,
+        loaded,
         decomposition=_first_word(allocation["decomposition"]),
         distribution=_first_word(distribution),
         distribution_options=options,
@@ -102,14 +104,12 @@ def _first_word(label: str) -> str:
 
 
 def _check_settings(certificate: Mapping[str, Any], terms: Terms) -> None:
-    here = {
-        "decomposition": (certificate["allocation"]["decomposition"], terms.decomposition),
-        "distribution": (certificate["allocation"]["distribution"], terms.distribution),
-        "bundle": (certificate["bundle"]["sha256"], terms.bundle["sha256"]),
-    }
-    for name, (was, now) in here.items():
-        if was != now:
-            raise ParameterError(
-                f"The texts cannot be obfuscated again: the {name} was {was}, and here it is {now}. "
-                + ("Give the other one with --bundle." if name == "bundle" else "Install what was used then.")
-            )
+    for name, now in (("decomposition", terms.decomposition), ("distribution", terms.distribution)):
+        _check_same(name, certificate["allocation"][name], now, "Install what was used then.")
+
+
+def _check_same(name: str, was: object, now: object, advice: str) -> None:
+    if was != now:
+        raise ParameterError(
+            f"The texts cannot be obfuscated again: the {name} was {was}, and here it is {now}. {advice}"
+        )
