@@ -81,9 +81,15 @@ class _Files:
     """A folder of rows; files are written once, whole, and never changed."""
 
     def __init__(self, folder: Path, identity: Mapping[str, object]) -> None:
-        self._identity = (json.dumps(identity, indent=2, sort_keys=True) + "\n").encode()
-        self._folder = folder / hashlib.sha256(self._identity).hexdigest()[:16]
+        described = json.dumps(identity, indent=2, sort_keys=True) + "\n"
+        self._folder = folder / hashlib.sha256(described.encode()).hexdigest()[:16]
         self._read: set[str] = set()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise output_error(self._folder, error) from error
+        with writing(self._folder / _IDENTITY) as stream:
+            stream.write(described.encode())
 
     def read_new(self) -> dict[Key, Row]:
         """The rows of all files that were not read before."""
@@ -96,7 +102,6 @@ class _Files:
 
     def write(self, rows: Mapping[Key, Row]) -> None:
         """Put some rows on the disk."""
-        self._open()
         path = self._folder / f"{secrets.token_hex(16)}.npz"
         packed = io.BytesIO()
         np.savez(
@@ -108,17 +113,6 @@ class _Files:
         with writing(path) as stream:
             stream.write(packed.getvalue())
         self._read.add(path.name)
-
-    def _open(self) -> None:
-        """Make the folder, with what its numbers depend on; who only reads makes none."""
-        if (self._folder / _IDENTITY).exists():
-            return
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise output_error(self._folder, error) from error
-        with writing(self._folder / _IDENTITY) as stream:
-            stream.write(self._identity)
 
 
 def _read(path: Path) -> dict[Key, Row]:
