@@ -54,7 +54,7 @@ class Executor(AbstractContextManager["Executor"], ABC):
 
         Args:
             function: What is done.
-            tasks: To whom.
+            tasks: What it is done to.
             lost: Gives, in this process, the result of a task whose workers die again and again.
 
         Raises:
