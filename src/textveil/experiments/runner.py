@@ -153,9 +153,9 @@ class Experiment:
     def _give_up_cell(self, task: CellTask) -> Finished:
         """A cell that kills every worker: what it could not go beyond has failed."""
         keys = self.bench.find_keys(self.bench.prepared(task.cell.dataset).description)
-        missing = look_at(self.store, task.cell, keys).missing
-        has_texts = self.store.find_texts(task.cell) is not None
-        what = next(metric for metric in self.bench.metrics if metric in missing) if has_texts else OBFUSCATION
+        state = look_at(self.store, task.cell, keys)
+        next_metric = next((metric for metric in self.bench.metrics if metric in state.missing), OBFUSCATION)
+        what = OBFUSCATION if state.texts is None else next_metric
         failure = Failure(what, WORKER_DIED)
         self.store.write_failure(task.cell, keys.get(what, TEXTS_KEY), failure)
         return Finished(task.cell, 0.0, obfuscated=False, measured=(), failures=(failure,))
