@@ -12,7 +12,7 @@ from pathlib import Path
 
 from textveil.analysis import analyze, read_results
 from textveil.analysis.figures import draw_all, render_svg
-from textveil.atomic import writing
+from textveil.storage.atomic import writing
 
 
 def main() -> None:

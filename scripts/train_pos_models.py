@@ -18,8 +18,8 @@ import numpy as np
 from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
 from nltk.tag.perceptron import PerceptronTagger as NltkTagger
 
-from textveil.atomic import writing
 from textveil.corpus.conll import OUTSIDE, Agreement, TaggedSentence, read_conll, tag_sentences
+from textveil.storage.atomic import writing
 from textveil.tagging import PerceptronTagger, PhraseTagger
 
 ITERATIONS = 5  # NLTK's default

@@ -16,8 +16,8 @@ SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
     {"version", "errors", "stopwords", "contractions", "abbreviations"},
-    {"extras", "registry", "randomness", "atomic", "hashing", "threads", "progress"},
-    {"text", "unfinished", "resources", "kept"},
+    {"extras", "registry", "randomness", "storage", "threads", "progress"},
+    {"text", "resources"},
     {"models"},
     {"vectors", "sentences", "encoders", "senses"},
     {"rows"},

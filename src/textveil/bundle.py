@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.errors import BundleError, ParameterError
-from textveil.hashing import hash_file
 from textveil.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
+from textveil.storage.hashing import hash_file
 from textveil.text import WORD
 from textveil.vectors import Matrix, Vectors
 

@@ -10,12 +10,12 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from textveil.atomic import writing_folder
 from textveil.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
 from textveil.errors import OutputExistsError, ParameterError
-from textveil.hashing import hash_file
 from textveil.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
+from textveil.storage.atomic import writing_folder
+from textveil.storage.hashing import hash_file
 from textveil.vectors import Matrix, RowNumbers, Vectors
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from textveil.errors import ParameterError, ResourceError
 from textveil.extras import require
-from textveil.hashing import hash_files
 from textveil.resources import RESOURCES, find
+from textveil.storage.hashing import hash_files
 
 EXTRA = "neural"
 

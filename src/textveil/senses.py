@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from textveil.errors import ResourceError
-from textveil.hashing import hash_files
+from textveil.storage.hashing import hash_files
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 """Parts of speech and the names of their files, in the order in which NLTK lists senses."""

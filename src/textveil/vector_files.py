@@ -13,9 +13,9 @@ from typing import BinaryIO, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from textveil.atomic import writing
 from textveil.errors import InputError, ParameterError
 from textveil.registry import unknown_name
+from textveil.storage.atomic import writing
 from textveil.vectors import Matrix
 
 VectorFormat: TypeAlias = Literal["auto", "text", "binary"]

@@ -233,9 +233,7 @@ def test_a_run_that_is_stopped_at_the_end(tmp_path, zipf, expected, monkeypatch,
 
     with monkeypatch.context() as patch:
         if stage == "renaming":
-            patch.setattr(
-                counting._Unfinished, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None
-            )
+            patch.setattr(counting._Run, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None)
         else:
             patch.setattr(counting, "hash_file", stop)
         with pytest.raises(Stopped):

@@ -16,9 +16,9 @@ from textveil.errors import OutputError, OutputExistsError, ParameterError, Smal
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
-from textveil.hashing import hash_file
 from textveil.obfuscation import Obfuscator
 from textveil.progress import ignore_progress
+from textveil.storage.hashing import hash_file
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
 SMALL = {

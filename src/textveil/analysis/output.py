@@ -15,8 +15,8 @@ from textveil.analysis.latex import write_anova, write_results
 from textveil.analysis.layout import ANOVA_HEAD, lay_out_anova
 from textveil.analysis.report import TITLE, write_page
 from textveil.analysis.summaries import COMBINATION, average, average_combinations
-from textveil.atomic import writing_folder
 from textveil.errors import OutputExistsError, ParameterError
+from textveil.storage.atomic import writing_folder
 
 REPORT, FINDINGS = "report.html", "findings.json"
 

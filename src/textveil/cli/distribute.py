@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil.atomic import writing
 from textveil.cli.boxes import Division, draw_page
 from textveil.cli.decompose import read_text
 from textveil.cli.encoder_options import EncoderName, Steps, choose_options
@@ -21,6 +20,7 @@ from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.jobs import check_free
 from textveil.privacy.profiles import PROFILES, STRICT, load_profile
 from textveil.stopwords import ENGLISH
+from textveil.storage.atomic import writing
 from textveil.text import Document
 
 EXAMPLES = """

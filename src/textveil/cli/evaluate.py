@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil.atomic import writing
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
@@ -22,6 +21,7 @@ from textveil.evaluation.replay import load_certificate, replay
 from textveil.jobs import check_free
 from textveil.obfuscation import Obfuscation
 from textveil.progress import Progress
+from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 
 EXAMPLES = """

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textveil.atomic import writing
 from textveil.corpus.pairs import split_key
 from textveil.corpus.runs import PairKeys, map_words, read_run
 from textveil.corpus.words import Numbers
+from textveil.storage.atomic import writing
 
 
 class Assembly:

@@ -11,7 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from textveil.atomic import output_error, put_folder, writing
 from textveil.corpus import MEMORY, MIN_COUNT
 from textveil.corpus.assembly import Assembly
 from textveil.corpus.blocks import DatasetShard
@@ -31,10 +30,11 @@ from textveil.corpus.parts import BlockTask, HashTask, Mark, MergeTask, PairTask
 from textveil.corpus.runs import make_ranges, plan_cuts
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
-from textveil.hashing import hash_file
 from textveil.matching import LONGEST
 from textveil.progress import Progress, ignore_progress
-from textveil.unfinished import Unfinished
+from textveil.storage.atomic import output_error, put_folder, writing
+from textveil.storage.hashing import hash_file
+from textveil.storage.resumable import ResumableRun
 from textveil.version import __version__
 
 PARENT_BYTES = 112 << 20
@@ -72,7 +72,7 @@ class Limits(NamedTuple):
         return cls(min(share // POSITION_BYTES, MOST_POSITIONS), share // ROW_BYTES, executor.workers)
 
 
-class _Unfinished(Unfinished):
+class _Run(ResumableRun):
     our_names = re.compile(r"job\.json|hashes|counts|[1-4]|\..*\.unfinished")
     how_to_resume = "with the same command"
 
@@ -113,7 +113,7 @@ class CountJob:
         """Count, or count what is left of it."""
         self.check()
         now = Limits.within(self.memory, executor)
-        unfinished = _Unfinished(self.output.resolve())
+        unfinished = _Run(self.output.resolve())
         settings = {
             "textveil": __version__,
             "min_count": self.min_count,
@@ -140,7 +140,7 @@ class CountJob:
             self._finish(unfinished)
         return NgramCounts.load(self.output)
 
-    def _finish(self, unfinished: Unfinished) -> None:
+    def _finish(self, unfinished: ResumableRun) -> None:
         """Give the finished folder its name; what has it is replaced if told so, or if it is the same."""
         folder, output = unfinished.folder / "counts", unfinished.output
         if output.exists() and not self.overwrite and not _is_same(output / MANIFEST, folder / MANIFEST):
@@ -163,7 +163,7 @@ class _Counting:
 
     job: CountJob
     limits: Limits
-    unfinished: Unfinished
+    unfinished: ResumableRun
     executor: Executor
     progress: Progress
 

@@ -13,11 +13,11 @@ from typing import Any
 from textveil.corpus import SPLIT
 from textveil.corpus.blocks import Block, DatasetShard, HubDataset, LineRange, RowGroups, SentLines, WholeFiles
 from textveil.errors import InputError, ParameterError
-from textveil.hashing import hash_file
+from textveil.storage.hashing import hash_file
+from textveil.storage.resumable import ResumableRun
 from textveil.tables import FORMATS, TEXT_COLUMN, FileSource, Layout, detect_format
 from textveil.tables.compression import SUFFIXES, strip_suffix
 from textveil.tables.parquet import ParquetTable
-from textveil.unfinished import Unfinished
 
 HUB = "hf:"
 """Stands before the name of a Hugging Face data set."""
@@ -100,7 +100,7 @@ class Corpus:
 
         An ``output`` in one of the folders is not part of the corpus.
         """
-        leave_out = () if output is None else (output.resolve(), Unfinished(output.resolve()).folder)
+        leave_out = () if output is None else (output.resolve(), ResumableRun(output.resolve()).folder)
         if format_name is not None:
             format_name = FORMATS.load(format_name).name
         paths: list[Path] = []

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.atomic import writing, writing_folder
 from textveil.bundle_building import LexiconTable
 from textveil.corpus import MIN_PMI, TOP_SHARE
 from textveil.corpus.association import MEASURES, count_occurrences
@@ -24,8 +23,9 @@ from textveil.corpus.ngrams import MANIFEST as COUNTS_MANIFEST
 from textveil.corpus.ngrams import NgramCounts, check_output, write_table
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
-from textveil.hashing import hash_file
 from textveil.matching import LONGEST
+from textveil.storage.atomic import writing, writing_folder
+from textveil.storage.hashing import hash_file
 from textveil.version import __version__
 
 FORMAT = 1

@@ -23,7 +23,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from textveil.atomic import output_error, writing
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import Corpus
 from textveil.errors import InputError
@@ -32,6 +31,7 @@ from textveil.extras import require
 from textveil.matching import LONGEST
 from textveil.progress import Progress
 from textveil.stopwords import ENGLISH
+from textveil.storage.atomic import output_error, writing
 from textveil.text import WORD
 
 RULES = ((0.5, 0.5), (0.25, 0.7), (0.1, 0.9), (0.04, 0.95))

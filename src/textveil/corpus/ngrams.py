@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.atomic import writing
 from textveil.corpus.words import Numbers
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
-from textveil.hashing import hash_file
 from textveil.matching import LONGEST
+from textveil.storage.atomic import writing
+from textveil.storage.hashing import hash_file
 
 FORMAT = 1
 MANIFEST = "counts.json"

@@ -26,7 +26,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
-from textveil.atomic import writing
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import InputFile
 from textveil.corpus.pairs import pair_neighbours
@@ -44,6 +43,7 @@ from textveil.corpus.runs import (
 )
 from textveil.corpus.words import Numbers, WordNumbering
 from textveil.errors import InputError
+from textveil.storage.atomic import writing
 
 DISTINCT_WEIGHT = 4
 """A word that was not there before takes as much memory as so many positions."""

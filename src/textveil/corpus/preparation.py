@@ -18,7 +18,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from textveil.atomic import put_folder
 from textveil.bundle import MANIFEST, STORAGES, Bundle, Storage
 from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
 from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, TOP_SHARE
@@ -37,11 +36,12 @@ from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import unknown_name
 from textveil.resources import find
-from textveil.unfinished import Unfinished
+from textveil.storage.atomic import put_folder
+from textveil.storage.resumable import ResumableRun
 from textveil.version import __version__
 
 
-class _Unfinished(Unfinished):
+class _Run(ResumableRun):
     our_names = re.compile(r"job\.json|counts\.partial|[a-z]+|\..*\.(unfinished|lock)")
     how_to_resume = "with the same command"
 
@@ -126,7 +126,7 @@ class PrepareJob:
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
         """Prepare, or do what is left of it."""
         self.check()
-        unfinished = _Unfinished(self.output.resolve())
+        unfinished = _Run(self.output.resolve())
         # Only what vectors depend on: names, labels and storage may change until the bundle is written.
         settings = {
             "textveil": __version__,

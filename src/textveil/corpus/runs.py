@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textveil.atomic import writing
 from textveil.corpus.pairs import NONE, Pairs
 from textveil.corpus.words import Numbers
 from textveil.errors import InputError
+from textveil.storage.atomic import writing
 
 Counts = NDArray[np.int64]
 Key = str | int

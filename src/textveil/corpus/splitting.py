@@ -16,7 +16,6 @@ from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from pathlib import Path
 
-from textveil.atomic import output_error, writing
 from textveil.bundle import Bundle
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import Corpus
@@ -24,6 +23,7 @@ from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.errors import InputError
 from textveil.execution import Executor
 from textveil.progress import Progress
+from textveil.storage.atomic import output_error, writing
 from textveil.text import Document
 
 LONGEST_LINE = 10_000

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from textveil.atomic import writing_folder
 from textveil.errors import InputError, ParameterError, SmallCorpusError
 from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
+from textveil.storage.atomic import writing_folder
 
 
 @dataclass(frozen=True, slots=True)

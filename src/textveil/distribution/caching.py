@@ -10,7 +10,7 @@ import numpy as np
 
 from textveil.distribution.base import Distributor, Score
 from textveil.errors import ParameterError
-from textveil.kept import KeptRows, hash_text
+from textveil.storage.score_cache import ScoreCache, hash_text
 from textveil.text import Document
 from textveil.version import __version__
 
@@ -34,7 +34,7 @@ class CachedDistributor(Distributor):
         self.name = distributor.name
         self.data_independent = distributor.data_independent
         self.invert = distributor.invert
-        self._kept = KeptRows(folder, self.identity)
+        self._kept = ScoreCache(folder, self.identity)
 
     @property
     def label(self) -> str:

@@ -16,7 +16,7 @@ from textveil.evaluation.dataset import Classes
 from textveil.evaluation.held import Held
 from textveil.evaluation.texts import Texts
 from textveil.extras import require
-from textveil.kept import hash_text
+from textveil.storage.score_cache import hash_text
 
 SEEDS = (42, 43, 44)
 """The paper's."""

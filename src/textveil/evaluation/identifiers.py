@@ -11,9 +11,9 @@ import numpy as np
 
 from textveil.evaluation.base import EXTRA, Case, Measurement, Metric
 from textveil.extras import require, require_version
-from textveil.hashing import hash_files
-from textveil.kept import Row, hash_text
 from textveil.resources import find
+from textveil.storage.hashing import hash_files
+from textveil.storage.score_cache import Row, hash_text
 
 # Presidio's configuration, pinned here so that a new release counts the same kinds.
 RECOGNISERS = (

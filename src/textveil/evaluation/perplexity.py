@@ -17,9 +17,9 @@ from textveil.evaluation.base import EXTRA as EVALUATE
 from textveil.evaluation.base import Case, Measurement, Metric
 from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
-from textveil.kept import Row
 from textveil.models import EXTRA, ModelFiles, choose_device, make_readable, reading_model
 from textveil.progress import Progress
+from textveil.storage.score_cache import Row
 
 DEFAULT_LANGUAGE_MODEL = "smollm2"
 PAPER_LANGUAGE_MODEL = "gpt2"

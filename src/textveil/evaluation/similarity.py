@@ -12,8 +12,8 @@ from textveil.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Valu
 from textveil.errors import ParameterError
 from textveil.evaluation.base import Case, Measurement, Metric, identify
 from textveil.extras import require_version
-from textveil.kept import Row, hash_text
 from textveil.models import EXTRA, ModelFiles
+from textveil.storage.score_cache import Row, hash_text
 
 PAPER_ENCODERS = ("all-minilm-l6-v2", "all-mpnet-base-v2", "gte-small")
 _PACKAGES = ("sentence-transformers", "torch", "transformers")
@@ -48,7 +48,7 @@ class Similarity(Metric):
             raise ParameterError("Similarity needs a sample of one pair, at least.")
         for package in _PACKAGES:
             require_version(package, extra=EXTRA)
-        self.encoders = [_KeptEncoder(ModelFiles.find(model), sample, batch_size, device) for model in models]
+        self.encoders = [_CachedEncoder(ModelFiles.find(model), sample, batch_size, device) for model in models]
 
     @property
     def label(self) -> str:
@@ -71,7 +71,7 @@ class Similarity(Metric):
         )
 
 
-class _KeptEncoder:
+class _CachedEncoder:
     """An encoder whose embeddings of originals, and cosines of pairs, are kept."""
 
     def __init__(self, files: ModelFiles, sample: int | None, batch_size: int, device: str | None) -> None:

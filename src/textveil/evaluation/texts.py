@@ -11,9 +11,9 @@ from typing import overload
 
 import numpy as np
 
-from textveil.kept import KeptRows, Key, Row, hash_text
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import SeededRandomness
+from textveil.storage.score_cache import Key, Row, ScoreCache, hash_text
 
 PART_TEXTS = 512
 """Texts that are scored between two moments at which the scores are put on the disk."""
@@ -32,7 +32,7 @@ class Texts(Sequence[str]):
     def __init__(self, texts: Sequence[str], folder: Path | None = None) -> None:
         self._texts = tuple(texts)
         self._folder = folder
-        self._kept: dict[str, KeptRows] = {}
+        self._kept: dict[str, ScoreCache] = {}
         self._samples: dict[int, Texts] = {}
 
     def __len__(self) -> int:
@@ -69,12 +69,12 @@ class Texts(Sequence[str]):
             self._samples[size] = Texts([self._texts[position] for position in chosen], self._folder)
         return self._samples[size]
 
-    def kept(self, identity: Mapping[str, object]) -> KeptRows:
+    def kept(self, identity: Mapping[str, object]) -> ScoreCache:
         """The numbers that are kept under this identity."""
         name = json.dumps(identity, sort_keys=True)
         if name not in self._kept:
             folder = None if self._folder is None else self._folder / self.hash[:16]
-            self._kept[name] = KeptRows(folder, identity)
+            self._kept[name] = ScoreCache(folder, identity)
         return self._kept[name]
 
     def score(

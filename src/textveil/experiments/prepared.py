@@ -11,18 +11,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from textveil.atomic import writing
 from textveil.errors import InputError, StudyError
 from textveil.evaluation.dataset import Classes
 from textveil.evaluation.files import Values, read_columns
 from textveil.evaluation.texts import Texts
 from textveil.experiments.study import DatasetSource, Target, write_value
 from textveil.experiments.tables import read_table, write_table
-from textveil.hashing import hash_file
 from textveil.jobs import Budget
-from textveil.kept import hash_text
 from textveil.models import make_readable
 from textveil.randomness import SeededRandomness
+from textveil.storage.atomic import writing
+from textveil.storage.hashing import hash_file
+from textveil.storage.score_cache import hash_text
 from textveil.text import WORD, cut
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from textveil.atomic import writing
 from textveil.registry import unknown_name
+from textveil.storage.atomic import writing
 
 DEFAULT_PRESET = "laptop"
 _FOLDER = files("textveil.experiments").joinpath("preset_files")

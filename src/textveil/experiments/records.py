@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 from textveil.analysis import Results
 from textveil.analysis.columns import STD, WORDS
-from textveil.atomic import writing
 from textveil.experiments.state import CellState
 from textveil.experiments.store import Store, Value
 from textveil.experiments.study import StudyFile
 from textveil.experiments.tables import write_table
+from textveil.storage.atomic import writing
 from textveil.version import __version__
 
 RESULTS = "results"

@@ -10,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from textveil.atomic import output_error, writing
 from textveil.errors import InputError
 from textveil.evaluation import Measurement
 from textveil.evaluation.texts import Texts
 from textveil.experiments.grid import Cell
 from textveil.experiments.tables import read_table, write_table
-from textveil.unfinished import Unfinished
+from textveil.storage.atomic import output_error, writing
+from textveil.storage.resumable import ResumableRun
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class Store:
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise output_error(self.folder, error) from error
-        with Unfinished(self.folder).locked():
+        with ResumableRun(self.folder).locked():
             yield
 
     @cached_property

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from textveil.atomic import writing
 from textveil.errors import InputError
 from textveil.extras import require
+from textveil.storage.atomic import writing
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:

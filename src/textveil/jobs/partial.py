@@ -16,15 +16,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from textveil.atomic import output_error, sync_folder, writing
 from textveil.errors import OutputExistsError
-from textveil.unfinished import Unfinished
+from textveil.storage.atomic import output_error, sync_folder, writing
+from textveil.storage.resumable import ResumableRun
 
 _FINAL = "final"
 _FINAL_MARK = "final.json"
 
 
-class Partial(Unfinished):
+class Partial(ResumableRun):
     """The folder of an unfinished file of rows."""
 
     our_names = re.compile(r"job\.json|final(\.json)?|\d{6}\.(part|json)|\..*\.unfinished")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from textveil.atomic import writing
 from textveil.jobs.options import JobOptions, JobReport, check_free
 from textveil.jobs.rows import RowWriter, read_texts
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
+from textveil.storage.atomic import writing
 from textveil.tables import FileSource, Source, Table, detect_format
 from textveil.tables.compression import compressing
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from textveil.atomic import writing
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import Profile, Stopwords
+from textveil.storage.atomic import writing
 
 FORMAT_VERSION = 1
 

@@ -8,9 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from textveil.atomic import output_error, writing_folder
 from textveil.errors import MissingExtraError, OutputError, ParameterError, ResourceError
-from textveil.hashing import hash_file
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
 from textveil.resources.catalogue import resource_named
@@ -26,6 +24,8 @@ from textveil.resources.places import (
 )
 from textveil.resources.records import write_record
 from textveil.resources.resource import LocalCopy, Resource, Source
+from textveil.storage.atomic import output_error, writing_folder
+from textveil.storage.hashing import hash_file
 
 KINDS = ("official", "pypi")
 

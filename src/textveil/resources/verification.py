@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from textveil.errors import ResourceError
-from textveil.hashing import hash_file
 from textveil.progress import Progress, ignore_progress
 from textveil.resources.catalogue import resource_named
 from textveil.resources.places import find, locate
 from textveil.resources.records import recorded_hashes
 from textveil.resources.resource import Resource
+from textveil.storage.hashing import hash_file
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from textveil.errors import ResourceError
-from textveil.hashing import hash_file
 from textveil.progress import Progress
 from textveil.resources.archives import take
 from textveil.resources.resource import Resource, WebArchive
 from textveil.resources.watching import report_bytes
+from textveil.storage.hashing import hash_file
 
 TIMEOUT = 15.0
 """Seconds without a byte after which a server counts as silent."""

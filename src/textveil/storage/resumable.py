@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
-from textveil.atomic import output_error, writing
 from textveil.errors import InputError, OutputExistsError, ParameterError
+from textveil.storage.atomic import output_error, writing
 
 try:
     import fcntl
@@ -24,7 +24,7 @@ except ImportError:  # not on Windows, where nothing keeps a second run away
 _JOB = "job.json"
 
 
-class Unfinished:
+class ResumableRun:
     """The folder ``OUTPUT.partial``, from which a killed run goes on.
 
     Args:

@@ -14,8 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.atomic import output_error, writing
 from textveil.errors import InputError
+from textveil.storage.atomic import output_error, writing
 
 Key: TypeAlias = bytes
 """A SHA-256."""
@@ -36,7 +36,7 @@ def hash_text(*texts: str) -> Key:
     return digest.digest()
 
 
-class KeptRows:
+class ScoreCache:
     """Rows of numbers by their keys.
 
     In a folder they are kept beyond the process: below it, a folder for everything that the numbers depend on besides

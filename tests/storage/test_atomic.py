@@ -2,8 +2,8 @@ import resource
 
 import pytest
 
-from textveil.atomic import writing, writing_folder
 from textveil.errors import OutputError
+from textveil.storage.atomic import writing, writing_folder
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
