@@ -15,10 +15,10 @@ from pathlib import Path
 from tests.decomposition.plain import Test, decompose_plainly, in_lexicon, in_wordnet, read_wordnet
 from textveil.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS, Decomposer
+from textveil.language.sentences import load_splitter
+from textveil.language.text import Chunk, Document, batch_texts
 from textveil.obfuscation import BATCH_SIZE
 from textveil.resources import find, locate
-from textveil.sentences import load_splitter
-from textveil.text import Chunk, Document, batch_texts
 
 DOCUMENTS = 1000
 ROUNDS = 5

@@ -18,9 +18,9 @@ from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.allocation import allocate
 from textveil.distribution.gradients import STEPS, Gradients
 from textveil.distribution.information import InformationContent
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
 from textveil.resources import find
-from textveil.stopwords import ENGLISH
-from textveil.text import Document
 
 WORDS = 60
 DOCUMENTS = {"uniform": 1000, "attention": 256, "gradients": 8, "ic": 256, "keybert": 64, "yake": 256}

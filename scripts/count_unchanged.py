@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from textveil import Obfuscator, Outcome
+from textveil.language.text import Document
 from textveil.tables import FileSource, Layout
-from textveil.text import Document
 
 
 def main() -> None:

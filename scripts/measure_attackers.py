@@ -12,7 +12,7 @@ from pathlib import Path
 from textveil import Budget, Obfuscator
 from textveil.evaluation import Dataset, Evaluation, Evaluator
 from textveil.evaluation.files import read_columns
-from textveil.text import cut
+from textveil.language.text import cut
 
 
 def main() -> None:

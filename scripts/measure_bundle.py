@@ -27,11 +27,11 @@ from textveil.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.backoff import back_off
 from textveil.errors import TextveilError
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
 from textveil.obfuscation import Obfuscation, Obfuscator
 from textveil.privacy.outcomes import Outcome
 from textveil.resources import find
-from textveil.stopwords import ENGLISH
-from textveil.text import Document
 from textveil.vectors import UNKNOWN, Vectors
 
 EPSILONS = (0.1, 1.0, 5.0)

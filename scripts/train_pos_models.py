@@ -1,6 +1,6 @@
 """Train the tagger and the chunker of the decomposition ``pos`` on CoNLL-2000, and say how good they are.
 
-    python scripts/train_pos_models.py CONLL2000_FOLDER --output src/textveil/decomposition/pos.npz
+    python scripts/train_pos_models.py CONLL2000_FOLDER --output src/textveil/language/pos.npz
 
 Sentences are read as texts are obfuscated: lower case, no punctuation. NLTK trains a perceptron tagger and a bigram
 tagger over tags; what they learned is written as tables. With --nltk-tagger, NLTK's own tagger is measured on the same
@@ -19,8 +19,8 @@ from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
 from nltk.tag.perceptron import PerceptronTagger as NltkTagger
 
 from textveil.corpus.conll import OUTSIDE, Agreement, TaggedSentence, read_conll, tag_sentences
+from textveil.language.tagging import PerceptronTagger, PhraseTagger
 from textveil.storage.atomic import writing
-from textveil.tagging import PerceptronTagger, PhraseTagger
 
 ITERATIONS = 5  # NLTK's default
 SEED = 1  # NLTK shuffles the sentences between iterations

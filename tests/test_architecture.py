@@ -15,13 +15,11 @@ from textveil.evaluation import CLASSIFIERS, METRICS
 SOURCE = Path(textveil.__file__).parent
 
 LAYERS = [
-    {"version", "errors", "stopwords", "contractions", "abbreviations"},
+    {"version", "errors"},
     {"extras", "registry", "randomness", "storage", "threads", "progress"},
-    {"text", "resources"},
-    {"models"},
-    {"vectors", "sentences", "encoders", "senses"},
-    {"rows"},
-    {"matching", "tagging"},
+    {"resources"},
+    {"models", "language"},
+    {"vectors", "encoders"},
     {"bundle", "vector_files"},
     {"bundle_building"},
     {"decomposition", "distribution", "mechanisms"},

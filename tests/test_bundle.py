@@ -8,7 +8,7 @@ import pytest
 from textveil.bundle import MANIFEST, Bundle
 from textveil.bundle_building import LexiconTable
 from textveil.errors import BundleError, ParameterError, UnknownNameError
-from textveil.text import WORD, spoken
+from textveil.language.text import WORD, spoken
 
 from .conftest import ENTRIES, EXCLUDED, random_matrix
 

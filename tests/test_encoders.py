@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from textveil.encoders import Encoder, ReadText, TokenisedText, Window, split_windows
 from textveil.errors import ResourceError
+from textveil.language.text import Document
 from textveil.models import ModelFiles
-from textveil.text import Document
 
 
 @given(st.integers(0, 3000), st.integers(4, 600))

@@ -14,10 +14,10 @@ from textveil.decomposition.base import Decomposer
 from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.base import Distributor
 from textveil.errors import BudgetError, BundleError, ParameterError, ProfileError, UnknownNameError
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import WORD, Chunk, Document
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.stopwords import ENGLISH
-from textveil.text import WORD, Chunk, Document
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=120)
 sentences = st.lists(
@@ -200,7 +200,7 @@ def test_results_are_aligned_and_do_not_depend_on_the_batch_size(tiny, monkeypat
     assert [outcome is DocumentOutcome.MISSING for _, outcome in expected] == [text is None for text in TEXTS]
     for batch_size in (1, 2, 5):
         assert run(tiny, batch_size) == expected
-    monkeypatch.setattr("textveil.text.LONG_BATCH", 100)
+    monkeypatch.setattr("textveil.language.text.LONG_BATCH", 100)
     assert run(tiny, 256) == expected
 
 

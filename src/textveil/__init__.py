@@ -16,10 +16,10 @@ from textveil.errors import (
     UnknownNameError,
 )
 from textveil.jobs import Budget, FileJob, JobOptions, JobReport
+from textveil.language.text import Chunk, Document
 from textveil.obfuscation import ObfuscatedChunk, Obfuscation, Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.text import Chunk, Document
 from textveil.version import __version__
 
 __all__ = [

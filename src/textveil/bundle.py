@@ -26,10 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.errors import BundleError, ParameterError
-from textveil.matching import LONGEST, NgramIndex
+from textveil.language.matching import LONGEST, NgramIndex
+from textveil.language.text import WORD
 from textveil.registry import unknown_name
 from textveil.storage.hashing import hash_file
-from textveil.text import WORD
 from textveil.vectors import Matrix, Vectors
 
 FORMAT_VERSION = 2

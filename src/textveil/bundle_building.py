@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from textveil.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
 from textveil.errors import OutputExistsError, ParameterError
-from textveil.matching import LONGEST, NgramIndex
+from textveil.language.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
 from textveil.storage.atomic import writing_folder
 from textveil.storage.hashing import hash_file

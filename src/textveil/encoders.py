@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from textveil.errors import ResourceError
 from textveil.extras import require
+from textveil.language.text import Document
 from textveil.models import EXTRA, ModelFiles, choose_device, make_readable, reading_model
-from textveil.text import Document
 
 DEFAULT_ENCODER = "all-minilm-l6-v2"
 PAPER_ENCODER = "bert-base-uncased"

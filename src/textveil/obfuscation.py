@@ -21,13 +21,13 @@ from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import ParameterError, ProfileError
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Chunk, Document, batch_texts, spoken
 from textveil.mechanisms import MECHANISMS, Request
 from textveil.privacy.certificate import Certificate, Tally, Terms
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
 from textveil.randomness import build_randomness
-from textveil.stopwords import ENGLISH
-from textveil.text import Chunk, Document, batch_texts, spoken
 from textveil.vectors import UNKNOWN, RowNumbers
 from textveil.version import __version__
 

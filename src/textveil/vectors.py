@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from textveil.text import spoken
+from textveil.language.text import spoken
 
 Floats = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float32]

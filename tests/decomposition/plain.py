@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from textveil.contractions import CONTRACTIONS
-from textveil.sentences import load_splitter
-from textveil.stopwords import ENGLISH
+from textveil.language.contractions import CONTRACTIONS
+from textveil.language.sentences import load_splitter
+from textveil.language.stopwords import ENGLISH
 
 BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
 Test = Callable[[list[str]], bool]

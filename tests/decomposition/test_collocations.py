@@ -4,7 +4,7 @@ from tests.decomposition.conftest import draw_texts
 from tests.decomposition.plain import decompose_plainly, in_lexicon
 from textveil.decomposition import DECOMPOSERS
 from textveil.errors import BundleError, ParameterError
-from textveil.text import Document
+from textveil.language.text import Document
 
 MEASURES = ("pmi", "llr", "tscore")
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.contractions import CONTRACTIONS
 from textveil.decomposition import DECOMPOSERS
-from textveil.sentences import find_sentences
-from textveil.stopwords import ENGLISH
-from textveil.text import Document
+from textveil.language.contractions import CONTRACTIONS
+from textveil.language.sentences import find_sentences
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=200)
 WORDS = "o clock face news New York City all over the world don t can Mr it was of in a united states film_star".split()

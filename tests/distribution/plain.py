@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from textveil.text import Document
+from textveil.language.text import Document
 
 Scores = list[float | None]
 

@@ -5,8 +5,8 @@ from tests.distribution.plain import attend_plainly, load_plainly
 from textveil.distribution.allocation import allocate
 from textveil.distribution.attention import Attention
 from textveil.errors import ResourceError
-from textveil.stopwords import ENGLISH
-from textveil.text import Document
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
 
 TEXTS = [
     "word",

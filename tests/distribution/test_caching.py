@@ -8,7 +8,7 @@ import pytest
 from textveil.distribution.base import Distributor
 from textveil.distribution.caching import CachedDistributor
 from textveil.errors import InputError, OutputError, ParameterError
-from textveil.text import Document
+from textveil.language.text import Document
 
 
 class Counting(Distributor):

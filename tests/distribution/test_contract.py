@@ -10,9 +10,9 @@ from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.allocation import allocate
 from textveil.distribution.caching import CachedDistributor
 from textveil.errors import ParameterError, ResourceError
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
 from textveil.obfuscation import Obfuscator
-from textveil.stopwords import ENGLISH
-from textveil.text import Document
 
 TEXTS = [
     "",

@@ -4,7 +4,7 @@ import pytest
 from tests.distribution.plain import attribute_plainly, load_plainly
 from textveil.distribution.gradients import STEPS, Gradients
 from textveil.errors import ParameterError, ResourceError
-from textveil.text import Document
+from textveil.language.text import Document
 
 TEXTS = ["word", "The naïve waiter's café_42 was naïve!", "Don't panic: the film was good; the plot bad.", "", "!?"]
 

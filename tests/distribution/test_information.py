@@ -6,8 +6,8 @@ from tests.decomposition.plain import read_wordnet
 from tests.distribution.plain import inform_plainly, read_counts
 from textveil.distribution.information import WITHOUT_SENSE, InformationContent
 from textveil.errors import ResourceError, UnknownNameError
+from textveil.language.text import Document
 from textveil.resources import RESOURCES, find
-from textveil.text import Document
 
 
 @pytest.fixture(scope="module")

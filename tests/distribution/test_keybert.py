@@ -3,7 +3,7 @@ import pytest
 
 from textveil.distribution.keybert import KeyBERT
 from textveil.errors import ResourceError
-from textveil.text import Document
+from textveil.language.text import Document
 
 
 def parse(texts):

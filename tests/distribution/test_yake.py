@@ -4,7 +4,7 @@ import re
 import pytest
 
 from textveil.distribution.yake import Yake
-from textveil.text import Document
+from textveil.language.text import Document
 
 
 @pytest.fixture(scope="module")

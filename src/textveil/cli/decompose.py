@@ -17,9 +17,9 @@ from textveil.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS, TAGGERS
 from textveil.errors import BundleError, ParameterError
-from textveil.sentences import find_sentences
-from textveil.stopwords import ENGLISH
-from textveil.text import Chunk, Document
+from textveil.language.sentences import find_sentences
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Chunk, Document
 
 STANDARD = "-"
 BAR = " | "

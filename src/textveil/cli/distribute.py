@@ -18,10 +18,10 @@ from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.jobs import check_free
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
 from textveil.privacy.profiles import PROFILES, STRICT, load_profile
-from textveil.stopwords import ENGLISH
 from textveil.storage.atomic import writing
-from textveil.text import Document
 
 EXAMPLES = """
 \b

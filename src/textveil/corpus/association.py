@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.corpus.ngrams import NgramCounts
-from textveil.matching import LONGEST
+from textveil.language.matching import LONGEST
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from textveil.errors import InputError
-from textveil.tagging import PhraseTagger
-from textveil.text import Document
+from textveil.language.tagging import PhraseTagger
+from textveil.language.text import Document
 
 _CLITIC = re.compile(r"n't|'\w+", re.IGNORECASE)
 OUTSIDE = "O"

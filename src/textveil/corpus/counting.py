@@ -30,7 +30,7 @@ from textveil.corpus.parts import BlockTask, HashTask, Mark, MergeTask, PairTask
 from textveil.corpus.runs import make_ranges, plan_cuts
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
-from textveil.matching import LONGEST
+from textveil.language.matching import LONGEST
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import output_error, put_folder, writing
 from textveil.storage.hashing import hash_file

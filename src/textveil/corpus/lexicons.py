@@ -23,7 +23,7 @@ from textveil.corpus.ngrams import MANIFEST as COUNTS_MANIFEST
 from textveil.corpus.ngrams import NgramCounts, check_output, write_table
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
-from textveil.matching import LONGEST
+from textveil.language.matching import LONGEST
 from textveil.storage.atomic import writing, writing_folder
 from textveil.storage.hashing import hash_file
 from textveil.version import __version__

@@ -28,11 +28,11 @@ from textveil.corpus.inputs import Corpus
 from textveil.errors import InputError
 from textveil.execution import Executor
 from textveil.extras import require
-from textveil.matching import LONGEST
+from textveil.language.matching import LONGEST
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import WORD
 from textveil.progress import Progress
-from textveil.stopwords import ENGLISH
 from textveil.storage.atomic import output_error, writing
-from textveil.text import WORD
 
 RULES = ((0.5, 0.5), (0.25, 0.7), (0.1, 0.9), (0.04, 0.95))
 """For each rule: in what share of passages a name is a person's, and in what share of places it is capitalised."""

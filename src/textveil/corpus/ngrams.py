@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from textveil.corpus.words import Numbers
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
-from textveil.matching import LONGEST
+from textveil.language.matching import LONGEST
 from textveil.storage.atomic import writing
 from textveil.storage.hashing import hash_file
 

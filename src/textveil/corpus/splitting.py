@@ -22,9 +22,9 @@ from textveil.corpus.inputs import Corpus
 from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.errors import InputError
 from textveil.execution import Executor
+from textveil.language.text import Document
 from textveil.progress import Progress
 from textveil.storage.atomic import output_error, writing
-from textveil.text import Document
 
 LONGEST_LINE = 10_000
 """gensim drops what is behind so many tokens of a line."""

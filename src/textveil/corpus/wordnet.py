@@ -8,8 +8,8 @@ from pathlib import Path
 
 from textveil.bundle_building import LexiconTable
 from textveil.errors import ResourceError
-from textveil.matching import LONGEST
-from textveil.senses import ENDINGS
+from textveil.language.matching import LONGEST
+from textveil.language.senses import ENDINGS
 
 _SEVERAL_WORDS = re.compile(rf"[^\W_]+(?:_[^\W_]+){{1,{LONGEST - 1}}}")
 

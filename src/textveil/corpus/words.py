@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.text import WORD
+from textveil.language.text import WORD
 
 Numbers = NDArray[np.uint32]
 

@@ -1,8 +1,8 @@
 """How a document is split into chunks: one file per kind of decomposer, and the registry that names them."""
 
 from textveil.decomposition.base import Decomposer
+from textveil.language.tagging import TAGGERS
 from textveil.registry import Registry
-from textveil.tagging import TAGGERS
 
 DECOMPOSERS: Registry[type[Decomposer]] = Registry("decomposition")
 DECOMPOSERS.register("words", "textveil.decomposition.words:Words")

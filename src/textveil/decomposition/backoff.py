@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from textveil.text import Chunk, Document
+from textveil.language.text import Chunk, Document
 
 
 def back_off(

@@ -10,11 +10,11 @@ from itertools import compress
 from typing import ClassVar
 
 from textveil.bundle import Bundle
-from textveil.contractions import CONTRACTIONS
+from textveil.language.contractions import CONTRACTIONS
+from textveil.language.sentences import begin_sentences
+from textveil.language.text import Chunk, Document
+from textveil.language.word_stream import Expression
 from textveil.registry import Method
-from textveil.rows import Expression
-from textveil.sentences import begin_sentences
-from textveil.text import Chunk, Document
 
 _CLITICS = frozenset(clitic for _, clitic in CONTRACTIONS)
 _SINGLE_WORDS = [Chunk(position, position + 1) for position in range(4096)]

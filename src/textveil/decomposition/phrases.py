@@ -8,10 +8,10 @@ import numpy as np
 
 from textveil.bundle import Bundle
 from textveil.decomposition.base import Decomposer, build_chunks
-from textveil.rows import Expression, WordRow
-from textveil.sentences import find_sentences
-from textveil.tagging import TAGGERS, load_phrase_tagger
-from textveil.text import Chunk, Document
+from textveil.language.sentences import find_sentences
+from textveil.language.tagging import TAGGERS, load_phrase_tagger
+from textveil.language.text import Chunk, Document
+from textveil.language.word_stream import Expression, WordStream
 
 
 class Phrases(Decomposer):
@@ -39,7 +39,7 @@ class Phrases(Decomposer):
         return [build_chunks(*found) for found in zip(documents, self._find(documents), strict=True)]
 
     def _find(self, documents: Sequence[Document]) -> list[list[Expression]]:
-        row = WordRow(documents)
+        row = WordStream(documents)
         lengths = [stop - start for document in documents for start, stop in find_sentences(document)]
         begins = np.ones(len(row), dtype=bool)
         words = list(row)

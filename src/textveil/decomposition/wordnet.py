@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textveil.decomposition.base import LexiconDecomposer
-from textveil.rows import Expression
-from textveil.text import Document
+from textveil.language.text import Document
+from textveil.language.word_stream import Expression
 
 
 class WordNet(LexiconDecomposer):

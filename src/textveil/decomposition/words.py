@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textveil.decomposition.base import Decomposer, single_words
-from textveil.text import Chunk, Document
+from textveil.language.text import Chunk, Document
 
 
 class Words(Decomposer):

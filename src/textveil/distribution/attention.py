@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from textveil.distribution.base import EncoderDistributor, Score
 from textveil.encoders import Batch, Encoder
 from textveil.extras import require
+from textveil.language.text import Document
 from textveil.models import EXTRA
-from textveil.text import Document
 
 IMPLEMENTATION = "textveil"
 """What transformers calls our implementation of attention."""

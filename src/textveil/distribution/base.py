@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 from textveil.encoders import BATCH_SIZE, DEFAULT_ENCODER, Encoder
 from textveil.errors import ParameterError
 from textveil.extras import require_version
+from textveil.language.text import Document
 from textveil.models import EXTRA, ModelFiles
 from textveil.registry import Method
-from textveil.text import Document
 
 Score: TypeAlias = float | None
 """How important a word is; ``None`` where the method gives no answer."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from textveil.distribution.base import Distributor, Score
 from textveil.errors import ParameterError
+from textveil.language.text import Document
 from textveil.storage.score_cache import ScoreCache, hash_text
-from textveil.text import Document
 from textveil.version import __version__
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from textveil.distribution.base import EncoderDistributor, Score, check_count
 from textveil.encoders import Batch, Encoder
 from textveil.extras import require
+from textveil.language.text import Document
 from textveil.models import EXTRA
-from textveil.text import Document
 
 STEPS = 50
 BATCH_SIZE = 2

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.distribution.base import Distributor, Score
+from textveil.language.senses import Senses
+from textveil.language.sentences import find_sentences
+from textveil.language.tagging import TAGGERS, load_phrase_tagger
+from textveil.language.text import Document
 from textveil.resources import find
-from textveil.senses import Senses
-from textveil.sentences import find_sentences
-from textveil.tagging import TAGGERS, load_phrase_tagger
-from textveil.text import Document
 
 WITHOUT_SENSE = 1.0
 """The score of a word that WordNet does not know, or knows as an adjective or adverb, which have no counts."""

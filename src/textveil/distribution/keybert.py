@@ -8,8 +8,8 @@ from typing import cast
 from textveil.distribution.base import EncoderDistributor, Score
 from textveil.encoders import SentenceEncoder
 from textveil.extras import require
+from textveil.language.text import Document
 from textveil.models import EXTRA
-from textveil.text import Document
 
 
 class KeyBERT(EncoderDistributor):

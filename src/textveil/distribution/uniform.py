@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textveil.distribution.base import Distributor, Score
-from textveil.text import Document
+from textveil.language.text import Document
 
 
 class Uniform(Distributor):

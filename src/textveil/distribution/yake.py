@@ -9,7 +9,7 @@ from typing import Any
 
 from textveil.distribution.base import Distributor, Score
 from textveil.extras import require, require_version
-from textveil.text import Document
+from textveil.language.text import Document
 
 EXTRA = "lexical"
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from textveil.errors import InputError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
+from textveil.language.text import WORD
 from textveil.obfuscation import ObfuscatedChunk, Obfuscation
 from textveil.privacy.outcomes import Outcome
-from textveil.text import WORD
 
 RETURNED = "returned"
 """Chunks that the mechanism chose, and that are what they were by chance."""

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.texts import Texts
+from textveil.language.text import WORD
 from textveil.randomness import SeededRandomness
-from textveil.text import WORD
 
 TEST_SHARE = 0.1
 """The part of every class that a classifier is tested on."""

@@ -11,12 +11,12 @@ import numpy as np
 from textveil.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import WORD, spoken
 from textveil.mechanisms.madlib import Madlib
 from textveil.obfuscation import Obfuscation
 from textveil.privacy.certificate import Terms
 from textveil.randomness import SeededRandomness
-from textveil.stopwords import ENGLISH
-from textveil.text import WORD, spoken
 from textveil.vectors import Floats, RowNumbers, Vectors
 
 LARGEST_SAMPLE = 10_000

@@ -17,7 +17,7 @@ from textveil.experiments.state import CellState, look
 from textveil.experiments.store import OBFUSCATION, Store
 from textveil.experiments.study import Sample, Study
 from textveil.experiments.work import CellTask, ScoreTask
-from textveil.text import Document
+from textveil.language.text import Document
 
 TRIAL_TEXTS = 200
 """Texts of the small cell."""

@@ -18,12 +18,12 @@ from textveil.evaluation.texts import Texts
 from textveil.experiments.study import DatasetSource, Target, write_value
 from textveil.experiments.tables import read_table, write_table
 from textveil.jobs import Budget
+from textveil.language.text import WORD, cut
 from textveil.models import make_readable
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing
 from textveil.storage.hashing import hash_file
 from textveil.storage.score_cache import hash_text
-from textveil.text import WORD, cut
 
 
 @dataclass(frozen=True)

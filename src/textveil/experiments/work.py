@@ -11,7 +11,7 @@ from textveil.experiments.bench import Bench, Finished, describe
 from textveil.experiments.grid import Cell
 from textveil.experiments.store import Store
 from textveil.experiments.study import Study
-from textveil.text import Document
+from textveil.language.text import Document
 from textveil.threads import limit_threads
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from textveil.distribution.allocation import check_budget
 from textveil.errors import BudgetError, InputError
-from textveil.text import WORD
+from textveil.language.text import WORD
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from textveil.errors import InputError
 from textveil.extras import require
+from textveil.language.text import batch_texts
 from textveil.tables.base import Result, Rows, Table, Writer, check_names
-from textveil.text import batch_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,8 +13,8 @@ from textveil.evaluation.dataset import Classes, Codes
 from textveil.evaluation.held import Held
 from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
+from textveil.language.text import WORD
 from textveil.progress import Progress, ignore_progress
-from textveil.text import WORD
 from textveil.vectors import Floats
 
 WORDS = (1, 2)

@@ -10,8 +10,8 @@ from functools import cache
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
-from textveil.abbreviations import ENGLISH_ABBREVIATIONS
-from textveil.text import WORD, Document
+from textveil.language.abbreviations import ENGLISH_ABBREVIATIONS
+from textveil.language.text import WORD, Document
 
 _BEFORE = 16
 _TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}(?:\s+[.!?\u2026]\S*)*")  # and loose punctuation behind them

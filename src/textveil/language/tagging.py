@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from textveil.errors import InputError
+from textveil.language.word_stream import Array
 from textveil.registry import unknown_name
 from textveil.resources import find
-from textveil.rows import Numbers
 
 TAGGERS = ("textveil", "nltk")
 """What may tell the parts of speech."""
-TABLES = Path(__file__).parent / "decomposition" / "pos.npz"
+TABLES = Path(__file__).with_name("pos.npz")
 
 _START, _END = ("-START-", "-START2-"), ("-END-", "-END2-")
 _SCALE = 1000  # NLTK rounds weights to three digits: as whole numbers, they have sums without rounding
@@ -41,7 +41,7 @@ class PerceptronTagger:
 
     tags: tuple[str, ...]
     features: tuple[str, ...]
-    weights: Numbers
+    weights: Array
     fixed: Mapping[str, int]
 
     @classmethod
@@ -70,14 +70,14 @@ class PerceptronTagger:
                 "textveil resources install nltk-tagger --force"
             ) from error
 
-    def tag(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
+    def tag(self, words: Sequence[str], lengths: Sequence[int]) -> Array:
         """The number of every word's tag, where ``words`` are those of sentences that have these ``lengths``."""
         groups = [
             self._tag_group(words[start:stop], lengths[first:last]) for first, last, start, stop in _group(lengths)
         ]
         return np.concatenate([np.empty(0, dtype=np.int64), *groups])
 
-    def _tag_group(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
+    def _tag_group(self, words: Sequence[str], lengths: Sequence[int]) -> Array:
         edges = list(accumulate(lengths, initial=0))
         padded = chain.from_iterable((*_START, *words[start:stop], *_END) for start, stop in pairwise(edges))
         numbers: dict[str, int] = {}  # what depends on a word alone is looked up once
@@ -100,7 +100,7 @@ class PerceptronTagger:
             second[sentences], last[sentences] = before, tags[places]
         return tags
 
-    def _score_words(self, words: Sequence[str], seen: Sequence[str], row: Numbers, real: Numbers) -> Numbers:
+    def _score_words(self, words: Sequence[str], seen: Sequence[str], row: Array, real: Array) -> Array:
         """The weights of all features that do not depend on tags, added up.
 
         Args:
@@ -119,7 +119,7 @@ class PerceptronTagger:
             scores += self._weights_of(name, [word[-3:] for word in seen])[row[real + place]]
         return scores
 
-    def _weights_of(self, name: str, values: Sequence[str]) -> Numbers:
+    def _weights_of(self, name: str, values: Sequence[str]) -> Array:
         """The rows of weights of one kind of feature, for every value; zeros where the value was never seen."""
         return self.weights[[self._rows.get(f"{name} {value}", -1) for value in values]]
 
@@ -129,7 +129,7 @@ class PerceptronTagger:
         return dict(zip(self.features, range(len(self.features)), strict=True))
 
     @cached_property
-    def _tag_weights(self) -> Numbers:
+    def _tag_weights(self) -> Array:
         """What the two tags before a word add, by the tag before and the one before that."""
         before = [*self.tags, *_START]
         pairs = self._weights_of("i tag+i-2 tag", [f"{tag} {tag2}" for tag in before for tag2 in before])
@@ -143,7 +143,7 @@ class PerceptronTagger:
         return dict(zip(words, range(len(words)), strict=True))
 
     @cached_property
-    def _pairs(self) -> Numbers:
+    def _pairs(self) -> Array:
         """The row of the feature of such a word and the tag before it; the last word stands for all others."""
         before = {tag: number for number, tag in enumerate((*self.tags, *_START))}
         rows = np.full((len(self._pair_numbers) + 1, len(before)), -1, dtype=np.int64)
@@ -171,9 +171,9 @@ class PhraseTagger:
 
     tagger: PerceptronTagger
     chunk_tags: tuple[str, ...]
-    table: Numbers
+    table: Array
 
-    def tag(self, words: Sequence[str], lengths: Sequence[int]) -> tuple[Numbers, Numbers]:
+    def tag(self, words: Sequence[str], lengths: Sequence[int]) -> tuple[Array, Array]:
         """The numbers of every word's tag and chunk tag; ``words`` are those of sentences of these ``lengths``."""
         tags = self.tagger.tag(words, lengths)
         chunk_tags = np.empty(len(words), dtype=np.int64)
@@ -182,7 +182,7 @@ class PhraseTagger:
             chunk_tags[places] = last[sentences] = self.table[last[sentences], tags[places]]
         return tags, chunk_tags
 
-    def begin_phrases(self, words: Sequence[str], lengths: Sequence[int]) -> Numbers:
+    def begin_phrases(self, words: Sequence[str], lengths: Sequence[int]) -> Array:
         """Which words begin a phrase, or stand outside of all; the others continue one."""
         _, chunk_tags = self.tag(words, lengths)
         kinds = np.array([tag.partition("-")[2] for tag in self.chunk_tags])
@@ -261,7 +261,7 @@ def _group(lengths: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
         yield first, len(lengths), start, stop
 
 
-def _step_through(lengths: Sequence[int]) -> Iterator[tuple[Numbers, Numbers]]:
+def _step_through(lengths: Sequence[int]) -> Iterator[tuple[Array, Array]]:
     """Go through all sentences at the same time, a word per step: which still have one, and where those words are."""
     sizes = np.array(lengths, dtype=np.int64)
     starts = np.cumsum(sizes) - sizes
@@ -271,9 +271,9 @@ def _step_through(lengths: Sequence[int]) -> Iterator[tuple[Numbers, Numbers]]:
         yield sentences, starts[sentences] + step
 
 
-def _pack(names: Sequence[str]) -> Numbers:
+def _pack(names: Sequence[str]) -> Array:
     return np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
 
 
-def _unpack(packed: Numbers) -> tuple[str, ...]:
+def _unpack(packed: Array) -> tuple[str, ...]:
     return tuple(packed.tobytes().decode().split("\n"))

@@ -4,7 +4,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.text import Chunk, Document, spoken
+from textveil.language.text import Chunk, Document, spoken
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=200)  # lone surrogates and controls included
 

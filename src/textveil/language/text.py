@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import accumulate, chain, count, pairwise
 from typing import NamedTuple, TypeVar
 
-from textveil.contractions import CONTRACTIONS
+from textveil.language.contractions import CONTRACTIONS
 
 WORD = re.compile(r"\w+")
 PAUSE = re.compile(r"[.!?\u2026\n]")

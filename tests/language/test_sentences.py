@@ -2,8 +2,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from textveil.sentences import begin_sentences, find_sentences
-from textveil.text import Document
+from textveil.language.sentences import begin_sentences, find_sentences
+from textveil.language.text import Document
 
 PIECES = [
     "a", "A", "the", "The", "Mr", "Dr", "U", "S", "etc", "1", "12", "iv", "end", "He", "İ", "ß", "_",

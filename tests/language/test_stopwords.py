@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from textveil.stopwords import ENGLISH
+from textveil.language.stopwords import ENGLISH
 
-SHARED = Path(__file__).parents[2] / "shared" / "nltk_data"
+SHARED = Path(__file__).parents[3] / "shared" / "nltk_data"
 
 
 def test_the_list_is_made_of_lower_case_words():

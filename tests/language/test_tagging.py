@@ -11,7 +11,7 @@ from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
 from nltk.tag.perceptron import PerceptronTagger as NltkTagger
 
 from textveil.errors import InputError
-from textveil.tagging import PerceptronTagger, PhraseTagger, load_phrase_tagger
+from textveil.language.tagging import PerceptronTagger, PhraseTagger, load_phrase_tagger
 
 WORDS = "the old man saw a dog in 1999 or 25 of it running s t don ß 3rd _x".split()
 TAGS = ["CD", "DT", "IN", "NN", "VB"]
@@ -45,7 +45,7 @@ def test_tags_are_those_of_nltk(trained, sentences):
 
 
 def test_tags_are_those_of_nltk_over_many_groups(trained, monkeypatch):
-    monkeypatch.setattr("textveil.tagging._GROUP", 50)
+    monkeypatch.setattr("textveil.language.tagging._GROUP", 50)
     generator = random.Random(9)
     sentences = [[generator.choice(WORDS) for _ in range(generator.randrange(1, 60))] for _ in range(200)]
     tagger = PerceptronTagger.of(*trained.encode_json_obj())

@@ -6,8 +6,8 @@ import pytest
 
 from tests.decomposition.plain import read_wordnet
 from textveil.errors import ResourceError
+from textveil.language.senses import CORPORA, Senses, read_contents
 from textveil.resources import find
-from textveil.senses import CORPORA, Senses, read_contents
 
 FORMS = (
     "was better best children mice men women axes flies dying lied bases hot_dogs new_york o'brien 's a i u.s. as "

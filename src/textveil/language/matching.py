@@ -8,9 +8,9 @@ from itertools import chain, product, repeat
 
 import numpy as np
 
-from textveil.rows import Expression, Numbers, WordRow
-from textveil.stopwords import ENGLISH
-from textveil.text import Document
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
+from textveil.language.word_stream import Array, Expression, WordStream
 
 LONGEST = 4
 """The most words that an n-gram has."""
@@ -31,7 +31,7 @@ class NgramIndex:
     [[(1, 4), (5, 7), (7, 9)]]
     """
 
-    def __init__(self, words: Sequence[str], ngrams: Numbers) -> None:
+    def __init__(self, words: Sequence[str], ngrams: Array) -> None:
         self.words = words
         self.ngrams = ngrams
         self._numbers = dict(zip(words, range(1, len(words) + 1), strict=True))
@@ -63,22 +63,22 @@ class NgramIndex:
 
         These are algorithms 1 and 3 of the paper.
         """
-        row = WordRow(documents)
-        numbers = np.zeros(len(row) + LONGEST, dtype=np.int64)
-        numbers[: len(row)] = np.fromiter(map(self._numbers.get, row, repeat(0)), np.int64, len(row))
-        return _take_longest(row, self._match(numbers), self._stopwords[numbers])
+        stream = WordStream(documents)
+        numbers = np.zeros(len(stream) + LONGEST, dtype=np.int64)
+        numbers[: len(stream)] = np.fromiter(map(self._numbers.get, stream, repeat(0)), np.int64, len(stream))
+        return _take_longest(stream, self._match(numbers), self._stopwords[numbers])
 
     def find_joined(self, document: Document) -> list[Expression]:
         """The same where underscores in words count as spaces: ``new_york city`` is found like ``new york city``."""
-        row = WordRow([document])
+        stream = WordStream([document])
         words = [word.replace("_", " ") for word in document.words]
-        flags = np.zeros(len(row), dtype=np.uint8)
+        flags = np.zeros(len(stream), dtype=np.uint8)
         for start, size in product(range(len(words)), range(2, LONGEST + 1)):
             if start + size <= len(words) and " ".join(words[start : start + size]) in self.spelt:
                 flags[start] |= 1 << size
-        return _take_longest(row, flags, row.mark_stopwords())[0]
+        return _take_longest(stream, flags, stream.mark_stopwords())[0]
 
-    def _match(self, numbers: Numbers) -> Numbers:
+    def _match(self, numbers: Array) -> Array:
         """How many words the n-grams have that start with each word: a flag for every size."""
         flags = np.zeros(len(numbers) - LONGEST, dtype=np.uint8)
         starts = np.flatnonzero(self._is_first[numbers[:-LONGEST]] & self._is_second[numbers[1 : 1 - LONGEST]])
@@ -91,9 +91,9 @@ class NgramIndex:
         return flags
 
 
-def _take_longest(row: WordRow, flags: Numbers, stopwords: Numbers) -> list[list[Expression]]:
+def _take_longest(stream: WordStream, flags: Array, stopwords: Array) -> list[list[Expression]]:
     """The longest n-grams from left to right, where ``flags`` says how many words those have that start with a word."""
-    flags = flags & ~_flag_divided(row, flags)
+    flags = flags & ~_flag_divided(stream, flags)
     starts = np.flatnonzero(flags)
     stops = starts + _LARGEST[flags[starts]]
     following = np.searchsorted(starts, stops).tolist()  # the next n-gram that does not overlap
@@ -102,19 +102,19 @@ def _take_longest(row: WordRow, flags: Numbers, stopwords: Numbers) -> list[list
     while place < len(following):
         taken.append(place)
         place = following[place]
-    return row.split(starts[taken], stops[taken], stopwords)
+    return stream.split(starts[taken], stops[taken], stopwords)
 
 
-def _flag_divided(row: WordRow, flags: Numbers) -> Numbers:
+def _flag_divided(stream: WordStream, flags: Array) -> Array:
     """How many words those n-grams have, of the flagged ones, in which a sentence ends."""
-    pauses = row.mark_pauses()
+    pauses = stream.mark_pauses()
     starts = np.flatnonzero(flags)
     reaches = _LARGEST[flags[starts]]
     inside = [starts[reaches > ahead] + ahead for ahead in range(1, LONGEST)]
     asked = np.unique(np.concatenate([places[pauses[places]] for places in inside]))
-    begins = np.zeros(len(row) + LONGEST, dtype=bool)
-    begins[asked] = row.begin_sentences(asked.tolist())
-    divided = np.zeros(len(row), dtype=np.uint8)
+    begins = np.zeros(len(stream) + LONGEST, dtype=bool)
+    begins[asked] = stream.begin_sentences(asked.tolist())
+    divided = np.zeros(len(stream), dtype=np.uint8)
     for ahead in range(LONGEST - 1, 0, -1):
         places = starts[begins[starts + ahead]]
         divided[places] = 0xFF << (ahead + 1) & 0xFF  # all n-grams that have more words than these
@@ -130,7 +130,7 @@ class _Level:
     _EMPTY = -1
     _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads keys that follow each other
 
-    def __init__(self, keys: Numbers, whole: Numbers, base: int) -> None:
+    def __init__(self, keys: Array, whole: Array, base: int) -> None:
         self.whole = whole
         """Which of the beginnings are n-grams."""
         self._base = base
@@ -146,7 +146,7 @@ class _Level:
             self._places[slots[placed]] = left[placed]
             left, slots = left[~placed], (slots[~placed] + 1) & self._last
 
-    def find(self, shorter: Numbers, words: Numbers) -> Numbers:
+    def find(self, shorter: Array, words: Array) -> Array:
         """The places of beginnings, each given by a shorter one and a word; -1 where there is none."""
         keys = shorter * self._base + words
         slots = self._hash(keys)
@@ -158,11 +158,11 @@ class _Level:
             left = left[(there[left] != keys[left]) & (there[left] != self._EMPTY)]
         return np.where(there == keys, self._places[slots], -1)
 
-    def _hash(self, keys: Numbers) -> Numbers:
+    def _hash(self, keys: Array) -> Array:
         return ((keys.view(np.uint64) * self._FACTOR) >> self._shift).view(np.int64)
 
 
-def _build_levels(ngrams: Numbers, base: int) -> Iterator[_Level]:
+def _build_levels(ngrams: Array, base: int) -> Iterator[_Level]:
     """The beginnings of two, three and four words."""
     rows = ngrams.astype(np.int64)
     places = rows[:, 0]

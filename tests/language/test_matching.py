@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from tests.decomposition.plain import decompose_plainly, in_lexicon
 from textveil.decomposition.base import build_chunks
-from textveil.matching import NgramIndex
-from textveil.rows import WordRow
-from textveil.text import Document
+from textveil.language.matching import NgramIndex
+from textveil.language.text import Document
+from textveil.language.word_stream import WordStream
 
 words = st.sampled_from(["red", "green", "tea", "new", "york", "of", "the", "t", "don"])
 ngrams = st.sets(st.lists(words, min_size=2, max_size=4).map(" ".join), min_size=1, max_size=40)
@@ -87,7 +87,7 @@ def test_a_large_index_finds_all_and_only_its_ngrams():
 
 
 def test_stopwords_are_stripped_from_both_edges():
-    row = WordRow([Document.parse("the end of the world is of the past"), Document.parse("of the")])
+    row = WordStream([Document.parse("the end of the world is of the past"), Document.parse("of the")])
     starts, stops = np.array([0, 3, 9]), np.array([3, 8, 11])
     assert row.split(starts, stops, row.mark_stopwords()) == [[], []]
     assert row.split(np.array([0, 9]), np.array([8, 11]), row.mark_stopwords()) == [[(1, 5)], []]

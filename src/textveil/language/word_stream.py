@@ -1,4 +1,4 @@
-"""The words of many documents in one row, so that expressions are looked for in all of them at a time."""
+"""The words of many documents in one stream, so that expressions are looked for in all of them at a time."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from textveil.sentences import begin_sentences
-from textveil.stopwords import ENGLISH
-from textveil.text import Document
+from textveil.language.sentences import begin_sentences
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
 
-Numbers: TypeAlias = npt.NDArray[Any]
+Array: TypeAlias = npt.NDArray[Any]
 Expression: TypeAlias = tuple[int, int]
 """With which word of a document an expression starts, and before which word it stops."""
 
 
-class WordRow:
+class WordStream:
     """The words of documents one behind the other, with an empty word after each document.
 
-    >>> row = WordRow([Document.parse("A cup of tea."), Document.parse("More of it?")])
-    >>> list(row)
+    >>> stream = WordStream([Document.parse("A cup of tea."), Document.parse("More of it?")])
+    >>> list(stream)
     ['a', 'cup', 'of', 'tea', '', 'more', 'of', 'it', '']
-    >>> row.split(np.array([0, 5]), np.array([4, 8]), row.mark_stopwords())
+    >>> stream.split(np.array([0, 5]), np.array([4, 8]), stream.mark_stopwords())
     [[(1, 4)], []]
     """
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
         self.edges = list(accumulate((len(document.words) + 1 for document in documents), initial=0))
-        """Where each document starts, and where the row ends."""
+        """Where each document starts, and where the stream ends."""
 
     def __len__(self) -> int:
         return self.edges[-1]
@@ -40,14 +40,14 @@ class WordRow:
     def __iter__(self) -> Iterator[str]:
         return chain.from_iterable((*document.words, "") for document in self.documents)
 
-    def mark_pauses(self) -> Numbers:
+    def mark_pauses(self) -> Array:
         """Which words stand behind a pause."""
         starts = zip(self.edges, self.documents, strict=False)
         marks = np.zeros(len(self) + 1, dtype=bool)
         marks[[start + pause for start, document in starts for pause in document.pauses]] = True
         return marks
 
-    def mark_stopwords(self) -> Numbers:
+    def mark_stopwords(self) -> Array:
         """Which words are stopwords."""
         return np.fromiter(map(ENGLISH.__contains__, self), bool, len(self))
 
@@ -59,7 +59,7 @@ class WordRow:
             for number, position in zip(numbers, positions, strict=True)
         )
 
-    def split(self, starts: Numbers, stops: Numbers, stopwords: Numbers) -> list[list[Expression]]:
+    def split(self, starts: Array, stops: Array, stopwords: Array) -> list[list[Expression]]:
         """The expressions of every document, without the stopwords at their edges: the paper's ProcessStopwords.
 
         What is left of an expression, and has two words or more, counts.
@@ -67,7 +67,7 @@ class WordRow:
         Args:
             starts: The first words of the expressions.
             stops: The words behind their last words.
-            stopwords: Which words of the row are stopwords, as far as they are in an expression.
+            stopwords: Which words of the stream are stopwords, as far as they are in an expression.
         """
         starts, stops = _strip(starts, stops, stopwords)
         cuts = np.searchsorted(starts, self.edges).tolist()
@@ -77,7 +77,7 @@ class WordRow:
         ]
 
 
-def _strip(starts: Numbers, stops: Numbers, stopwords: Numbers) -> tuple[Numbers, Numbers]:
+def _strip(starts: Array, stops: Array, stopwords: Array) -> tuple[Array, Array]:
     while len(loose := np.flatnonzero(stopwords[starts] & (stops - starts > 1))):
         starts[loose] += 1
     while len(loose := np.flatnonzero(stopwords[stops - 1] & (stops - starts > 1))):
