@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from tests.decomposition.plain import Test, decompose_plainly, in_lexicon, in_wordnet, read_wordnet
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.language.sentences import load_splitter
 from textveil.language.text import Chunk, Document, batch_texts

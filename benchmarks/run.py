@@ -19,11 +19,11 @@ from benchmarks.counting import compare_counting
 from benchmarks.decomposition import compare_decomposition
 from benchmarks.distribution import compare_distribution
 from benchmarks.engines import compare_engines
+from textveil.bundles.vector_files import reading_vectors
+from textveil.bundles.vectors import RowNumbers, Vectors
 from textveil.mechanisms import Request
 from textveil.mechanisms.madlib import Madlib
 from textveil.randomness import SystemRandomness
-from textveil.vector_files import reading_vectors
-from textveil.vectors import RowNumbers, Vectors
 
 EPSILON = 10.0
 WORDS = 20_000

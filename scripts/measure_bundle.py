@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
+from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.backoff import back_off
 from textveil.errors import TextveilError
@@ -32,7 +33,6 @@ from textveil.language.text import Document
 from textveil.obfuscation import Obfuscation, Obfuscator
 from textveil.privacy.outcomes import Outcome
 from textveil.resources import find
-from textveil.vectors import UNKNOWN, Vectors
 
 EPSILONS = (0.1, 1.0, 5.0)
 DOCUMENTS = 1000

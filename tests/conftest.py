@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from textveil.bundle import Bundle
-from textveil.bundle_building import VectorTable, build_bundle
+from textveil.bundles.building import VectorTable, build_bundle
+from textveil.bundles.bundle import Bundle
 from textveil.errors import ResourceError
 from textveil.randomness import SeededRandomness
 from textveil.resources import find

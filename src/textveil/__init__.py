@@ -1,6 +1,6 @@
 """Obfuscate English documents under differential privacy."""
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.errors import (
     BudgetError,
     BundleError,

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import randomgen
 
-from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.vectors import UNKNOWN, RowNumbers
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
@@ -28,7 +29,6 @@ from textveil.privacy.certificate import Certificate, Tally, Terms
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
 from textveil.randomness import build_randomness
-from textveil.vectors import UNKNOWN, RowNumbers
 from textveil.version import __version__
 
 BATCH_SIZE = 256

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.cli.main import app
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.cli.main import app
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.preparation import Labels, PrepareJob, Thresholds
 from textveil.corpus.splitting import SplitMark, split_corpus

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 
 GAPS = [" "] * 30
 GAPS += ["  ", ", ", ". ", ". ", "! ", "? ", "; ", "-", "'", "\n", "\n\n", "... ", "… ", ".", '." ', ' ("', ".) "]

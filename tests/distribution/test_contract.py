@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.allocation import allocate

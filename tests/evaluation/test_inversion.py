@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from textveil.bundles.vectors import Vectors
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
@@ -9,7 +10,6 @@ from textveil.mechanisms import Request
 from textveil.mechanisms.madlib import Madlib
 from textveil.obfuscation import Obfuscator
 from textveil.randomness import SeededRandomness
-from textveil.vectors import Vectors
 
 
 def measure(texts, epsilon, *, bundle=None, profile="strict", **options):

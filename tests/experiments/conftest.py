@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.execution.local import LocalExecutor
 from textveil.experiments import Experiment, load_study
 

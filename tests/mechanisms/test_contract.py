@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from textveil.bundles.vectors import UNKNOWN
 from textveil.mechanisms import MECHANISMS, Request
 from textveil.randomness import SeededRandomness
-from textveil.vectors import UNKNOWN
 
 SHARES = np.array([0.0, 1e-300, 0.1, 5.0, 1e6, 1e300])
 

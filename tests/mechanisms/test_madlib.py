@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.mechanisms import Request
 from textveil.mechanisms.madlib import Madlib
 from textveil.randomness import SeededRandomness
-from textveil.vectors import UNKNOWN, Vectors
 
 ALARM = 1e-4
 DRAWS = 20_000

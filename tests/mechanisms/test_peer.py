@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textveil.vector_files import reading_vectors
-from textveil.vectors import Vectors
+from textveil.bundles.vector_files import reading_vectors
+from textveil.bundles.vectors import Vectors
 
 from .test_madlib import draw, two_sample_pvalue
 

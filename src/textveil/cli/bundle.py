@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle
-from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
+from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle
+from textveil.bundles.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
@@ -17,7 +18,6 @@ from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.jobs import check_free
 from textveil.resources import find
-from textveil.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
 
 app = typer.Typer(
     help="Look at, check and import bundles: prepared languages.", no_args_is_help=True, rich_markup_mode=None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textveil.bundle import STORAGES
+from textveil.bundles.bundle import STORAGES
 from textveil.cli.bundle import describe_vectors
 from textveil.cli.corpus_options import (
     Address,

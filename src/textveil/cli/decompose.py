@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS, TAGGERS
 from textveil.errors import BundleError, ParameterError

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil.bundle import DEFAULT_BUNDLE
+from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
 from textveil.errors import ParameterError, TextveilError

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil.bundle import DEFAULT_BUNDLE
+from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import explain, showing_progress, summarise, warn_of_clear_words
 from textveil.cli.encoder_options import EncoderName, Steps, choose_options
 from textveil.cli.reporting import report, reporting_errors

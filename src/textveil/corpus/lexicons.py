@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle_building import LexiconTable
+from textveil.bundles.building import LexiconTable
 from textveil.corpus import MIN_PMI, TOP_SHARE
 from textveil.corpus.association import MEASURES, count_occurrences
 from textveil.corpus.ngrams import MANIFEST as COUNTS_MANIFEST

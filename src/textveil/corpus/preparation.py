@@ -18,8 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle import MANIFEST, STORAGES, Bundle, Storage
-from textveil.bundle_building import LexiconTable, VectorTable, build_bundle
+from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
+from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Storage
 from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, TOP_SHARE
 from textveil.corpus.counting import CountJob
 from textveil.corpus.inputs import Corpus

@@ -16,7 +16,7 @@ from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from pathlib import Path
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import Corpus
 from textveil.decomposition import DECOMPOSERS, Decomposer

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from textveil.bundle_building import LexiconTable
+from textveil.bundles.building import LexiconTable
 from textveil.errors import ResourceError
 from textveil.language.matching import LONGEST
 from textveil.language.senses import ENDINGS

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from itertools import compress
 from typing import ClassVar
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.language.contractions import CONTRACTIONS
 from textveil.language.sentences import begin_sentences
 from textveil.language.text import Chunk, Document

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.decomposition.base import Decomposer, build_chunks
 from textveil.language.sentences import find_sentences
 from textveil.language.tagging import TAGGERS, load_phrase_tagger

@@ -8,7 +8,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.vectors import Floats, RowNumbers, Vectors
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
 from textveil.language.stopwords import ENGLISH
@@ -17,7 +18,6 @@ from textveil.mechanisms.madlib import Madlib
 from textveil.obfuscation import Obfuscation
 from textveil.privacy.certificate import Terms
 from textveil.randomness import SeededRandomness
-from textveil.vectors import Floats, RowNumbers, Vectors
 
 LARGEST_SAMPLE = 10_000
 """Chunks that are attacked at most; of more, some are drawn."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.base import EncoderDistributor
 from textveil.errors import InputError, ParameterError

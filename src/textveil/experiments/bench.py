@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.distribution.caching import CachedDistributor

@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import InputError, StudyError

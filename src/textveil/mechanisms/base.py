@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from textveil.vectors import Floats, RowNumbers, Vectors
+from textveil.bundles.vectors import Floats, RowNumbers, Vectors
 
 
 class Request(NamedTuple):

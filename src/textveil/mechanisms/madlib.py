@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from textveil.bundles.vectors import Floats, RowNumbers, Vectors
 from textveil.mechanisms.base import Mechanism, Request
 from textveil.threads import in_threads
-from textveil.vectors import Floats, RowNumbers, Vectors
 
 BLOCK_CHUNKS = 512
 """Chunks looked up at a time by one thread; bounds the memory that noise takes."""

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from textveil.bundles.vectors import Floats
 from textveil.errors import InputError
 from textveil.evaluation.base import EXTRA
 from textveil.evaluation.classifiers.base import Classifier, Fitted
@@ -15,7 +16,6 @@ from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
 from textveil.language.text import WORD
 from textveil.progress import Progress, ignore_progress
-from textveil.vectors import Floats
 
 WORDS = (1, 2)
 """From how many to how many words a feature has."""

@@ -25,17 +25,17 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
+from textveil.bundles.vectors import Matrix, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
 from textveil.language.text import WORD
 from textveil.registry import unknown_name
 from textveil.storage.hashing import hash_file
-from textveil.vectors import Matrix, Vectors
 
 FORMAT_VERSION = 2
 MANIFEST = "bundle.json"
 DEFAULT_BUNDLE = "en"
-SHIPPED = Path(__file__).parent / "bundles"
+SHIPPED = Path(__file__).parent
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
 STORAGES: tuple[Storage, ...] = get_args(Storage)

@@ -13,10 +13,10 @@ from typing import BinaryIO, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from textveil.bundles.vectors import Matrix
 from textveil.errors import InputError, ParameterError
 from textveil.registry import unknown_name
 from textveil.storage.atomic import writing
-from textveil.vectors import Matrix
 
 VectorFormat: TypeAlias = Literal["auto", "text", "binary"]
 VECTOR_FORMATS: tuple[VectorFormat, ...] = get_args(VectorFormat)

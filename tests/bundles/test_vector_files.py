@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from textveil.bundles.vector_files import reading_vectors
 from textveil.errors import InputError, ParameterError
-from textveil.vector_files import reading_vectors
 
 MATRIX = np.array([[0.5, -1.25, 3.0], [1e-3, 0.0, -7.5], [2.0, 2.0, 2.0]], dtype=np.float32)
 

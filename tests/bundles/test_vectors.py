@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from textveil import vectors as module
+from textveil.bundles import vectors as module
+from textveil.bundles.vectors import UNKNOWN, ExactIndex, Vectors
 from textveil.randomness import SeededRandomness
-from textveil.vectors import UNKNOWN, ExactIndex, Vectors
 
 
 def brute_force(matrix, points, weights):

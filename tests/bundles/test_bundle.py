@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textveil.bundle import MANIFEST, Bundle
-from textveil.bundle_building import LexiconTable
+from tests.conftest import ENTRIES, EXCLUDED, random_matrix
+from textveil.bundles.building import LexiconTable
+from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.errors import BundleError, ParameterError, UnknownNameError
 from textveil.language.text import WORD, spoken
-
-from .conftest import ENTRIES, EXCLUDED, random_matrix
 
 
 def rewrite(folder: Path, **changes) -> None:

@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
+from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
+from textveil.bundles.vectors import Matrix, RowNumbers, Vectors
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
 from textveil.storage.atomic import writing_folder
 from textveil.storage.hashing import hash_file
-from textveil.vectors import Matrix, RowNumbers, Vectors
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SAMPLE = 1000

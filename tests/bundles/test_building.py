@@ -3,11 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from textveil.bundle_building import VectorTable, build_bundle, measure_distances
+from tests.conftest import ENTRIES, random_matrix
+from textveil.bundles.building import VectorTable, build_bundle, measure_distances
+from textveil.bundles.vectors import Vectors
 from textveil.errors import BundleError, OutputExistsError, ParameterError
-from textveil.vectors import Vectors
-
-from .conftest import ENTRIES, random_matrix
 
 
 @pytest.mark.parametrize(("storage", "tolerance"), [("float32", 0), ("float16", 2e-3), ("int8", 2e-2)])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from textveil.bundle import Bundle
+from textveil.bundles.bundle import Bundle
+from textveil.bundles.vectors import UNKNOWN
 from textveil.decomposition import DECOMPOSERS
-from textveil.vectors import UNKNOWN
 
 NAMES = (
     "spielberg pesci meryl streep hitchcock redford ustinov maggie isabel robert de_niro james_bond john susan peter "
