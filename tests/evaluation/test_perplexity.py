@@ -7,7 +7,7 @@ from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
 from textveil.evaluation.perplexity import LanguageModel, Perplexity
-from textveil.models import ModelFiles
+from textveil.models.files import ModelFiles
 from textveil.randomness import SeededRandomness
 from textveil.resources import locate
 

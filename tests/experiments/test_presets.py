@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from textveil.encoders import PAPER_ENCODER
 from textveil.errors import UnknownNameError
 from textveil.evaluation.perplexity import PAPER_LANGUAGE_MODEL
 from textveil.evaluation.similarity import PAPER_ENCODERS
 from textveil.experiments.presets import DEFAULT_PRESET, list_presets, read_preset, write_preset
 from textveil.experiments.study import load_study
+from textveil.models.encoders import PAPER_ENCODER
 
 
 @pytest.mark.parametrize("name", list_presets())

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from textveil.distribution import DISTRIBUTORS
-from textveil.encoders import DEFAULT_ENCODER, PAPER_ENCODER
 from textveil.errors import ParameterError
+from textveil.models.encoders import DEFAULT_ENCODER, PAPER_ENCODER
 
 _TAKES = {"model": ("attention", "gradients", "keybert"), "steps": ("gradients",)}
 

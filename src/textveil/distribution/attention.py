@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from textveil.distribution.base import EncoderDistributor, Score
-from textveil.encoders import Batch, Encoder
 from textveil.extras import require
 from textveil.language.text import Document
-from textveil.models import EXTRA
+from textveil.models.encoders import Batch, Encoder
+from textveil.models.files import EXTRA
 
 IMPLEMENTATION = "textveil"
 """What transformers calls our implementation of attention."""

@@ -9,11 +9,11 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from textveil.encoders import BATCH_SIZE, DEFAULT_ENCODER, Encoder
 from textveil.errors import ParameterError
 from textveil.extras import require_version
 from textveil.language.text import Document
-from textveil.models import EXTRA, ModelFiles
+from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, Encoder
+from textveil.models.files import EXTRA, ModelFiles
 from textveil.registry import Method
 
 Score: TypeAlias = float | None

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from textveil.distribution.base import EncoderDistributor, Score, check_count
-from textveil.encoders import Batch, Encoder
 from textveil.extras import require
 from textveil.language.text import Document
-from textveil.models import EXTRA
+from textveil.models.encoders import Batch, Encoder
+from textveil.models.files import EXTRA
 
 STEPS = 50
 BATCH_SIZE = 2

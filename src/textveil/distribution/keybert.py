@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import cast
 
 from textveil.distribution.base import EncoderDistributor, Score
-from textveil.encoders import SentenceEncoder
 from textveil.extras import require
 from textveil.language.text import Document
-from textveil.models import EXTRA
+from textveil.models.encoders import SentenceEncoder
+from textveil.models.files import EXTRA
 
 
 class KeyBERT(EncoderDistributor):

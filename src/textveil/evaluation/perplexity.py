@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from textveil.encoders import Values
 from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.evaluation.base import EXTRA as EVALUATE
 from textveil.evaluation.base import Case, Measurement, Metric
 from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
-from textveil.models import EXTRA, ModelFiles, choose_device, make_readable, reading_model
+from textveil.models.encoders import Values
+from textveil.models.files import EXTRA, ModelFiles, choose_device, make_readable, reading_model
 from textveil.progress import Progress
 from textveil.storage.score_cache import Row
 

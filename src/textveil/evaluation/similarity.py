@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from textveil.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
 from textveil.errors import ParameterError
 from textveil.evaluation.base import Case, Measurement, Metric, identify
 from textveil.extras import require_version
-from textveil.models import EXTRA, ModelFiles
+from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
+from textveil.models.files import EXTRA, ModelFiles
 from textveil.storage.score_cache import Row, hash_text
 
 PAPER_ENCODERS = ("all-minilm-l6-v2", "all-mpnet-base-v2", "gte-small")

@@ -19,7 +19,7 @@ from textveil.experiments.study import DatasetSource, Target, write_value
 from textveil.experiments.tables import read_table, write_table
 from textveil.jobs import Budget
 from textveil.language.text import WORD, cut
-from textveil.models import make_readable
+from textveil.models.files import make_readable
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing
 from textveil.storage.hashing import hash_file

@@ -17,7 +17,7 @@ from textveil.evaluation.classifiers.base import Classifier, Fitted
 from textveil.evaluation.dataset import Classes, Codes
 from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
-from textveil.models import EXTRA, ModelFiles, choose_device, make_readable, reading_model
+from textveil.models.files import EXTRA, ModelFiles, choose_device, make_readable, reading_model
 from textveil.progress import Progress, ignore_progress
 
 DEFAULT_TRANSFORMER = "deberta-v3-base"

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.encoders import Encoder, ReadText, TokenisedText, Window, split_windows
 from textveil.errors import ResourceError
 from textveil.language.text import Document
-from textveil.models import ModelFiles
+from textveil.models.encoders import Encoder, ReadText, TokenisedText, Window, split_windows
+from textveil.models.files import ModelFiles
 
 
 @given(st.integers(0, 3000), st.integers(4, 600))

@@ -4,7 +4,7 @@ import shutil
 import pytest
 
 from textveil.errors import ParameterError, ResourceError
-from textveil.models import ModelFiles, choose_device, reading_model
+from textveil.models.files import ModelFiles, choose_device, reading_model
 
 
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textveil.errors import ResourceError
 from textveil.extras import require
 from textveil.language.text import Document
-from textveil.models import EXTRA, ModelFiles, choose_device, make_readable, reading_model
+from textveil.models.files import EXTRA, ModelFiles, choose_device, make_readable, reading_model
 
 DEFAULT_ENCODER = "all-minilm-l6-v2"
 PAPER_ENCODER = "bert-base-uncased"
@@ -22,7 +22,7 @@ BATCH_SIZE = 8
 
 _UNLIMITED = 1 << 20  # a tokenizer without a limit says 1e30
 
-Numbers: TypeAlias = NDArray[np.int64]
+TokenNumbers: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 
 
@@ -47,7 +47,7 @@ class TokenisedText(NamedTuple):
     """The tokens of a text without special ones, and the offsets where they start and stop."""
 
     ids: list[int]
-    offsets: Numbers
+    offsets: TokenNumbers
 
 
 class Encoder:
@@ -229,7 +229,7 @@ class SentenceEncoder(Encoder):
 class ReadText(NamedTuple):
     """What was seen in a text: a row of numbers for each window."""
 
-    offsets: Numbers
+    offsets: TokenNumbers
     seen: list[tuple[Window, Values]]
     before: int
     """Special tokens at the beginning of every window."""
