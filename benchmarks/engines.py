@@ -23,8 +23,8 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
-    from textveil.corpus.runs import PairKeys, write_run
-    from textveil.corpus.words import END, split_documents
+    from textveil.corpus.counting.runs import PairKeys, write_run
+    from textveil.corpus.counting.words import END, split_documents
 
     numbers: dict[str, int] = {END: 0}
     words: list[int] = []
@@ -47,8 +47,8 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
 
 def merge_with_arrow(folder: Path) -> int:
     """Range by range, in one process."""
-    from textveil.corpus.counting import PARENT_BYTES, ROW_BYTES
-    from textveil.corpus.runs import Run, make_ranges, merge_range, plan_cuts, read_run
+    from textveil.corpus.counting.job import PARENT_BYTES, ROW_BYTES
+    from textveil.corpus.counting.runs import Run, make_ranges, merge_range, plan_cuts, read_run
 
     runs = []
     for path in sorted(folder.glob("*.keys")):

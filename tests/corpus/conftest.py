@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from textveil.corpus.counting import CountJob
+from textveil.corpus.counting.job import CountJob
+from textveil.corpus.counting.ngrams import NgramCounts
 from textveil.corpus.inputs import Corpus
-from textveil.corpus.ngrams import NgramCounts
 from textveil.execution.local import LocalExecutor
 
 SHARED = Path(os.environ.get("TEXTVEIL_CORPUS", Path(__file__).parents[3] / "shared/corpus/english_64m.txt.xz"))

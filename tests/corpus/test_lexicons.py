@@ -6,8 +6,8 @@ import pytest
 from tests.corpus.conftest import count, write_lines, zipf_documents
 from textveil.corpus import lexicons
 from textveil.corpus.association import MEASURES, count_occurrences
+from textveil.corpus.counting.ngrams import NgramCounts
 from textveil.corpus.lexicons import Lexicon, ScoreJob
-from textveil.corpus.ngrams import NgramCounts
 from textveil.errors import InputError, OutputError, OutputExistsError, ParameterError
 
 

@@ -195,7 +195,7 @@ def test_a_disk_too_small(corpus, tmp_path, monkeypatch):
 
 def test_lexicons_that_are_there_are_not_counted_again(corpus, tmp_path):
     first = prepare(corpus, tmp_path / "first")
-    from textveil.corpus.counting import CountJob
+    from textveil.corpus.counting.job import CountJob
     from textveil.corpus.lexicons import ScoreJob
 
     CountJob(Corpus.find([corpus]), tmp_path / "counts", 3).run(LocalExecutor())

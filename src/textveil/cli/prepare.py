@@ -101,7 +101,7 @@ def count(
     word of the corpus, 100 at a --min-count of 1.
     """
     require("pyarrow", extra="prepare")
-    from textveil.corpus.counting import CountJob
+    from textveil.corpus.counting.job import CountJob
     from textveil.corpus.inputs import Corpus
 
     started = time.monotonic()

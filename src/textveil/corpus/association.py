@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.corpus.ngrams import NgramCounts
+from textveil.corpus.counting.ngrams import NgramCounts
 from textveil.language.matching import LONGEST
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from textveil.bundles.building import LexiconTable
 from textveil.corpus import MIN_PMI, TOP_SHARE
 from textveil.corpus.association import MEASURES, count_occurrences
-from textveil.corpus.ngrams import MANIFEST as COUNTS_MANIFEST
-from textveil.corpus.ngrams import NgramCounts, check_output, write_table
+from textveil.corpus.counting.ngrams import MANIFEST as COUNTS_MANIFEST
+from textveil.corpus.counting.ngrams import NgramCounts, check_output, write_table
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
 from textveil.language.matching import LONGEST

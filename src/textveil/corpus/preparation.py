@@ -21,7 +21,7 @@ from typing import Any
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
 from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Storage
 from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, TOP_SHARE
-from textveil.corpus.counting import CountJob
+from textveil.corpus.counting.job import CountJob
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
 from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recogniser

@@ -24,14 +24,14 @@ _PARTS = {"JJ": "a", "NN": "n", "RB": "r", "VB": "v"}
 _WITHOUT_CONTENT = ("a", "r")
 _REMEMBERED = 100_000
 
-Numbers: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.int64]
 
 
 class _Choice(NamedTuple):
     """The senses of a word: the numbers of the words in all glosses, how many each gloss has, what each sense tells."""
 
-    words: Numbers
-    lengths: Numbers
+    words: Integers
+    lengths: Integers
     contents: NDArray[np.float64]
 
 

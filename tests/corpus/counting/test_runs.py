@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textveil.corpus import runs
-from textveil.corpus.pairs import NONE
-from textveil.corpus.runs import (
+from textveil.corpus.counting.pairs import NONE
+from textveil.corpus.counting.runs import (
     PairKeys,
     WordKeys,
     find_rows,

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from textveil.corpus import MEMORY, MIN_COUNT
-from textveil.corpus.assembly import Assembly
 from textveil.corpus.blocks import DatasetShard
-from textveil.corpus.inputs import Corpus
-from textveil.corpus.ngrams import (
+from textveil.corpus.counting.assembly import Assembly
+from textveil.corpus.counting.ngrams import (
     FORMAT,
     MANIFEST,
     TABLE_COLUMNS,
@@ -25,9 +24,10 @@ from textveil.corpus.ngrams import (
     table_name,
     write_table,
 )
-from textveil.corpus.pairs import NONE
-from textveil.corpus.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, Task, do_task
-from textveil.corpus.runs import make_ranges, plan_cuts
+from textveil.corpus.counting.pairs import NONE
+from textveil.corpus.counting.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, Task, do_task
+from textveil.corpus.counting.runs import make_ranges, plan_cuts
+from textveil.corpus.inputs import Corpus
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
 from textveil.language.matching import LONGEST
@@ -48,7 +48,7 @@ POSITION_BYTES = 80
 ROW_BYTES = 112
 """What a row of a run costs while it is merged."""
 MOST_POSITIONS = 1 << 21
-"""A larger part would not be faster: see :func:`textveil.corpus.pairs.pair_neighbours`."""
+"""A larger part would not be faster: see :func:`textveil.corpus.counting.pairs.pair_neighbours`."""
 
 
 class Limits(NamedTuple):

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.corpus.words import Numbers
+from textveil.corpus.counting.words import Ids
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
 from textveil.language.matching import LONGEST
@@ -85,8 +85,8 @@ class NgramTable:
 
     ngrams: Any
     counts: NDArray[np.int64]
-    prefixes: Numbers
-    suffixes: Numbers
+    prefixes: Ids
+    suffixes: Ids
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from tests.corpus.conftest import SHARED, count, count_plainly, frequent, rows_of, write_lines, zipf_documents
 from textveil.corpus import blocks, counting, inputs, parts, runs
-from textveil.corpus.counting import CountJob, Limits
+from textveil.corpus.counting.job import CountJob, Limits
+from textveil.corpus.counting.ngrams import MANIFEST, NgramCounts, table_name
 from textveil.corpus.inputs import Corpus
-from textveil.corpus.ngrams import MANIFEST, NgramCounts, table_name
 from textveil.errors import ColumnError, InputError, OutputError, OutputExistsError, ParameterError
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
@@ -247,7 +247,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from textveil.corpus import inputs
-from textveil.corpus.counting import CountJob, Limits
+from textveil.corpus.counting.job import CountJob, Limits
 from textveil.execution import EXECUTORS
 inputs.BLOCK_BYTES = 20_000
 Limits.within = staticmethod(lambda memory, executor: Limits(3000, 500, executor.workers))

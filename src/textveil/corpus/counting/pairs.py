@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.corpus.words import Numbers
+from textveil.corpus.counting.words import Ids
 
 Pairs = NDArray[np.uint64]
 
@@ -27,21 +27,21 @@ class NumberedPairs(NamedTuple):
     """
 
     keys: Pairs
-    counts: Numbers
-    numbers: Numbers
+    counts: Ids
+    numbers: Ids
 
 
-def join_key(prefix: Numbers, suffix: Numbers) -> Pairs:
+def join_key(prefix: Ids, suffix: Ids) -> Pairs:
     """Two numbers as one key, which sorts by the first and then by the second."""
     return (prefix.astype(np.uint64) << _HALF) | suffix
 
 
-def split_key(keys: Pairs) -> tuple[Numbers, Numbers]:
+def split_key(keys: Pairs) -> tuple[Ids, Ids]:
     """The two numbers of every key."""
     return (keys >> _HALF).astype(np.uint32), keys.astype(np.uint32)
 
 
-def pair_neighbours(numbers: Numbers, frequent: Numbers) -> NumberedPairs:
+def pair_neighbours(numbers: Ids, frequent: Ids) -> NumberedPairs:
     """Count the pairs of neighbours that are both frequent.
 
     Args:
@@ -73,11 +73,11 @@ def pair_neighbours(numbers: Numbers, frequent: Numbers) -> NumberedPairs:
     return NumberedPairs(join_key(prefix, suffix), counts, following)
 
 
-def _drop_repeated_gaps(numbers: Numbers) -> Numbers:
+def _drop_repeated_gaps(numbers: Ids) -> Ids:
     """Leave one gap where there are several in a row: nothing can begin there."""
     keep = numbers != NONE
     keep[1:] |= keep[:-1].copy()
-    kept: Numbers = numbers[keep]
+    kept: Ids = numbers[keep]
     return kept
 
 
@@ -86,9 +86,7 @@ def _bits(count: int) -> int:
     return count.bit_length()
 
 
-def _sort_pairs(
-    left: Numbers, right: Numbers, positions: NDArray[np.intp], bits: int
-) -> tuple[Pairs, NDArray[np.intp]]:
+def _sort_pairs(left: Ids, right: Ids, positions: NDArray[np.intp], bits: int) -> tuple[Pairs, NDArray[np.intp]]:
     """Pairs in order, with their positions.
 
     Where a pair and its position fit into 64 bits together, a plain sort does it, which is several times as fast as

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.corpus import pairs
-from textveil.corpus.pairs import NONE, join_key, pair_neighbours, split_key
+from textveil.corpus.counting.pairs import NONE, join_key, pair_neighbours, split_key
 
 
 def plainly(numbers, frequent):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textveil.language.text import WORD
 
-Numbers = NDArray[np.uint32]
+Ids = NDArray[np.uint32]
 
 END = "."
 """Stands behind the words of a document; it is no word, and what is no word has been dropped."""
@@ -46,16 +46,16 @@ class NumberedWords(NamedTuple):
     """
 
     words: list[str]
-    counts: Numbers
-    numbers: Numbers
+    counts: Ids
+    numbers: Ids
 
 
 class WordNumbering:
-    """Numbers the words of documents as they come."""
+    """Ids the words of documents as they come."""
 
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
-        self._batches: list[Numbers] = []
+        self._batches: list[Ids] = []
         self._end = self._numbers[END]
         self.positions = 0
         self.documents = 0

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textveil.corpus.pairs import split_key
-from textveil.corpus.runs import PairKeys, map_words, read_run
-from textveil.corpus.words import Numbers
+from textveil.corpus.counting.pairs import split_key
+from textveil.corpus.counting.runs import PairKeys, map_words, read_run
+from textveil.corpus.counting.words import Ids
 from textveil.storage.atomic import writing
 
 
@@ -55,7 +55,7 @@ class Assembly:
                         longer.write(rows.tobytes())
                     yield self._spell(rows), counts, prefix, suffix
 
-    def _spell(self, rows: Numbers) -> Any:
+    def _spell(self, rows: Ids) -> Any:
         """The n-grams whose words have these rows."""
         columns = (self._words.take(pa.array(column)) for column in rows.T)
         return pc.binary_join_element_wise(*columns, self._space).cast(pa.string())

@@ -1,8 +1,7 @@
 """Runs: keys in order with their counts, in Arrow files that are read and merged a range at a time.
 
-A key is a word, or a pair of numbers in one 64-bit integer (:mod:`textveil.corpus.pairs`). A run is written by one part
-of the corpus. All runs together are far larger than memory, so they are merged range by range: the ranges are chosen
-so that each fits.
+A key is a word, or a pair of ids in one 64-bit integer (:mod:`textveil.corpus.counting.pairs`). One part of the corpus
+writes one run. All runs together are far larger than memory, so they are merged range by range, and each range fits.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textveil.corpus.pairs import NONE, Pairs
-from textveil.corpus.words import Numbers
+from textveil.corpus.counting.pairs import NONE, Pairs
+from textveil.corpus.counting.words import Ids
 from textveil.errors import InputError
 from textveil.storage.atomic import writing
 
@@ -236,7 +235,7 @@ class Run(NamedTuple):
         return sum(self.sizes)
 
 
-def write_run(path: Path, keys: Keys, counts: Numbers | Counts) -> Run:
+def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
     """Write keys, which must be in order and distinct, with their counts.
 
     The first batch is shorter, in every file by another length. Parts of a corpus are alike: if their batches began at
@@ -355,7 +354,7 @@ def map_words(pieces: Sequence[Path], folder: Path) -> WordKeys:
     return WordKeys(pa.Array.from_buffers(WordKeys.arrow_type, len(buffers[0]) // 8 - 1, [None, *buffers]))
 
 
-def find_rows(keys: Keys, pieces: Sequence[Path]) -> Numbers:
+def find_rows(keys: Keys, pieces: Sequence[Path]) -> Ids:
     """The row of every key in a table of several pieces, one behind the other; :data:`NONE` where it is not there."""
     rows = np.full(len(keys), NONE)
     passed = 0

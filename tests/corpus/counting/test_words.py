@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.corpus.words import END, WordNumbering, split_documents
+from textveil.corpus.counting.words import END, WordNumbering, split_documents
 
 
 def plain_words(document):

@@ -27,9 +27,8 @@ import pyarrow as pa
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from textveil.corpus.blocks import Block
-from textveil.corpus.inputs import InputFile
-from textveil.corpus.pairs import pair_neighbours
-from textveil.corpus.runs import (
+from textveil.corpus.counting.pairs import pair_neighbours
+from textveil.corpus.counting.runs import (
     Key,
     KeyRange,
     Keys,
@@ -41,7 +40,8 @@ from textveil.corpus.runs import (
     read_run,
     write_run,
 )
-from textveil.corpus.words import Numbers, WordNumbering
+from textveil.corpus.counting.words import Ids, WordNumbering
+from textveil.corpus.inputs import InputFile
 from textveil.errors import InputError
 from textveil.storage.atomic import writing
 
@@ -97,16 +97,16 @@ class Mark:
             raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
 
 
-def _write_numbers(path: Path, numbers: Numbers) -> None:
+def _write_numbers(path: Path, numbers: Ids) -> None:
     with writing(path) as stream:
         # Not np.save, which does not say why it fails.
         write_array_header_1_0(stream, header_data_from_array_1_0(numbers))
         stream.write(numbers.data)
 
 
-def _load_numbers(path: Path) -> Numbers:
+def _load_numbers(path: Path) -> Ids:
     try:
-        numbers: Numbers = np.load(path, allow_pickle=False)
+        numbers: Ids = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
     return numbers

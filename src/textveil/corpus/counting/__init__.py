@@ -1,0 +1,1 @@
+"""Counting n-grams: exactly, level by level, in bounded memory."""
