@@ -14,23 +14,17 @@ from textveil.evaluation import CLASSIFIERS, METRICS
 
 SOURCE = Path(textveil.__file__).parent
 
-LAYERS = [
-    {"version", "errors"},
-    {"extras", "registry", "randomness", "storage", "threads", "progress"},
-    {"resources"},
-    {"language"},
-    {"models", "bundles"},
-    {"decomposition", "distribution", "mechanisms"},
-    {"privacy"},
-    {"obfuscation"},
-    {"tables"},
-    {"execution"},
-    {"jobs", "corpus", "analysis"},
-    {"evaluation"},
-    {"experiments"},
-    {"cli"},
-]
-LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
+LAYERS = {
+    "foundations": ["version", "errors", "extras", "registry", "randomness", "progress", "threads", "storage"],
+    "knowledge": ["resources", "language", "models", "bundles"],
+    "axes": ["decomposition", "distribution", "mechanisms"],
+    "obfuscation": ["privacy", "obfuscation"],
+    "work": ["tables", "execution", "jobs", "corpus"],
+    "judgment": ["evaluation", "analysis", "experiments"],
+    "command line": ["cli"],
+}
+"""From the bottom up. A room may import what lies below its layer, and what stands before it in its own."""
+LEVEL = {room: level for level, room in enumerate(room for rooms in LAYERS.values() for room in rooms)}
 AXES = ("decomposition", "distribution", "mechanisms")
 
 

@@ -274,8 +274,8 @@ class Obfuscator:
         public = "public given the kept stopwords" if self._kept else "public"
         return Terms(
             profile=self.profile,
-            decomposition=self._decomposer.label,
-            distribution=self._distributor.label,
+            decomposition=self._decomposer.description,
+            distribution=self._distributor.description,
             allocation=public if data_independent else "data-dependent",
             stopwords=self.stopwords,
             mechanism={

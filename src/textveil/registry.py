@@ -37,7 +37,7 @@ class Method(ABC):
             raise ParameterError(f"The {self.kind} {self.name!r} has no {', '.join(options)} to choose.")
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The name, and all that was chosen besides and makes other results."""
         return self.name
 

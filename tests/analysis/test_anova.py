@@ -4,10 +4,10 @@ import pytest
 from scipy import stats
 
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRICS, Results
+from textveil.analysis import METRIC_COLUMNS, Results
 from textveil.analysis.anova import compare_alone, compare_factors
 
-GAIN = METRICS["relative_gain"]
+GAIN = METRIC_COLUMNS["relative_gain"]
 
 
 def results_of(gain, **options) -> Results:

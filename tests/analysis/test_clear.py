@@ -1,10 +1,10 @@
 import pytest
 
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRICS, Results
+from textveil.analysis import METRIC_COLUMNS, Results
 from textveil.analysis.clear import Advantage, measure_advantages, measure_clear_effect
 
-GAIN = METRICS["relative_gain"]
+GAIN = METRIC_COLUMNS["relative_gain"]
 
 
 def count_words(records, clear):
@@ -44,7 +44,7 @@ def test_an_advantage_is_over_the_mean_of_the_others(two_profiles):
 
 def test_less_is_an_advantage_where_less_is_better(records):
     rows = [{**record, "perplexity": record["relative_gain"]} for record in records]
-    found = measure_advantages(Results.from_records(rows).split(), METRICS["perplexity"])
+    found = measure_advantages(Results.from_records(rows).split(), METRIC_COLUMNS["perplexity"])
     assert found[0].by_setting == pytest.approx({"": 0.03})
     assert found[0].clear_share == {}
 

@@ -1,11 +1,11 @@
 import pytest
 
-from textveil.analysis.columns import ALIASES, CELL, IN_CLEAR, METRICS, WORDS, canonical_column
+from textveil.analysis.columns import ALIASES, CELL, IN_CLEAR, METRIC_COLUMNS, WORDS, canonical_column
 from textveil.privacy.outcomes import Outcome
 
 
 def test_aliases_lead_to_columns_that_exist_and_hide_none():
-    known = {*CELL, "epsilon", *METRICS}
+    known = {*CELL, "epsilon", *METRIC_COLUMNS}
     assert set(ALIASES.values()) <= known
     assert not set(ALIASES) & known
 
@@ -24,10 +24,10 @@ def test_every_outcome_has_a_column_and_two_are_in_clear():
 
 
 def test_a_metric_says_which_way_is_better():
-    assert [metric.name for metric in METRICS.values() if metric.sign == 1] == [
+    assert [metric.name for metric in METRIC_COLUMNS.values() if metric.sign == 1] == [
         "utility_f1",
         "cosine_similarity",
         "relative_gain",
     ]
-    assert METRICS["pi_remaining"].show(0.0076) == "0.76%"
-    assert METRICS["relative_gain"].show(0.2361) == "0.236"
+    assert METRIC_COLUMNS["pi_remaining"].show(0.0076) == "0.76%"
+    assert METRIC_COLUMNS["relative_gain"].show(0.2361) == "0.236"

@@ -1,4 +1,4 @@
-from textveil.analysis import METRICS, Results
+from textveil.analysis import METRIC_COLUMNS, Results
 from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, lay_out_anova, lay_out_results
 
 
@@ -27,7 +27,7 @@ def test_the_papers_table_of_a_group(records):
 def test_where_all_are_the_same_none_is_best(records):
     results = Results.from_records([{**record, "perplexity": 5} for record in records])
     row = lay_out_results(results, results.groups[1])[0]
-    assert row.metric == METRICS["perplexity"]
+    assert row.metric == METRIC_COLUMNS["perplexity"]
     assert not any(entry.best or entry.best_of_row for entry in row.entries)
 
 

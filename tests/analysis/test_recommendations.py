@@ -1,10 +1,10 @@
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRICS, Results, analyze
+from textveil.analysis import METRIC_COLUMNS, Results, analyze
 from textveil.analysis.anova import compare_factors
 from textveil.analysis.recommendations import recommend
 from textveil.analysis.tukey import compare_pairs
 
-GAIN = METRICS["relative_gain"]
+GAIN = METRIC_COLUMNS["relative_gain"]
 
 
 def recommend_for(records, response="relative_gain"):

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.conftest import PUBLISHED, make_records
-from textveil.analysis import METRICS, Results, read_results
+from textveil.analysis import METRIC_COLUMNS, Results, read_results
 from textveil.analysis.results import check_comparable
 from textveil.errors import ParameterError, UnknownNameError
 
-GAIN = METRICS["relative_gain"]
+GAIN = METRIC_COLUMNS["relative_gain"]
 
 
 def test_results_are_sorted_with_methods_in_their_usual_order():

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRICS, Results
+from textveil.analysis import METRIC_COLUMNS, Results
 from textveil.analysis.summaries import average, average_combinations, measure_gap
 
 
@@ -36,7 +36,7 @@ def test_what_is_not_measured_is_not_averaged(records):
 )
 def test_the_gap_is_from_the_worst_to_the_best(records, metric, best, worst):
     results = Results.from_records([{**record, "perplexity": record["relative_gain"]} for record in records])
-    gap = measure_gap(results, "decomposition", METRICS[metric])
+    gap = measure_gap(results, "decomposition", METRIC_COLUMNS[metric])
     assert (gap.best, gap.worst) == (best, worst)
     assert gap.gap == pytest.approx(0.03)
 

@@ -8,10 +8,10 @@ from statsmodels.formula.api import ols
 from statsmodels.sandbox.stats.multicomp import tukeyhsd
 
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRICS, Results
+from textveil.analysis import METRIC_COLUMNS, Results
 from textveil.analysis.tukey import compare_pairs
 
-GAIN = METRICS["relative_gain"]
+GAIN = METRIC_COLUMNS["relative_gain"]
 
 
 def shift_groups(records, amount):

@@ -37,7 +37,7 @@ def test_shares_sum_to_the_budget_and_stopwords_get_nothing():
         assert [word["word"] for word in words][:3] == ["The", "soup", "was"]
         assert sum(word["share"] for word in words) == pytest.approx(14, rel=1e-9)
         assert words[0]["share"] == 0
-    assert "all-minilm-l6-v2" in found["attention"]["label"]
+    assert "all-minilm-l6-v2" in found["attention"]["description"]
     perturbed = json.loads(run(TEXT, "-e", 14, "--json", "--stopwords", "perturb", "-d", "uniform").stdout)
     assert perturbed["uniform"]["words"][0]["share"] == pytest.approx(14 / 10)
 

@@ -12,7 +12,7 @@ from textveil.cli.experiment_display import Lines, list_failures, watching, writ
 from textveil.cli.main import app
 from textveil.errors import InputError
 from textveil.evaluation import METRICS
-from textveil.experiments.runner import Watcher
+from textveil.experiments.experiment import Watcher
 
 
 def call(*arguments):

@@ -60,13 +60,13 @@ def test_nltks_own_tagger_can_be_chosen(bundle, monkeypatch):
     monkeypatch.setenv(resources.RESOURCES["nltk-tagger"].variable, str(TAGGER))
     load_phrase_tagger.cache_clear()
     nltks = DECOMPOSERS.load("pos")(bundle, tagger="nltk")
-    assert nltks.label == "pos (tagger nltk)"
+    assert nltks.description == "pos (tagger nltk)"
     assert split(nltks, ["The old waiter was rude."]) == [["the", "old waiter", "was", "rude"]]
     load_phrase_tagger.cache_clear()
 
 
 def test_nltks_own_tagger_is_a_resource(bundle, monkeypatch):
-    monkeypatch.setattr("textveil.resources.places._candidates", lambda resource: iter(()))
+    monkeypatch.setattr("textveil.resources.lookup._candidates", lambda resource: iter(()))
     monkeypatch.delenv(resources.RESOURCES["nltk-tagger"].variable, raising=False)
     load_phrase_tagger.cache_clear()
     with pytest.raises(ResourceError, match="textveil resources install nltk-tagger"):
@@ -79,4 +79,4 @@ def test_another_tagger(bundle):
 
 
 def test_our_tagger_is_not_named_in_certificates(decomposer):
-    assert decomposer.label == "pos"
+    assert decomposer.description == "pos"

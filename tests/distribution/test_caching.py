@@ -24,7 +24,7 @@ class Counting(Distributor):
         self._package = package
 
     @property
-    def label(self):
+    def description(self):
         return self._label
 
     @property
@@ -56,7 +56,7 @@ def test_a_document_is_scored_once():
 
 def test_it_is_as_the_distributor_itself():
     cached = CachedDistributor(Counting())
-    assert (cached.name, cached.label, cached.invert) == ("counting", "counting (model 1)", True)
+    assert (cached.name, cached.description, cached.invert) == ("counting", "counting (model 1)", True)
     assert (cached.data_independent, cached.versions) == (False, {"package": "1.0"})
     with pytest.raises(ParameterError, match="cached already"):
         CachedDistributor(cached)

@@ -73,7 +73,7 @@ def test_the_name_is_the_registered_one(distributor):
 
 
 def test_a_certificate_tells_what_scores_depend_on(distributor):
-    assert distributor.label.startswith(distributor.name)
+    assert distributor.description.startswith(distributor.name)
     assert all(version[0].isdigit() for version in distributor.versions.values())
 
 

@@ -69,5 +69,5 @@ def test_steps_are_a_count(make_encoder, steps):
         Gradients(model=make_encoder(), steps=steps)
 
 
-def test_the_label_tells_the_steps(minilm):
-    assert Gradients(model=minilm, steps=7).label.endswith(", 7 steps)")
+def test_the_description_tells_the_steps(minilm):
+    assert Gradients(model=minilm, steps=7).description.endswith(", 7 steps)")

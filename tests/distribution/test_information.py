@@ -67,6 +67,6 @@ def test_what_is_not_installed(monkeypatch, name, distributor):
 
 
 def test_another_tagger(distributor):
-    assert re.fullmatch(r"ic \(wordnet [0-9a-f]{12}\)", distributor.label)
+    assert re.fullmatch(r"ic \(wordnet [0-9a-f]{12}\)", distributor.description)
     with pytest.raises(UnknownNameError, match="Did you mean 'nltk'"):
         InformationContent(tagger="nlkt")

@@ -28,7 +28,7 @@ def test_each_seed_is_told(case):
     assert set(found.details["seeds"]) == {"42", "7"}
     mean = sum(values[2] for values in found.details["seeds"].values()) / 2
     assert found.values["adaptive"] == pytest.approx(mean)
-    assert "seeds 42 7" in found.label
+    assert "seeds 42 7" in found.description
 
 
 def test_without_an_attribute():

@@ -5,7 +5,7 @@ import pytest
 
 from textveil.errors import ParameterError, UnknownNameError
 from textveil.evaluation.attribute import AttributeInference
-from textveil.evaluation.classification import Setting, guess_f1, macro_f1, make_classifier, summarise
+from textveil.evaluation.classification import Scenario, guess_f1, macro_f1, make_classifier, summarise
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.evaluation.dataset import Classes
 
@@ -41,12 +41,12 @@ def test_who_trains_and_tests_on_what(case):
     metric = AttributeInference(classifier=noting, seeds=[42])
     train, test = map(tuple, case.dataset.attribute.split(42))
     original, obfuscated = case.originals.hash, case.obfuscated.hash
-    for setting, trained, tested in (
-        (Setting.BASELINE, original, original),
-        (Setting.STATIC, original, obfuscated),
-        (Setting.ADAPTIVE, obfuscated, obfuscated),
+    for scenario, trained, tested in (
+        (Scenario.BASELINE, original, original),
+        (Scenario.STATIC, original, obfuscated),
+        (Scenario.ADAPTIVE, obfuscated, obfuscated),
     ):
-        metric.score(case, setting)
+        metric.score(case, scenario)
         assert noting.fitted[-1] == (trained, train, 42)
         assert noting.tested[-1] == (tested, test)
     assert len(noting.fitted) == 2  # the static attacker is the baseline's

@@ -33,15 +33,15 @@ def test_the_name_is_the_registered_one(metric):
 
 
 def test_it_says_what_its_values_depend_on(metric):
-    assert metric.label.startswith(metric.name)
+    assert metric.description.startswith(metric.name)
     assert all(version[0].isdigit() for version in metric.versions.values())
-    assert metric.identity["scores"] == metric.label
+    assert metric.identity["scores"] == metric.description
     assert set(metric.identity["versions"]) == {"textveil", *metric.versions}
 
 
 def test_a_measurement(metric, whole):
     found = metric.measure(whole)
-    assert (found.metric, found.label) == (metric.name, metric.label)
+    assert (found.metric, found.description) == (metric.name, metric.description)
     assert found.values
     assert all(type(value) is float and value == value for value in found.values.values())  # noqa: PLR0124
     assert found.line.endswith(".")

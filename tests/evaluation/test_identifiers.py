@@ -103,9 +103,9 @@ def test_kinds_are_pinned():
 
 
 def test_another_configuration_has_another_label(identifiers, monkeypatch):
-    before = identifiers.label
+    before = identifiers.description
     monkeypatch.setattr("textveil.evaluation.identifiers.LEAST_SCORE", 0.5)
-    assert identifiers.label != before
+    assert identifiers.description != before
 
 
 def test_every_kind_of_the_model_is_counted(identifiers):

@@ -53,7 +53,7 @@ def test_the_mean_and_the_median_over_texts(tiny_model):
     assert found.values["mean"] == pytest.approx(np.mean(direct), rel=1e-4)
     assert found.values["median"] == pytest.approx(np.median(direct), rel=1e-4)
     assert found.values["original_mean"] == found.values["mean"]
-    assert "tiny" in found.label
+    assert "tiny" in found.description
     assert "tiny" in found.line
 
 

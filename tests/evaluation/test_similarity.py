@@ -50,7 +50,7 @@ def test_several_encoders_are_averaged(make_encoder, minilm):
     both = measure(Similarity(models=[minilm, other]), PAIRS)
     assert set(both.details["encoders"]) == {minilm.name, other.name}
     assert both.values["cosine"] == pytest.approx(np.mean(list(both.details["encoders"].values())))
-    assert all(name in both.label for name in both.details["encoders"])
+    assert all(name in both.description for name in both.details["encoders"])
 
 
 def test_a_sample_of_pairs_is_always_the_same(similarity, minilm):

@@ -25,7 +25,7 @@ def plan(experiment, local):
 
 def test_a_small_cell_is_timed_where_none_has_been(make_study, local):
     experiment = make_study()
-    found = estimate(experiment.bench, plan(experiment, local), workers=2)
+    found = estimate(experiment.runner, plan(experiment, local), workers=2)
     assert "timed now" in found.basis
     assert 0 < found.seconds < 60
     assert experiment.look()[0].texts is None  # it was done elsewhere
@@ -37,6 +37,6 @@ def test_cells_that_were_done_tell_how_long_the_others_take(make_study, local, m
     experiment = make_study(distributions=["uniform"])
     left = plan(experiment, local)
     done = [state for state in left.states if state.finished]
-    found = estimate(experiment.bench, left, workers=2)
+    found = estimate(experiment.runner, left, workers=2)
     assert found.basis == "2 cells that were timed"
     assert found.seconds == pytest.approx(sum(state.seconds for state in done) / 2, rel=1e-6)  # two left, two workers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-from textveil.experiments.grid import Cell, Setting, expand, read_cell
+from textveil.experiments.grid import Cell, Environment, expand, read_cell
 from textveil.experiments.study import Study
 
 CELL = Cell(
@@ -36,7 +36,7 @@ def test_a_grid_has_every_combination_once(make_study):
     experiment = make_study(levels={"high": 0.1, "medium": 1, "low": 5})
     with experiment.store.locked():
         datasets = experiment.prepare()
-    cells = expand(experiment.study, datasets, experiment.bench.setting)
+    cells = expand(experiment.study, datasets, experiment.runner.environment)
     assert len(cells) == experiment.study.size == 12
     assert len({cell.id for cell in cells}) == 12
     average = datasets["reviews"].average_length
@@ -45,4 +45,4 @@ def test_a_grid_has_every_combination_once(make_study):
 
 
 def test_a_data_set_that_was_not_read_has_no_cells(values):
-    assert expand(Study.model_validate(values), {}, Setting("", {})) == []
+    assert expand(Study.model_validate(values), {}, Environment("", {})) == []

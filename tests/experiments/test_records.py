@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from textveil.analysis import METRICS, read_results
+from textveil.analysis import METRIC_COLUMNS, read_results
 from textveil.errors import InputError
-from textveil.evaluation import METRICS as MEASURED
+from textveil.evaluation import METRICS
 from textveil.experiments.records import COLUMNS, build_records, gather_results
 from textveil.experiments.tables import read_table
 
 
 def test_the_analysis_knows_every_column():
-    assert set(COLUMNS.values()) == set(METRICS)
-    assert all(metric in MEASURED for metric, _ in COLUMNS)
+    assert set(COLUMNS.values()) == set(METRIC_COLUMNS)
+    assert all(metric in METRICS for metric, _ in COLUMNS)
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def test_a_row_for_every_value(finished):
     assert set(rows) >= {"utility_f1", "static_f1", "adaptive_f1", "attribute_baseline", "words_perturbed"}
     assert rows["utility_f1"]["value"] == states[0].values["downstream"].measurement.values["f1"]
     assert rows["utility_f1"]["std"] == states[0].values["downstream"].measurement.values["f1_std"]
-    assert rows["utility_f1"]["measured_by"] == experiment.bench.metrics["downstream"].label
+    assert rows["utility_f1"]["measured_by"] == experiment.runner.metrics["downstream"].description
     assert rows["words_perturbed"]["value"] == states[0].texts.certificate["words"]["perturbed"] > 0
     found = rows["static_f1"]
     assert (found["level"], found["epsilon_per_word"], found["profile"], found["seed"]) == ("high", 1.0, "strict", 5)
-    assert (found["study_sha256"], found["bundle_sha256"]) == (experiment.file.sha256, experiment.bench.bundle.hash)
+    assert (found["study_sha256"], found["bundle_sha256"]) == (experiment.file.sha256, experiment.runner.bundle.hash)
     assert "scikit-learn" in found["versions"]
 
 

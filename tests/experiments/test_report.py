@@ -20,8 +20,8 @@ def test_a_report_says_what_was_run(make_study, local, tmp_path):
     page = (written.folder / "report.html").read_text(encoding="utf-8")
     for said in (
         experiment.file.sha256[:16],
-        experiment.bench.metrics["downstream"].label,
-        f"{experiment.bench.metrics['inversion'].label}, sample 50",
+        experiment.runner.metrics["downstream"].description,
+        f"{experiment.runner.metrics['inversion'].description}, sample 50",
         "38 of reviews.jsonl",
         "other for every",
     ):

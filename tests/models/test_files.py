@@ -16,7 +16,7 @@ def test_a_resource_may_be_named_as_at_hugging_face(name, minilm):
 def test_the_label_tells_models_apart(minilm, tmp_path):
     copy = shutil.copytree(minilm, tmp_path / "copy")
     same = ModelFiles.find(copy)
-    assert same.label == f"copy {ModelFiles.find('all-minilm-l6-v2').hash}"
+    assert same.description == f"copy {ModelFiles.find('all-minilm-l6-v2').hash}"
     config = json.loads((copy / "config.json").read_text())
     (copy / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-5}))
     assert ModelFiles.find(copy).hash != same.hash
@@ -35,7 +35,7 @@ def test_a_model_in_the_cache_of_hugging_face(minilm, tmp_path, monkeypatch):
 
 
 def test_a_resource_that_is_not_installed(monkeypatch):
-    monkeypatch.setattr("textveil.resources.places._candidates", lambda resource: iter(()))
+    monkeypatch.setattr("textveil.resources.lookup._candidates", lambda resource: iter(()))
     with pytest.raises(ResourceError, match="textveil resources install bert-base-uncased"):
         ModelFiles.find("bert-base-uncased")
 

@@ -1,13 +1,13 @@
 """What results of a study say: tests, means, figures and a report."""
 
 from textveil.analysis.cells import Group
-from textveil.analysis.columns import METRICS, MetricColumn
+from textveil.analysis.columns import METRIC_COLUMNS, MetricColumn
 from textveil.analysis.findings import Findings, SettingFindings, analyze
 from textveil.analysis.output import check_folder, write_report
 from textveil.analysis.results import Results, read_results
 
 __all__ = [
-    "METRICS",
+    "METRIC_COLUMNS",
     "Findings",
     "Group",
     "MetricColumn",

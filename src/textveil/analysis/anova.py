@@ -34,7 +34,7 @@ class Effect:
         return " x ".join(self.factors)
 
     @property
-    def label(self) -> str:
+    def title(self) -> str:
         """How tables call the term."""
         return " x ".join(SPELLED.get(factor, factor) for factor in self.factors)
 

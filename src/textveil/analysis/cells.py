@@ -13,7 +13,7 @@ from textveil.analysis.columns import (
     F1_SCORES,
     FACTORS,
     LONG,
-    METRICS,
+    METRIC_COLUMNS,
     REQUIRED,
     SPELLED,
     STD,
@@ -107,8 +107,8 @@ def _check_columns(row: Mapping[str, Any], source: str) -> None:
         )
     if "level" not in row and "epsilon" not in row:
         raise ColumnError(f"{source} has neither a column 'level' nor 'epsilon'. One of them has to tell the level.")
-    if not any(name in row for name in METRICS):
-        raise ColumnError(f"{source} has no column of a metric. Expected one of: {', '.join(METRICS)}.")
+    if not any(name in row for name in METRIC_COLUMNS):
+        raise ColumnError(f"{source} has no column of a metric. Expected one of: {', '.join(METRIC_COLUMNS)}.")
 
 
 def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
@@ -119,7 +119,7 @@ def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
             cell[name] = _read_name(row[name], name)
             if not cell[name]:
                 raise InputError(f"{place}: the column {name!r} is empty. Name the {SPELLED.get(name, name)}.")
-    for name in ("epsilon", *METRICS, *(f"{metric}{STD}" for metric in METRICS), *WORDS.values()):
+    for name in ("epsilon", *METRIC_COLUMNS, *(f"{metric}{STD}" for metric in METRIC_COLUMNS), *WORDS.values()):
         if name in row:
             cell[name] = _read_number(row[name], f"{place}: the column {name!r}")
     _check_ranges(cell, place)
@@ -131,7 +131,7 @@ def _check_ranges(cell: CellValues, place: str) -> None:
     for name in WORDS.values():
         if (cell.get(name) or 0) < 0:
             raise InputError(f"{place}: the column {name!r} is negative. It should count words.")
-    for name, metric in METRICS.items():
+    for name, metric in METRIC_COLUMNS.items():
         for column in (name, f"{name}{STD}") if metric.percent else ():
             if not 0 <= (cell.get(column) or 0) <= 100:
                 raise InputError(
@@ -180,7 +180,7 @@ def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
 
     Identifiers may all be less than one percent, so that they never pass for fractions beside scores in percent.
     """
-    shares = [name for name, metric in METRICS.items() if metric.percent and name in cells[0]]
+    shares = [name for name, metric in METRIC_COLUMNS.items() if metric.percent and name in cells[0]]
     percent = {
         name: number for name in shares for number, cell in reversed([*enumerate(cells, start=1)]) if cell[name] > 1
     }  # with the first row that tells
@@ -193,7 +193,7 @@ def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
             f"{place} {number}: the column {name!r} seems to be in percent, and {fractions[0]!r} a fraction. Give both "
             "in the same unit."
         )
-    scaled = [f"{name}{end}" for name, metric in METRICS.items() if metric.percent for end in ("", STD)]
+    scaled = [f"{name}{end}" for name, metric in METRIC_COLUMNS.items() if metric.percent for end in ("", STD)]
     return [
         {name: value / 100 if name in scaled and value is not None else value for name, value in cell.items()}
         for cell in cells

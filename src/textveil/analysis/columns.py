@@ -32,9 +32,9 @@ class MetricColumn:
     """How a metric is read and shown."""
 
     name: str
-    label: str
+    title: str
     short: str
-    """The label where there is little room."""
+    """The title where there is little room."""
     better: Literal["higher", "lower"]
     percent: bool = False
     """Kept as a fraction; read as fraction or percent; shown as percent."""
@@ -48,7 +48,7 @@ class MetricColumn:
     def show(self, value: float) -> str:
         """The value as a person reads it.
 
-        >>> METRICS["utility_f1"].show(0.7612), METRICS["perplexity"].show(1497.2)
+        >>> METRIC_COLUMNS["utility_f1"].show(0.7612), METRIC_COLUMNS["perplexity"].show(1497.2)
         ('76.1%', '1,497')
         """
         return f"{self.show_bare(value)}%" if self.percent else self.show_bare(value)
@@ -67,9 +67,9 @@ _ALL = (
     MetricColumn("adaptive_f1", "adaptive attacker F1", "adaptive", "lower", percent=True, decimals=1),
     MetricColumn("relative_gain", "relative gain", "gain", "higher"),
 )
-METRICS = {metric.name: metric for metric in _ALL}
+METRIC_COLUMNS = {metric.name: metric for metric in _ALL}
 """Every metric that results may have; a new one is one line above."""
-RELATIVE_GAIN = METRICS["relative_gain"]
+RELATIVE_GAIN = METRIC_COLUMNS["relative_gain"]
 F1_SCORES = ("utility_f1", "static_f1", "adaptive_f1")
 """Whatever a file says of these tells whether it has percent or fractions."""
 

@@ -82,7 +82,7 @@ def draw_heat_map(findings: Findings) -> Figure:
         figure, panels = _panels(1, len(grids), width=width, height=0.9 + 0.52 * (rows + 1))
         for axes, grid, setting in zip(panels, grids, findings.settings, strict=True):
             _fill_heat_map(axes, grid, setting.results, response, (low, high))
-            axes.set_title(_title(f"mean {response.label}", setting.name), pad=22)
+            axes.set_title(_title(f"mean {response.title}", setting.name), pad=22)
         figure.draw_without_rendering()
         _turn_crowded_names(figure, panels)
         _settle(figure)
@@ -187,7 +187,7 @@ def draw_levels(results: Results, factor: str) -> Figure:
                 values = means.loc[method, metric.name].reindex(levels).to_numpy()
                 axes.plot(levels, 100 * values if metric.percent else values, **_look(order, method))
             arrow = "\N{UPWARDS ARROW}" if metric.better == "higher" else "\N{DOWNWARDS ARROW}"
-            axes.set_title(f"{metric.label}{' %' if metric.percent else ''} {arrow}")
+            axes.set_title(f"{metric.title}{' %' if metric.percent else ''} {arrow}")
             axes.grid(axis="y", linewidth=0.6)
             axes.margins(x=0.12)
             axes.spines["left"].set_visible(False)
@@ -228,7 +228,7 @@ def draw_clear(findings: Findings) -> Figure:
             axes.set_title(_title("", setting.name))
             axes.set_xlabel("words in clear, stopwords left aside (%)")
             axes.grid(linewidth=0.6)
-        panels[0].set_ylabel(response.label)
+        panels[0].set_ylabel(response.title)
         panels[0].set_xlim(left=-2)
         _explain_marks(figure, findings.results)
         _settle(figure)

@@ -54,7 +54,7 @@ def write_results(results: Results, group: Group, setting: str = "") -> str:
     for name, rows in groupby(laid_out, key=lambda row: row.decomposition):
         block: list[list[str]] = []
         for row in rows:
-            label = f"{row.metric.label} %" if row.metric.percent else row.metric.label
+            label = f"{row.metric.title} %" if row.metric.percent else row.metric.title
             first = "" if block else name if name == AVERAGE else rf"\textbf{{{escape(name)}}}"
             block.append([first, escape(label), *map(_write_entry, row.entries), row.average])
         blocks.append(block)

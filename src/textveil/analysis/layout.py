@@ -72,7 +72,7 @@ def lay_out_anova(anova: Anova) -> list[list[str]]:
         return [["not tested", *[""] * (len(ANOVA_HEAD) - 1)]]
     rows = [
         [
-            effect.label,
+            effect.title,
             f"{effect.sum_of_squares:.4f}",
             str(effect.degrees_of_freedom),
             f"{effect.f_statistic:.2f}",

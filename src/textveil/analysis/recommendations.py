@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textveil.analysis.anova import Anova
-from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, METRICS, RELATIVE_GAIN, UTILITY, MetricColumn
+from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, METRIC_COLUMNS, RELATIVE_GAIN, UTILITY, MetricColumn
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import average_combinations
 from textveil.analysis.tukey import Comparisons, name_combination
@@ -74,7 +74,7 @@ def recommend(
 
 def _choose_tested(means: Series, response: MetricColumn, anova: Anova, comparisons: Comparisons) -> Recommendation:
     """The best for the response, and whether tests find that it matters."""
-    purpose = "trade-off" if response == RELATIVE_GAIN else response.label
+    purpose = "trade-off" if response == RELATIVE_GAIN else response.title
     best = _choose(means, purpose, response)
     wins = comparisons.count_wins(best.combination, better=response.better)
     if not wins and not anova.finds_choice:
@@ -87,7 +87,7 @@ def _choose(means: Series, purpose: str, metric: MetricColumn) -> Recommendation
     ranked = means.sort_values(ascending=metric.better == "lower", kind="stable")
     names = [name_combination(*methods) for methods in ranked.index]
     best, score = names[0], float(ranked.iloc[0])
-    what = _WHAT.get(metric.name, f"Its {metric.label}")
+    what = _WHAT.get(metric.name, f"Its {metric.title}")
     reason = f"{what} is {metric.show(score)} on average"
     if len(names) > 1:
         reason += f", before {names[1]} ({metric.show(float(ranked.iloc[1]))})"
@@ -96,11 +96,11 @@ def _choose(means: Series, purpose: str, metric: MetricColumn) -> Recommendation
 
 def _add_downstream(recommendation: Recommendation, means: DataFrame) -> Recommendation:
     """Name the best for the downstream task, where that is another one."""
-    downstream = METRICS["utility_f1"]
+    downstream = METRIC_COLUMNS["utility_f1"]
     best = _choose(means[downstream.name], "downstream", downstream)
     if best.combination == recommendation.combination:
         return recommendation
-    more = f"By {downstream.label} alone, {best.combination} is best ({downstream.show(best.score)})."
+    more = f"By {downstream.title} alone, {best.combination} is best ({downstream.show(best.score)})."
     return replace(recommendation, reason=f"{recommendation.reason} {more}")
 
 

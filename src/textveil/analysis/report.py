@@ -43,7 +43,7 @@ def write_page(
         "run": ("What was run", _tell_run(findings, about or {})),
         "read": ("How to read this", _explain(findings)),
         "choose": ("Which combination to choose", _recommend(findings)),
-        "gain": (f"Mean {findings.response.label}", _show_heat_map(findings, drawn)),
+        "gain": (f"Mean {findings.response.title}", _show_heat_map(findings, drawn)),
         "anova": ("What matters", _show_tests(findings)),
         "pairs": ("Pairs that differ", _show_pairs(findings)),
         "levels": ("Averages per level", _show_levels(findings, drawn)),
@@ -96,7 +96,7 @@ def _tell_run(findings: Findings, about: Mapping[str, str]) -> Markup:
     for factor in ("decomposition", "distribution", "mechanism", "profile"):
         if results.values(factor):
             lines[f"{factor}s"] = ", ".join(results.values(factor))
-    lines["metrics"] = ", ".join(metric.label for metric in results.metrics)
+    lines["metrics"] = ", ".join(metric.title for metric in results.metrics)
     lines["words in clear"] = "counted" if results.counts_words else "unknown: these results do not count them"
     if results.left_out:
         lines["left out"] = f"{'; '.join(map(str, results.left_out))} (not every combination was there)"
@@ -147,7 +147,7 @@ def _recommend(findings: Findings) -> Markup:
 
 def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     caption = (
-        f"Mean {findings.response.label} over data sets and levels; darker is better, the best is bold. "
+        f"Mean {findings.response.title} over data sets and levels; darker is better, the best is bold. "
         "Grey: means of rows and columns."
     )
     heat_map, said = figure(drawn["heat_map"], caption), "".join(map(paragraph, tell_gaps(findings)))
@@ -168,7 +168,7 @@ def _show_tests(findings: Findings) -> Markup:
     if findings.overall is not None:
         more = element("h3", "All settings together") + _write_anova(findings.overall)
     note = (
-        f"Analysis of variance of {findings.response.label} (ordinary least squares, sums of squares of type II), with "
+        f"Analysis of variance of {findings.response.title} (ordinary least squares, sums of squares of type II), with "
         "data set and level as controls. Significant p-values (below 0.05) are bold; eta sq is partial eta squared."
     )
     return paragraph(note, class_="note") + _per_setting(shown) + more
@@ -195,7 +195,7 @@ def _cell(content: Markup, mark: str = "") -> Markup:
 
 def _show_pairs(findings: Findings) -> Markup:
     note = (
-        f"Tukey's HSD over all pairs of combinations, on {findings.response.label} minus the mean of its data set and "
+        f"Tukey's HSD over all pairs of combinations, on {findings.response.title} minus the mean of its data set and "
         "level. A difference beyond the margin is significant (p < 0.05, adjusted for all pairs)."
     )
     shown = {setting.name: _list_pairs(setting.comparisons) for setting in findings.settings}
@@ -247,7 +247,7 @@ def _show_clear(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     parts = []
     if findings.results.counts_words:
         caption = (
-            f"{findings.response.label.capitalize()} against the share of words, stopwords left aside, that were "
+            f"{findings.response.title.capitalize()} against the share of words, stopwords left aside, that were "
             "released in clear. A mark per combination; dots are cells, without the effects of data set and level."
         )
         parts.append(figure(drawn["words_in_clear"], caption))
@@ -276,7 +276,7 @@ def _write_advantages(findings: Findings) -> Markup:
             cells += [_cell(f"{advantage.by_setting[name]:+.4f}"), _cell("" if share is None else f"{share:.1%}")]
         rows.append(cells)
     note = (
-        f"Advantage: mean {findings.response.label} of a method, compared with the mean of the others of its factor; "
+        f"Advantage: mean {findings.response.title} of a method, compared with the mean of the others of its factor; "
         "positive is better."
     )
     return paragraph(note, class_="note") + table(head, rows)
@@ -325,7 +325,7 @@ def _write_results(rows: list[ResultRow], setting: SettingFindings) -> Markup:
     for name, block in groupby(rows, key=lambda row: row.decomposition):
         for place, row in enumerate(block):
             cells = element("th", text(name if place == 0 else ""), scope="row", class_="sticky")
-            label = f"{row.metric.label} %" if row.metric.percent else row.metric.label
+            label = f"{row.metric.title} %" if row.metric.percent else row.metric.title
             cells += element("th", text(label), scope="row", class_="left")
             cells += "".join(map(_write_entry, row.entries)) + _cell(text(row.average))
             marks = ["block"] * (place == 0) + ["average"] * (name == AVERAGE)

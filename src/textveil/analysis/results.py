@@ -17,7 +17,7 @@ from textveil.analysis.columns import (
     CONTROLS,
     FACTORS,
     IN_CLEAR,
-    METRICS,
+    METRIC_COLUMNS,
     SETTING,
     WORDS,
     MetricColumn,
@@ -81,7 +81,7 @@ class Results:
     @cached_property
     def metrics(self) -> tuple[MetricColumn, ...]:
         """The metrics that these results have."""
-        return tuple(metric for metric in METRICS.values() if metric.name in self.frame)
+        return tuple(metric for metric in METRIC_COLUMNS.values() if metric.name in self.frame)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

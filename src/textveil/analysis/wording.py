@@ -21,7 +21,7 @@ def tell_gaps(findings: Findings) -> list[str]:
         if not setting.tested:
             continue
         said = "; ".join(f"{gap.factor}s are {gap.gap:.4f} apart ({gap.worst} to {gap.best})" for gap in setting.gaps)
-        lines.append(_begin(f"{setting.prefix}in mean {findings.response.label}, {said}."))
+        lines.append(_begin(f"{setting.prefix}in mean {findings.response.title}, {said}."))
     return lines
 
 
@@ -64,7 +64,7 @@ def tell_clear(findings: Findings) -> list[str]:
             continue
         effect = setting.clear_effect
         said = (
-            f"within data sets and levels, {effect.explained:.0%} of the variance of {findings.response.label} goes "
+            f"within data sets and levels, {effect.explained:.0%} of the variance of {findings.response.title} goes "
             f"with the share of words in clear; ten percent more of them go with {10 * effect.slope:+.4f}."
         )
         lines.append(_begin(f"{setting.prefix}{said}"))

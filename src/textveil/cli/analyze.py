@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from textveil.analysis import METRICS, Findings, SettingFindings, check_folder, read_results, write_report
+from textveil.analysis import METRIC_COLUMNS, Findings, SettingFindings, check_folder, read_results, write_report
 from textveil.analysis import analyze as find
 from textveil.analysis.columns import RELATIVE_GAIN
 from textveil.analysis.layout import ANOVA_HEAD, align, lay_out_anova
@@ -44,7 +44,9 @@ def analyze(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the report, figures and tables to this folder.")
     ] = None,
-    response: Annotated[str, typer.Option(help=f"What is explained: {', '.join(METRICS)}.")] = RELATIVE_GAIN.name,
+    response: Annotated[
+        str, typer.Option(help=f"The metric to explain: {', '.join(METRIC_COLUMNS)}.")
+    ] = RELATIVE_GAIN.name,
     pairs: Annotated[int, typer.Option(min=0, help="How many of the pairs that differ are printed.")] = 10,
     drop_incomplete: Annotated[
         bool, typer.Option("--drop-incomplete", help="Leave out a data set and level that lacks a combination.")
@@ -71,7 +73,7 @@ def analyze(
 def _tell(findings: Findings, pairs: int) -> Iterator[str]:
     """The lines of the summary."""
     results = findings.results
-    yield f"{len(results.frame)} cells, {len(results.groups)} data sets and levels; response: {findings.response.label}"
+    yield f"{len(results.frame)} cells, {len(results.groups)} data sets and levels; response: {findings.response.title}"
     if findings.overall is not None:
         yield "\nAll settings together"
         yield from align(ANOVA_HEAD, lay_out_anova(findings.overall))

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil.cli.boxes import Division, draw_page
 from textveil.cli.decompose import read_text
 from textveil.cli.encoder_options import EncoderName, Steps, choose_options
 from textveil.cli.reporting import report, reporting_errors
+from textveil.cli.share_page import Division, draw_page
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
@@ -71,7 +71,7 @@ def distribute(
     found: list[Division] = []
     for distributor, scores in _score(document, distributions, encoder, steps):
         shares = allocate(scores, takes_part, budget=budget, invert=distributor.invert, missing=rules.missing)
-        found.append(Division(distributor.name, distributor.label, scores, shares))
+        found.append(Division(distributor.name, distributor.description, scores, shares))
     words = [document.text[start:stop] for start, stop in document.spans]
     if html is not None:
         with writing(html) as stream:
@@ -102,7 +102,7 @@ def _score(
 def _as_dict(words: list[str], found: list[Division]) -> dict[str, Any]:
     return {
         division.name: {
-            "label": division.label,
+            "description": division.description,
             "words": [
                 {"word": word, "score": score, "share": share}
                 for word, score, share in zip(words, division.scores, division.shares, strict=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textveil.analysis import METRICS
+from textveil.analysis import METRIC_COLUMNS
 from textveil.analysis.columns import RELATIVE_GAIN
 from textveil.cli.corpus_options import Address, Workers
 from textveil.cli.reporting import FAILURE, report, reporting_errors
@@ -19,7 +19,7 @@ from textveil.jobs import check_free
 
 if TYPE_CHECKING:
     from textveil.experiments import Experiment
-    from textveil.experiments.state import CellState
+    from textveil.experiments.status import CellState
 
 EXTRA = "experiment"
 INIT_EXAMPLES = """
@@ -158,7 +158,7 @@ def _show_plan(experiment: Experiment, executor: Any, retry_failed: bool) -> Non
         if not plan.cells:
             typer.echo("Nothing is left to do.")
             return
-        found = estimate(experiment.bench, plan, executor.workers)
+        found = estimate(experiment.runner, plan, executor.workers)
     typer.echo(
         f"About {write_time(found.seconds)} with {executor.workers} at a time, worked out from {found.basis}; loading "
         "models not counted."
@@ -170,7 +170,7 @@ def _name_state(state: CellState) -> str:
 
 
 def _count(experiment: Experiment, states: Any) -> None:
-    from textveil.experiments.state import Counts
+    from textveil.experiments.status import Counts
 
     counts = Counts.of(states)
     unread = experiment.study.size - counts.cells
@@ -254,7 +254,9 @@ def report_results(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where the report is written; by default FOLDER/report.")
     ] = None,
-    response: Annotated[str, typer.Option(help=f"What is explained: {', '.join(METRICS)}.")] = RELATIVE_GAIN.name,
+    response: Annotated[
+        str, typer.Option(help=f"The metric to explain: {', '.join(METRIC_COLUMNS)}.")
+    ] = RELATIVE_GAIN.name,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report at --output.")] = False,
 ) -> None:
     """Write what the results say: one HTML page, figures, tables.

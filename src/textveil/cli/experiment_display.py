@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from textveil.cli.reporting import report
-from textveil.experiments.runner import Plan, Watcher
-from textveil.experiments.state import CellState, Counts
+from textveil.experiments.experiment import Plan, Watcher
+from textveil.experiments.status import CellState, Counts
 
 if TYPE_CHECKING:
-    from textveil.experiments.bench import Finished
-    from textveil.experiments.work import OriginalsTask, Prepared, ScoreTask
+    from textveil.experiments.cell_runner import Finished
+    from textveil.experiments.tasks import OriginalsTask, Prepared, ScoreTask
 
 
 def write_time(seconds: float) -> str:

@@ -14,7 +14,7 @@ from textveil.errors import ParameterError, ResourceError
 from textveil.resources import RESOURCES, CheckedFile, Location, Resource, find, install, locate, own_folder, verify
 from textveil.resources.catalogue import resource_named
 from textveil.resources.installation import KINDS
-from textveil.resources.places import FOLDER_VARIABLE
+from textveil.resources.lookup import FOLDER_VARIABLE
 
 INSTALL_EXAMPLES = """
 \b

@@ -77,7 +77,7 @@ class _RangeSource(FileSource):
         super().__init__(path)
         self._start, self._stop = start, stop
         if start:
-            self.label += f" from byte {start:,} on"
+            self.title += f" from byte {start:,} on"
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -131,7 +131,7 @@ class SentLines(Block):
 
 class _BytesSource(Source):
     def __init__(self, path: Path, content: bytes, first_line: int) -> None:
-        self.label = repr(str(path)) + (f" after line {first_line:,}" if first_line else "")
+        self.title = repr(str(path)) + (f" after line {first_line:,}" if first_line else "")
         self._path, self._content = path, content
 
     def detect_format(self) -> str:
@@ -184,19 +184,19 @@ class DatasetShard(Block):
             raise
         except Exception as error:  # whatever the library, the network or a file says
             raise InputError(
-                f"{self.dataset.label} stopped in shard {self.index + 1} of {self.shards} ({type(error).__name__}). "
+                f"{self.dataset.title} stopped in shard {self.index + 1} of {self.shards} ({type(error).__name__}). "
                 "Check the network, then run the same command again: what is finished is kept."
             ) from error
 
     def _texts(self, batch: dict[str, list[Any]]) -> list[str | None]:
         if self.column not in batch:
             raise ColumnError(
-                f"{self.dataset.label} has no column {self.column!r}. It has: {list_columns(list(batch))}. "
+                f"{self.dataset.title} has no column {self.column!r}. It has: {list_columns(list(batch))}. "
                 "Choose one with --column."
             )
         texts = batch[self.column]
         if not all(text is None or isinstance(text, str) for text in texts):
-            raise InputError(f"{self.dataset.label}: the column {self.column!r} holds no text.")
+            raise InputError(f"{self.dataset.title}: the column {self.column!r} holds no text.")
         return texts
 
 
@@ -229,7 +229,7 @@ class HubDataset:
             return self
 
     @property
-    def label(self) -> str:
+    def title(self) -> str:
         """How errors call it."""
         return f"The data set {self.name!r}"
 
@@ -243,6 +243,6 @@ class HubDataset:
             )
         except Exception as error:  # the library has many, and its messages may be long
             raise InputError(
-                f"{self.label} cannot be opened ({type(error).__name__}). Check its name, --config, --split and the "
+                f"{self.title} cannot be opened ({type(error).__name__}). Check its name, --config, --split and the "
                 "network; or download its files and give their folder."
             ) from error

@@ -30,7 +30,7 @@ class Phrases(Decomposer):
         self._phrases = load_phrase_tagger(tagger)
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The name, and the tagger unless it is ours."""
         return self.name if self._tagger == TAGGERS[0] else f"{self.name} (tagger {self._tagger})"
 

@@ -62,9 +62,9 @@ class EncoderDistributor(Distributor):
         self.files = ModelFiles.find(model)
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The name, and the encoder with the hash of its files."""
-        return f"{self.name} ({self.files.label})"
+        return f"{self.name} ({self.files.description})"
 
     @property
     def versions(self) -> dict[str, str]:

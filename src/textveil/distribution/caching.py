@@ -37,9 +37,9 @@ class CachedDistributor(Distributor):
         self._kept = ScoreCache(folder, self.identity)
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """As without the cache: the scores are the same."""
-        return self.distributor.label
+        return self.distributor.description
 
     @property
     def versions(self) -> dict[str, str]:
@@ -49,7 +49,7 @@ class CachedDistributor(Distributor):
     @property
     def identity(self) -> dict[str, object]:
         """All that scores depend on, besides the document."""
-        return {"distributor": self.label, "versions": {"textveil": __version__, **self.versions}}
+        return {"distributor": self.description, "versions": {"textveil": __version__, **self.versions}}
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The scores that are known, and those of the distributor for other documents."""

@@ -39,9 +39,9 @@ class Gradients(EncoderDistributor):
         self.steps = check_count("steps", steps)
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The name, the encoder, and the steps."""
-        return f"{self.name} ({self.files.label}, {self.steps} steps)"
+        return f"{self.name} ({self.files.description}, {self.steps} steps)"
 
     def load(self) -> Encoder:
         """Load the encoder with the implementation of attention that transformers prefers."""

@@ -58,7 +58,7 @@ class InformationContent(Distributor):
         self._look_up = lru_cache(maxsize=_REMEMBERED)(self._list_senses)
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The name, WordNet with the hash of all files, and the tagger unless it is ours."""
         tagger = "" if self._tagger_name == TAGGERS[0] else f", tagger {self._tagger_name}"
         return f"{self.name} (wordnet {self._senses.hash}{tagger})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textveil.evaluation.base import Case, Measurement, Need
-from textveil.evaluation.classification import Classification, Setting, guess_f1, summarise
+from textveil.evaluation.classification import Classification, Scenario, guess_f1, summarise
 
 
 class AttributeInference(Classification):
@@ -21,7 +21,7 @@ class AttributeInference(Classification):
 
     def measure(self, case: Case) -> Measurement:
         """Train and test the attackers."""
-        scores = {setting.value: self.score(case, setting) for setting in Setting}
+        scores = {scenario.value: self.score(case, scenario) for scenario in Scenario}
         classes = case.classes(self.target)
         values = {**summarise(scores), "guess": guess_f1(classes, self.seeds)}
         line = (

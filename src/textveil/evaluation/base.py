@@ -82,7 +82,7 @@ class Measurement:
     """What a metric says."""
 
     metric: str
-    label: str
+    description: str
     """The metric with the models and options that make its values."""
     values: Mapping[str, float]
     """Numbers by their names; of a share, 1 is all."""
@@ -95,7 +95,7 @@ class Measurement:
     def as_dict(self) -> dict[str, Any]:
         """The measurement as JSON can hold it."""
         return {
-            "label": self.label,
+            "description": self.description,
             "values": dict(self.values),
             "line": self.line,
             "details": dict(self.details),
@@ -114,7 +114,7 @@ class Metric(Method):
     @property
     def identity(self) -> dict[str, object]:
         """All that the values depend on, besides the texts: what kept values are found by."""
-        return identify(self.label, self.versions)
+        return identify(self.description, self.versions)
 
     @abstractmethod
     def measure(self, case: Case) -> Measurement:
@@ -122,12 +122,12 @@ class Metric(Method):
 
     def say(self, line: str, values: Mapping[str, float], **details: Any) -> Measurement:
         """A measurement of this metric."""
-        return Measurement(self.name, self.label, values, line, details, self.versions)
+        return Measurement(self.name, self.description, values, line, details, self.versions)
 
 
-def identify(label: str, versions: Mapping[str, str]) -> dict[str, object]:
+def identify(description: str, versions: Mapping[str, str]) -> dict[str, object]:
     """All that kept numbers depend on, besides the texts."""
-    return {"scores": label, "versions": {"textveil": __version__, **versions}}
+    return {"scores": description, "versions": {"textveil": __version__, **versions}}
 
 
 def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from textveil.errors import ParameterError
 from textveil.evaluation.base import EXTRA, Case, Metric, Need, check_seeds, identify
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.evaluation.dataset import Classes
-from textveil.evaluation.held import Held
+from textveil.evaluation.lru import LruCache
 from textveil.evaluation.texts import Texts
 from textveil.extras import require
 from textveil.storage.score_cache import hash_text
@@ -23,7 +23,7 @@ SEEDS = (42, 43, 44)
 CLASSIFIER = "linear"
 
 
-class Setting(StrEnum):
+class Scenario(StrEnum):
     """What a classifier is trained and tested on."""
 
     BASELINE = "baseline"
@@ -55,27 +55,27 @@ class Classification(Metric):
         super().__init__()
         self.seeds = check_seeds(seeds)
         self.classifier = make_classifier(classifier, classifier_options or {})
-        self._fitted: Held[Fitted] = Held(self.classifier.held)
+        self._fitted: LruCache[Fitted] = LruCache(self.classifier.held)
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The classifier, and the seeds."""
-        return f"{self.name} ({self.classifier.label}, seeds {' '.join(map(str, self.seeds))})"
+        return f"{self.name} ({self.classifier.description}, seeds {' '.join(map(str, self.seeds))})"
 
     @property
     def versions(self) -> dict[str, str]:
         """Of what the classifier needs."""
         return self.classifier.versions
 
-    def score(self, case: Case, setting: Setting) -> list[float]:
+    def score(self, case: Case, scenario: Scenario) -> list[float]:
         """The macro F1 of every seed; what is known is not worked out again."""
         classes = case.classes(self.target)
-        trained = case.obfuscated if setting is Setting.ADAPTIVE else case.originals
-        tested = case.originals if setting is Setting.BASELINE else case.obfuscated
+        trained = case.obfuscated if scenario is Scenario.ADAPTIVE else case.originals
+        tested = case.originals if scenario is Scenario.BASELINE else case.obfuscated
         # With the seed as the key's last part, a run that is stopped goes on with the next seed.
-        kept = tested.kept(identify(f"F1 of {self.classifier.label}", self.versions))
+        kept = tested.kept(identify(f"F1 of {self.classifier.description}", self.versions))
         keys = [hash_text(trained.hash, tested.hash, classes.hash, str(seed)) for seed in self.seeds]
-        stage = f"{classes.column}, {setting.value}"
+        stage = f"{classes.column}, {scenario.value}"
         for number in kept.find_missing(keys):
             case.progress(stage, number, number / len(self.seeds))
             f1 = self._run(case, classes, trained, tested, self.seeds[number])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textveil.evaluation.base import Case, Measurement, Need
-from textveil.evaluation.classification import Classification, Setting, guess_f1, summarise
+from textveil.evaluation.classification import Classification, Scenario, guess_f1, summarise
 
 
 class Downstream(Classification):
@@ -17,7 +17,7 @@ class Downstream(Classification):
 
     def measure(self, case: Case) -> Measurement:
         """Train and test the classifier."""
-        scores = {"f1": self.score(case, Setting.ADAPTIVE), "original": self.score(case, Setting.BASELINE)}
+        scores = {"f1": self.score(case, Scenario.ADAPTIVE), "original": self.score(case, Scenario.BASELINE)}
         classes = case.classes(self.target)
         values = {**summarise(scores), "guess": guess_f1(classes, self.seeds)}
         line = (

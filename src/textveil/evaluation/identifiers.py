@@ -66,7 +66,7 @@ class Identifiers(Metric):
         self._model = find(MODEL)
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The model of spaCy, and the configuration of Presidio, with their hashes."""
         configuration = repr((RECOGNISERS, MODEL_KINDS, KINDS, LEAST_SCORE))
         return f"{self.name} ({MODEL} {self._model_hash}, configuration {hash_text(configuration).hex()[:12]})"

@@ -116,7 +116,7 @@ class Inversion(Metric):
         self._seed = seed
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The bundle with its hash."""
         return f"{self.name} ({self.bundle.manifest.name} {self.bundle.hash[:12]}, up to {self._sample:,} chunks)"
 

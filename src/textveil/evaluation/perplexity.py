@@ -66,9 +66,9 @@ class Perplexity(Metric):
         self._device = device
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The model with the hash of its files, and the number of tokens."""
-        return f"{self.name} ({self.files.label}, {self.tokens} tokens)"
+        return f"{self.name} ({self.files.description}, {self.tokens} tokens)"
 
     @property
     def versions(self) -> dict[str, str]:

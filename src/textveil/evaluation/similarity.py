@@ -51,9 +51,9 @@ class Similarity(Metric):
         self.encoders = [_CachedEncoder(ModelFiles.find(model), sample, batch_size, device) for model in models]
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The encoders with the hashes of their files."""
-        return f"{self.name} ({', '.join(encoder.files.label for encoder in self.encoders)})"
+        return f"{self.name} ({', '.join(encoder.files.description for encoder in self.encoders)})"
 
     @property
     def versions(self) -> dict[str, str]:
@@ -94,7 +94,7 @@ class _CachedEncoder:
 
         def find_cosines(positions: list[int]) -> list[Row]:
             rows = originals.score(
-                identify(f"embedding {self.files.label}", versions),
+                identify(f"embedding {self.files.description}", versions),
                 embed,
                 stage=f"originals, {self.files.name}",
                 progress=case.progress,
@@ -105,7 +105,7 @@ class _CachedEncoder:
             return list(((first * second).sum(axis=1) / np.where(lengths > 0, lengths, 1))[:, None])
 
         kept = obfuscated.score(
-            identify(f"cosine {self.files.label}", versions),
+            identify(f"cosine {self.files.description}", versions),
             find_cosines,
             keys=[hash_text(*pair) for pair in zip(originals, obfuscated, strict=True)],
             stage=f"similarity, {self.files.name}",

@@ -1,7 +1,7 @@
 """A whole study: a file that says what is compared, cells that are run once, and results."""
 
+from textveil.experiments.experiment import Experiment
 from textveil.experiments.grid import Cell
-from textveil.experiments.runner import Experiment
 from textveil.experiments.store import Store
 from textveil.experiments.study import Study, StudyFile, load_study
 

@@ -10,13 +10,13 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 from textveil.distribution import DISTRIBUTORS
-from textveil.experiments.bench import Bench
-from textveil.experiments.prepared import prepare_dataset
-from textveil.experiments.runner import Plan
-from textveil.experiments.state import CellState, look
+from textveil.experiments.cell_runner import CellRunner
+from textveil.experiments.datasets import prepare_dataset
+from textveil.experiments.experiment import Plan
+from textveil.experiments.status import CellState, look
 from textveil.experiments.store import OBFUSCATION, Store
 from textveil.experiments.study import Sample, Study
-from textveil.experiments.work import CellTask, ScoreTask
+from textveil.experiments.tasks import CellTask, ScoreTask
 from textveil.language.text import Document
 
 TRIAL_TEXTS = 200
@@ -66,7 +66,7 @@ class Timings:
         return sum(texts * fmean(self._seconds[step]) for step in steps if step in self._seconds)
 
 
-def estimate(bench: Bench, plan: Plan, workers: int) -> Estimate:
+def estimate(runner: CellRunner, plan: Plan, workers: int) -> Estimate:
     """How long a run will take with so many workers; a small cell is timed where none of the study has been."""
     timings = Timings()
     timed = timings.add_cells(plan.states)
@@ -76,8 +76,8 @@ def estimate(bench: Bench, plan: Plan, workers: int) -> Estimate:
     }
     basis = f"{timed:,} cells that were timed"
     if not timings.knows(steps):
-        timings, basis = time_small_cell(bench), f"a cell of at most {TRIAL_TEXTS} texts, timed now"
-    sizes = {name: bench.prepared(name).description.texts for name in bench.study.datasets}
+        timings, basis = time_small_cell(runner), f"a cell of at most {TRIAL_TEXTS} texts, timed now"
+    sizes = {name: runner.prepared(name).description.texts for name in runner.study.datasets}
     seconds = sum(timings.sum(_list_steps(task), sizes[task.cell.dataset]) for task in plan.cells)
     for task in scores:
         seconds += timings.sum([_name_scores(task.distribution)], task.stop - task.start)
@@ -92,11 +92,11 @@ def _name_scores(distribution: str) -> str:
     return f"scores of {distribution}"
 
 
-def time_small_cell(bench: Bench) -> Timings:
+def time_small_cell(runner: CellRunner) -> Timings:
     """Time a small cell of the first data set, in a folder of its own, and every distribution on a few texts."""
     timings = Timings()
     with TemporaryDirectory() as folder:
-        trial = Bench(_shrink(bench), Store(Path(folder)))
+        trial = CellRunner(_shrink(runner), Store(Path(folder)))
         ((name, source),) = trial.study.datasets.items()
         with trial.store.locked():
             description = prepare_dataset(name, source, trial.store.datasets).description
@@ -104,15 +104,15 @@ def time_small_cell(bench: Bench) -> Timings:
                 trial.finish(state.cell, state.missing, obfuscate=True)
             timings.add_cells(look(trial, {name: description})[1:])
         documents = [Document.parse(text) for text in trial.prepared(name).texts[:TRIAL_SCORES]]
-    _time_scores(bench.study, documents, timings)
+    _time_scores(runner.study, documents, timings)
     return timings
 
 
-def _shrink(bench: Bench) -> Study:
+def _shrink(runner: CellRunner) -> Study:
     """A study of two cells of a few texts."""
-    study = bench.study
+    study = runner.study
     name, source = next(iter(study.datasets.items()))
-    size = min(TRIAL_TEXTS, bench.prepared(name).description.texts)
+    size = min(TRIAL_TEXTS, runner.prepared(name).description.texts)
     level, epsilon = next(iter(study.levels.items()))
     changes = {
         "datasets": {name: source.model_copy(update={"sample": Sample(size=size)})},

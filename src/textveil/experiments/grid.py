@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
-from textveil.experiments.prepared import Description
+from textveil.experiments.datasets import Description
 from textveil.experiments.study import Study
 from textveil.privacy.profiles import load_profile
 
@@ -18,7 +18,7 @@ _NOT_IN_ID = ("level",)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Environment:
     """What the texts of cells depend on beside what a study names: software and files, as they are here.
 
     Args:
@@ -74,20 +74,20 @@ class Cell:
         )
 
 
-def expand(study: Study, datasets: Mapping[str, Description], setting: Setting) -> list[Cell]:
+def expand(study: Study, datasets: Mapping[str, Description], environment: Environment) -> list[Cell]:
     """All cells of a study, those of a data set and a level together.
 
     Args:
         study: The study.
         datasets: What is known of its data sets, as far as they are prepared; others have no cells yet.
-        setting: Software and files.
+        environment: Software and files.
     """
     chosen = (name for name in study.datasets if name in datasets)
     factors = (chosen, study.levels, study.decompositions, study.distributions, study.mechanisms, study.profiles)
-    return [_make_cell(study, datasets[str(names[0])], setting, *map(str, names)) for names in product(*factors)]
+    return [_make_cell(study, datasets[str(names[0])], environment, *map(str, names)) for names in product(*factors)]
 
 
-def _make_cell(study: Study, dataset: Description, setting: Setting, *names: str) -> Cell:
+def _make_cell(study: Study, dataset: Description, environment: Environment, *names: str) -> Cell:
     name, level, decomposition, distribution, mechanism, profile = names
     return Cell(
         name,
@@ -100,8 +100,8 @@ def _make_cell(study: Study, dataset: Description, setting: Setting, *names: str
         epsilon=study.levels[level] * dataset.average_length,
         seed=study.seed,
         texts=dataset.texts_sha256,
-        bundle=setting.bundle,
-        methods=(setting.methods[decomposition], setting.methods[distribution]),
+        bundle=environment.bundle,
+        methods=(environment.methods[decomposition], environment.methods[distribution]),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from textveil.analysis import Results
 from textveil.analysis.columns import STD, WORDS
-from textveil.experiments.state import CellState
+from textveil.experiments.status import CellState
 from textveil.experiments.store import Store, Value
 from textveil.experiments.study import StudyFile
 from textveil.experiments.tables import write_table
@@ -85,7 +85,7 @@ def _describe_value(metric: str, value: Value) -> Iterator[Record]:
                 "metric": name_value(metric, name),
                 "value": number,
                 "std": found.values.get(f"{name}{STD}"),
-                "measured_by": found.label,
+                "measured_by": found.description,
                 "seconds": value.seconds,
                 "versions": json.dumps(dict(found.versions), sort_keys=True),
             }

@@ -11,11 +11,11 @@ from typing import Any
 import yaml
 
 from textveil.analysis import Findings, analyze, write_report
-from textveil.experiments.bench import IN_LABEL
-from textveil.experiments.prepared import Description
+from textveil.experiments.cell_runner import IN_LABEL
+from textveil.experiments.datasets import Description
+from textveil.experiments.experiment import Experiment
 from textveil.experiments.records import gather_results, write_results
-from textveil.experiments.runner import Experiment
-from textveil.experiments.state import CellState, Counts, find_descriptions
+from textveil.experiments.status import CellState, Counts, find_descriptions
 from textveil.experiments.study import Options
 from textveil.version import __version__
 
@@ -72,21 +72,23 @@ def _list_left_out(
             f"{open_cells:,} of {experiment.study.size:,} cells are not finished, {counts.failed:,} of them failed"
         )
     lines += [f"{group}: not every combination is finished" for group in findings.results.left_out]
-    lines += [f"{name}: it has no {findings.response.label}" for name in without]
+    lines += [f"{name}: it has no {findings.response.title}" for name in without]
     return lines
 
 
 def _tell_about(experiment: Experiment, states: Sequence[CellState], left_out: Sequence[str]) -> dict[str, str]:
     """More lines for "What was run": everything that the numbers depend on."""
-    bench, study = experiment.bench, experiment.study
+    runner, study = experiment.runner, experiment.study
     about = {"study": f"{study.name} ({experiment.file.path.name}, SHA-256 {experiment.file.sha256[:16]})"}
-    for description in find_descriptions(bench).values():
+    for description in find_descriptions(runner).values():
         about[f"texts of {description.name}"] = _tell_dataset(description)
-    about["bundle"] = f"{bench.bundle.manifest.name} {bench.bundle.manifest.version} (SHA-256 {bench.bundle.hash[:16]})"
+    about["bundle"] = (
+        f"{runner.bundle.manifest.name} {runner.bundle.manifest.version} (SHA-256 {runner.bundle.hash[:16]})"
+    )
     for name in study.distributions:
-        about[f"scores of {name}"] = bench.distributor(name).label
-    for metric in bench.metrics.values():
-        about[f"metric {metric.name}"] = ", ".join([metric.label, *_list_options(study.metrics[metric.name])])
+        about[f"scores of {name}"] = runner.distributor(name).description
+    for metric in runner.metrics.values():
+        about[f"metric {metric.name}"] = ", ".join([metric.description, *_list_options(study.metrics[metric.name])])
     about["noise"] = "from the operating system" if study.seed is None else f"seed {study.seed}, other for every cell"
     about["working time"] = f"{sum(state.seconds for state in states) / 3600:.1f} hours"
     about["software"] = ", ".join(f"{name} {version}" for name, version in sorted(_find_versions(states).items()))

@@ -13,7 +13,7 @@ from textveil.jobs.budget import ResolvedBudget
 from textveil.jobs.history import History
 from textveil.jobs.options import JobOptions, JobReport
 from textveil.jobs.partial import Partial
-from textveil.jobs.rows import RowWriter, read_texts
+from textveil.jobs.row_writer import RowWriter, read_texts
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress

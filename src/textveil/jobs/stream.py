@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from textveil.jobs.options import JobOptions, JobReport, check_free
-from textveil.jobs.rows import RowWriter, read_texts
+from textveil.jobs.row_writer import RowWriter, read_texts
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress

@@ -57,7 +57,7 @@ class ModelFiles:
         return hash_files(sorted({path for pattern in _MODEL_FILES for path in self.folder.glob(pattern)}))
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The name with the hash."""
         return f"{self.name} {self.hash}"
 

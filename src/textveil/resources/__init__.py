@@ -2,7 +2,7 @@
 
 from textveil.resources.catalogue import RESOURCES
 from textveil.resources.installation import Installation, install
-from textveil.resources.places import Location, find, locate, own_folder
+from textveil.resources.lookup import Location, find, locate, own_folder
 from textveil.resources.resource import Resource
 from textveil.resources.verification import CheckedFile, verify
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from textveil.errors import ResourceError
 from textveil.progress import Progress
 from textveil.resources.archives import take, write_stream
-from textveil.resources.places import missing_files
+from textveil.resources.lookup import missing_files
 from textveil.resources.resource import LocalCopy, Resource
 
 

@@ -12,7 +12,7 @@ from textveil.errors import MissingExtraError, OutputError, ParameterError, Reso
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
 from textveil.resources.catalogue import resource_named
-from textveil.resources.places import (
+from textveil.resources.lookup import (
     OWN_FOLDER,
     Location,
     broken_error,

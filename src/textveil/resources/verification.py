@@ -9,7 +9,7 @@ from typing import Literal
 from textveil.errors import ResourceError
 from textveil.progress import Progress, ignore_progress
 from textveil.resources.catalogue import resource_named
-from textveil.resources.places import find, locate
+from textveil.resources.lookup import find, locate
 from textveil.resources.records import recorded_hashes
 from textveil.resources.resource import Resource
 from textveil.storage.hashing import hash_file

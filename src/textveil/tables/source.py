@@ -57,13 +57,13 @@ class Layout:
     def table(self, source: Source) -> Table:
         """A table that reads ``source``."""
         chosen = FORMATS.load(self.format_name or source.detect_format())
-        return chosen(column=self.column, outcome_column=self.outcome_column, source=source.label)
+        return chosen(column=self.column, outcome_column=self.outcome_column, source=source.title)
 
 
 class Source(ABC):
     """Rows to be read, with errors that say where reading stopped."""
 
-    label: str
+    title: str
 
     @abstractmethod
     def detect_format(self) -> str:
@@ -101,12 +101,12 @@ class Source(ABC):
         except (TextveilError, GeneratorExit):
             raise
         except FileNotFoundError as error:
-            raise InputError(f"{self.label} is not there. Check the path.") from error
+            raise InputError(f"{self.title} is not there. Check the path.") from error
         except (EOFError, zlib.error, lzma.LZMAError) as error:
-            raise InputError(f"{self.label} is cut off or damaged: it cannot be decompressed.") from error
+            raise InputError(f"{self.title} is cut off or damaged: it cannot be decompressed.") from error
         except OSError as error:
             raise InputError(
-                f"{self.label} cannot be read: {error.strerror or 'it is not what its name says'}."
+                f"{self.title} cannot be read: {error.strerror or 'it is not what its name says'}."
             ) from error
 
 
@@ -115,7 +115,7 @@ class FileSource(Source):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.label = repr(str(path))
+        self.title = repr(str(path))
         self._raw: BinaryIO | None = None
         self._size = 0
 
@@ -155,9 +155,9 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
 class StreamSource(Source):
     """An open stream, such as standard input; it can be read once."""
 
-    def __init__(self, stream: BinaryIO, label: str = "standard input") -> None:
+    def __init__(self, stream: BinaryIO, title: str = "standard input") -> None:
         self._stream = stream
-        self.label = label
+        self.title = title
 
     def detect_format(self) -> str:
         """A document per line, unless told otherwise."""

@@ -50,7 +50,7 @@ def test_texts_that_are_empty_or_unknown_have_a_class_too(classifier):
 
 def test_the_label_and_the_versions(classifier):
     assert CLASSIFIERS.load(classifier.name) is type(classifier)
-    assert classifier.label.startswith(classifier.name)
+    assert classifier.description.startswith(classifier.name)
     assert classifier.versions
     assert all(version[0].isdigit() for version in classifier.versions.values())
 

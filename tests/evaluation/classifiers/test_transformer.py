@@ -12,7 +12,7 @@ from textveil.errors import ParameterError, ResourceError
 from textveil.evaluation import Dataset
 from textveil.evaluation.attribute import AttributeInference
 from textveil.evaluation.base import Case
-from textveil.evaluation.classification import Setting, guess_f1
+from textveil.evaluation.classification import Scenario, guess_f1
 from textveil.evaluation.classifiers.transformer import Transformer, class_weights, focal_loss
 from textveil.evaluation.dataset import Classes
 from textveil.evaluation.texts import Texts
@@ -30,7 +30,7 @@ def test_the_papers_parameters(make_encoder):
     assert arguments.lr_scheduler_type.value == "linear"
     assert classifier._arguments("folder", 80, 1).warmup_steps == 5  # half of ten steps
     for part in ("focal loss 2", "rate 2e-05", "warm-up 500", "batch 8", "epochs 1", "length 512"):
-        assert part in classifier.label
+        assert part in classifier.description
 
 
 def test_the_papers_model_is_the_default(monkeypatch, tmp_path):
@@ -112,6 +112,6 @@ def test_a_real_encoder_learns_authors_from_real_reviews(minilm):
     metric = AttributeInference(classifier=classifier, seeds=[42])
     case = Case(dataset, dataset.pair(texts))
     assert len(texts) > 500
-    (baseline,) = metric.score(case, Setting.BASELINE)
+    (baseline,) = metric.score(case, Scenario.BASELINE)
     assert baseline > guess_f1(dataset.attribute, [42]) + 0.3
-    assert metric.score(case, Setting.STATIC) == [baseline]
+    assert metric.score(case, Scenario.STATIC) == [baseline]

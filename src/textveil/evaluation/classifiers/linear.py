@@ -11,7 +11,7 @@ from textveil.errors import InputError
 from textveil.evaluation.base import EXTRA
 from textveil.evaluation.classifiers.base import Classifier, Fitted
 from textveil.evaluation.dataset import Classes, Codes
-from textveil.evaluation.held import Held
+from textveil.evaluation.lru import LruCache
 from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
 from textveil.language.text import WORD
@@ -43,10 +43,10 @@ class Linear(Classifier):
     def __init__(self) -> None:
         super().__init__()
         require_version("scikit-learn", extra=EXTRA)
-        self._features: Held[Features] = Held(HELD_TEXTS)
+        self._features: LruCache[Features] = LruCache(HELD_TEXTS)
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The name, the features, and how strongly weights are held small."""
         words, characters = ("-".join(map(str, sizes)) for sizes in (WORDS, CHARACTERS))
         return f"{self.name}, words {words}, characters {characters}, C {STRENGTH:g}"
@@ -105,7 +105,7 @@ class Features:
         self._characters = text.CountVectorizer(
             analyzer="char_wb", ngram_range=CHARACTERS, lowercase=False, dtype=np.float32
         )
-        self._held: Held[Counts] = Held(HELD_TEXTS)
+        self._held: LruCache[Counts] = LruCache(HELD_TEXTS)
         try:
             self._held.get(home.hash, lambda: self._count(home, learning=True))
         except ValueError as error:  # an empty vocabulary

@@ -77,10 +77,10 @@ class Transformer(Classifier):
         self._device = device
 
     @property
-    def label(self) -> str:
+    def description(self) -> str:
         """The model with the hash of its files, and how it is trained."""
         return (
-            f"{self.name} {self.files.label}, focal loss {GAMMA:g}, rate {self.learning_rate:g}, "
+            f"{self.name} {self.files.description}, focal loss {GAMMA:g}, rate {self.learning_rate:g}, "
             f"warm-up {self.warmup_steps}, batch {self.batch_size}, epochs {self.epochs}, length {self.longest}"
         )
 

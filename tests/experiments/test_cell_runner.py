@@ -6,12 +6,12 @@ import pytest
 
 from textveil.errors import StudyError
 from textveil.evaluation import METRICS
-from textveil.experiments.bench import describe
+from textveil.experiments.cell_runner import describe
 
 
 def keys(experiment):
     with experiment.store.locked():
-        return experiment.bench.find_keys(experiment.prepare()["reviews"])
+        return experiment.runner.find_keys(experiment.prepare()["reviews"])
 
 
 def test_values_are_found_by_all_that_they_depend_on(make_study, values):
@@ -35,8 +35,8 @@ def test_a_trade_off_is_found_by_what_it_is_worked_out_from(make_study, monkeypa
 
 def test_metrics_that_are_worked_out_from_others_come_last(make_study, monkeypatch):
     monkeypatch.setattr(METRICS.load("clear_text"), "after", ("downstream",))
-    bench = make_study(metrics={"clear_text": {}, "downstream": {}}).bench
-    assert list(bench.metrics) == ["downstream", "clear_text"]
+    runner = make_study(metrics={"clear_text": {}, "downstream": {}}).runner
+    assert list(runner.metrics) == ["downstream", "clear_text"]
 
 
 def test_an_option_of_the_wrong_kind_is_said_before_anything_is_run(make_study, local):
@@ -46,11 +46,11 @@ def test_an_option_of_the_wrong_kind_is_said_before_anything_is_run(make_study, 
 
 
 def test_what_depends_on_nothing_keeps_no_scores(make_study):
-    bench = make_study().bench
-    assert bench.distributor("uniform").data_independent
-    assert bench.distributor("yake") is bench.distributor("yake")
-    assert set(bench.setting.methods) == {"words", "uniform", "yake"}
-    assert "yake" in bench.setting.methods["yake"]
+    runner = make_study().runner
+    assert runner.distributor("uniform").data_independent
+    assert runner.distributor("yake") is runner.distributor("yake")
+    assert set(runner.environment.methods) == {"words", "uniform", "yake"}
+    assert "yake" in runner.environment.methods["yake"]
 
 
 def test_an_unexpected_error_does_not_say_what_it_quotes():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from textveil.experiments.bench import TEXTS_KEY, Bench
+from textveil.experiments.cell_runner import TEXTS_KEY, CellRunner
+from textveil.experiments.datasets import Description, find_dataset
 from textveil.experiments.grid import Cell, expand
-from textveil.experiments.prepared import Description, find_dataset
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
 
 
@@ -66,18 +66,20 @@ class Counts:
         return cls(len(found), finished, len(found) - finished - failed, failed)
 
 
-def find_descriptions(bench: Bench) -> dict[str, Description]:
+def find_descriptions(runner: CellRunner) -> dict[str, Description]:
     """What is known of the data sets that are prepared."""
-    found = {name: find_dataset(name, source, bench.store.datasets) for name, source in bench.study.datasets.items()}
+    found = {name: find_dataset(name, source, runner.store.datasets) for name, source in runner.study.datasets.items()}
     return {name: dataset.description for name, dataset in found.items() if dataset is not None}
 
 
-def look(bench: Bench, datasets: Mapping[str, Description]) -> list[CellState]:
+def look(runner: CellRunner, datasets: Mapping[str, Description]) -> list[CellState]:
     """The state of every cell whose data set is prepared."""
     if not datasets:  # what they would be measured with may not even be installed
         return []
-    keys = {name: bench.find_keys(description) for name, description in datasets.items()}
-    return [look_at(bench.store, cell, keys[cell.dataset]) for cell in expand(bench.study, datasets, bench.setting)]
+    keys = {name: runner.find_keys(description) for name, description in datasets.items()}
+    return [
+        look_at(runner.store, cell, keys[cell.dataset]) for cell in expand(runner.study, datasets, runner.environment)
+    ]
 
 
 def look_at(store: Store, cell: Cell, keys: Mapping[str, str]) -> CellState:

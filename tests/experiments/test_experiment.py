@@ -18,9 +18,9 @@ from textveil.errors import ColumnError, InputError, OutputExistsError, Resource
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
-from textveil.experiments import bench as bench_module
-from textveil.experiments.bench import Bench
-from textveil.experiments.runner import WORKER_DIED, Watcher, choose_threads
+from textveil.experiments import cell_runner as cell_runner_module
+from textveil.experiments.cell_runner import CellRunner
+from textveil.experiments.experiment import WORKER_DIED, Watcher, choose_threads
 
 
 def read_results(folder: Path, *without: str) -> list[dict[str, str]]:
@@ -74,7 +74,7 @@ def test_scores_are_worked_out_once_and_shared(make_study, local, monkeypatch):
 def test_a_new_metric_scores_old_texts(make_study, local, monkeypatch):
     run(make_study(), local)
     before = {path: path.read_bytes() for path in Path(make_study().store.folder / "texts").iterdir()}
-    monkeypatch.setattr(Bench, "obfuscate", lambda *_: pytest.fail("texts are made again"))
+    monkeypatch.setattr(CellRunner, "obfuscate", lambda *_: pytest.fail("texts are made again"))
     added = run(make_study(metrics={"downstream": {}, "clear_text": {}, "attribute": {}}), local)
     assert [(done.obfuscated, done.measured) for done in added.done] == [(False, ("attribute",))] * 8
     assert {path: path.read_bytes() for path in before} == before
@@ -133,7 +133,7 @@ def test_chunks_are_found_again_where_a_seed_repeats_them(make_study, local, tin
 
 
 def fail(cell_name):
-    obfuscate = Bench.obfuscate
+    obfuscate = CellRunner.obfuscate
 
     def failing(self, cell):
         if cell_name in str(cell):
@@ -146,12 +146,12 @@ def fail(cell_name):
 def test_a_cell_that_fails_is_kept_and_the_rest_goes_on(make_study, local, monkeypatch):
     experiment = make_study()
     with monkeypatch.context() as patched:
-        patched.setattr(Bench, "obfuscate", fail("low / words / yake / madlib / paper"))
+        patched.setattr(CellRunner, "obfuscate", fail("low / words / yake / madlib / paper"))
         run(experiment, local)
     failed = [state for state in experiment.look() if not state.finished]
     assert [str(state.cell) for state in failed] == ["reviews / low / words / yake / madlib / paper"]
     assert failed[0].failures[0].what == "obfuscation"
-    assert failed[0].failures[0].reason.startswith("a ValueError in test_runner.py, line ")
+    assert failed[0].failures[0].reason.startswith("a ValueError in test_experiment.py, line ")
     kept = "".join(path.read_text() for path in experiment.store.folder.glob("failures/*/*.json"))
     assert "gamma" not in kept
     assert run(experiment, local).done == []  # not tried again
@@ -165,12 +165,12 @@ def test_a_metric_that_fails_leaves_the_others(make_study, local):
     with pytest.raises(ResourceError, match="no-model"):  # known before anything is run
         make_study(metrics=metrics).run(local)
     experiment = make_study(levels={"high": 1}, metrics={"clear_text": {}, "downstream": {}})
-    original = bench_module.METRICS.load("downstream").measure
+    original = cell_runner_module.METRICS.load("downstream").measure
     try:
-        bench_module.METRICS.load("downstream").measure = lambda *_: (_ for _ in ()).throw(InputError("No."))
+        cell_runner_module.METRICS.load("downstream").measure = lambda *_: (_ for _ in ()).throw(InputError("No."))
         watcher = run(experiment, local)
     finally:
-        bench_module.METRICS.load("downstream").measure = original
+        cell_runner_module.METRICS.load("downstream").measure = original
     assert {done.measured for done in watcher.done} == {("clear_text",)}
     assert [failure.reason for failure in experiment.look()[0].failures] == ["No."]
     again = run(experiment, local, retry_failed=True)
@@ -213,7 +213,7 @@ def test_a_file_may_be_mended_until_texts_were_made(make_study, local, tmp_path)
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     file.write_text("".join(lines[:30]), encoding="utf-8")
     run(make_study(), local)
-    assert make_study().bench.prepared("reviews").description.texts == 24
+    assert make_study().runner.prepared("reviews").description.texts == 24
     file.write_text("".join(lines), encoding="utf-8")
     with pytest.raises(StudyError, match="has changed since this study began"):
         run(make_study(), local)
@@ -286,7 +286,7 @@ def test_two_runs_at_once_are_refused(make_study, local):
 
 
 def test_workers_share_the_cores(monkeypatch, local):
-    monkeypatch.setattr("textveil.experiments.runner.usable_cores", lambda: 8)
+    monkeypatch.setattr("textveil.experiments.experiment.usable_cores", lambda: 8)
     assert choose_threads(local) is None
     assert [choose_threads(ProcessExecutor(workers)) for workers in (2, 3, 16)] == [4, 2, 1]
 

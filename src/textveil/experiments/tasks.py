@@ -1,4 +1,4 @@
-"""What workers are asked to do; each keeps its bench, with all models, for the tasks to come."""
+"""What workers are asked to do; each keeps its runner, with all models, for the tasks to come."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from textveil.experiments.bench import Bench, Finished, describe
+from textveil.experiments.cell_runner import CellRunner, Finished, describe
 from textveil.experiments.grid import Cell
 from textveil.experiments.store import Store
 from textveil.experiments.study import Study
@@ -71,11 +71,11 @@ class Prepared:
 
 
 @lru_cache(maxsize=1)
-def open_bench(job: Job) -> Bench:
-    """The bench of this process."""
+def open_cell_runner(job: Job) -> CellRunner:
+    """The runner of this process."""
     if job.threads is not None:
         limit_threads(job.threads)
-    return Bench(Study.model_validate_json(job.study), Store(job.folder))
+    return CellRunner(Study.model_validate_json(job.study), Store(job.folder))
 
 
 def prepare(task: ScoreTask | OriginalsTask) -> Prepared:
@@ -83,12 +83,12 @@ def prepare(task: ScoreTask | OriginalsTask) -> Prepared:
     started = time.monotonic()
     reason = None
     try:
-        bench = open_bench(task.job)
+        runner = open_cell_runner(task.job)
         if isinstance(task, ScoreTask):
-            texts = bench.prepared(task.dataset).texts[task.start : task.stop]
-            bench.distributor(task.distribution).score([Document.parse(text) for text in texts])
+            texts = runner.prepared(task.dataset).texts[task.start : task.stop]
+            runner.distributor(task.distribution).score([Document.parse(text) for text in texts])
         else:
-            bench.measure_originals(task.dataset, task.metrics)
+            runner.measure_originals(task.dataset, task.metrics)
     except Exception as error:  # noqa: BLE001 # what does not need it goes on
         reason = describe(error)
     return Prepared(task, time.monotonic() - started, reason)
@@ -96,4 +96,4 @@ def prepare(task: ScoreTask | OriginalsTask) -> Prepared:
 
 def finish(task: CellTask) -> Finished:
     """Make and measure the texts of a cell."""
-    return open_bench(task.job).finish(task.cell, task.metrics, obfuscate=task.obfuscate)
+    return open_cell_runner(task.job).finish(task.cell, task.metrics, obfuscate=task.obfuscate)

@@ -16,8 +16,8 @@ from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.distribution.caching import CachedDistributor
 from textveil.errors import InputError, ParameterError, StudyError, TextveilError, describe_bug
 from textveil.evaluation import METRICS, Case, Dataset, Measurement, Metric, Need
-from textveil.experiments.grid import Cell, Setting
-from textveil.experiments.prepared import Description, PreparedDataset, find_dataset
+from textveil.experiments.datasets import Description, PreparedDataset, find_dataset
+from textveil.experiments.grid import Cell, Environment
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
 from textveil.experiments.study import Options, Study
 from textveil.obfuscation import Obfuscation, Obfuscator
@@ -44,7 +44,7 @@ class Finished:
     failures: tuple[Failure, ...]
 
 
-class Bench:
+class CellRunner:
     """Makes and measures the texts of cells. Everything is loaded when it is first needed, and kept.
 
     Args:
@@ -75,7 +75,7 @@ class Bench:
         return {**options, "bundle": self.bundle} if options.get("bundle") == self.study.bundle else options
 
     @cached_property
-    def setting(self) -> Setting:
+    def environment(self) -> Environment:
         """What texts depend on beside what the study names."""
         methods = {}
         for name in self.study.decompositions:
@@ -83,7 +83,7 @@ class Bench:
             methods[name] = _describe(DECOMPOSERS.load(name)(self.bundle))
         for name in self.study.distributions:
             methods[name] = _describe(self.distributor(name))
-        return Setting(self.bundle.hash, methods)
+        return Environment(self.bundle.hash, methods)
 
     def distributor(self, name: str) -> Distributor:
         """A distributor of the study, with its scores kept; one whose scores cost nothing keeps none."""
@@ -255,4 +255,4 @@ def describe(error: Exception) -> str:
 
 def _describe(method: Any) -> str:
     """A method with its options, models and versions."""
-    return json.dumps([method.label, {"textveil": __version__, **method.versions}], sort_keys=True)
+    return json.dumps([method.description, {"textveil": __version__, **method.versions}], sort_keys=True)

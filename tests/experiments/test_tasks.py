@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textveil.experiments.work import Job, OriginalsTask, ScoreTask, open_bench, prepare
+from textveil.experiments.tasks import Job, OriginalsTask, ScoreTask, open_cell_runner, prepare
 
 
 def make_job(experiment):
@@ -14,8 +14,8 @@ def make_job(experiment):
 def test_a_process_keeps_its_bench(make_study):
     experiment = make_study()
     job = make_job(experiment)
-    assert open_bench(job) is open_bench(Job(job.folder, job.study))
-    assert open_bench(job).study == experiment.study  # as JSON and back
+    assert open_cell_runner(job) is open_cell_runner(Job(job.folder, job.study))
+    assert open_cell_runner(job).study == experiment.study  # as JSON and back
 
 
 def test_parts_of_scores_are_found_by_all(make_study):
@@ -26,7 +26,7 @@ def test_parts_of_scores_are_found_by_all(make_study):
     assert len(kept) == 1
     assert prepare(ScoreTask(job, "reviews", "yake", 0, 20)).reason is None
     assert list(experiment.store.scores.rglob("*.npz")) == kept
-    open_bench.cache_clear()
+    open_cell_runner.cache_clear()
     assert prepare(ScoreTask(job, "reviews", "yake", 20, 38)).reason is None
     assert len(list(experiment.store.scores.rglob("*.npz"))) == 2
 
@@ -40,4 +40,4 @@ def test_what_originals_need_is_kept(make_study):
 
 def test_what_fails_is_told(make_study):
     job = make_job(make_study())
-    assert prepare(OriginalsTask(job, "reviews", ("no metric",))).reason.startswith("a KeyError in bench.py")
+    assert prepare(OriginalsTask(job, "reviews", ("no metric",))).reason.startswith("a KeyError in cell_runner.py")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.experiments.conftest import write_reviews
 from textveil.errors import ColumnError, InputError, StudyError
-from textveil.experiments.prepared import find_dataset, prepare_dataset
+from textveil.experiments.datasets import find_dataset, prepare_dataset
 from textveil.experiments.study import DatasetSource
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.experiments.test_grid import CELL
-from textveil.experiments.state import CellState, Counts
+from textveil.experiments.status import CellState, Counts
 from textveil.experiments.store import CellTexts, Failure
 
 TEXTS = CellTexts({}, "", 2.0)

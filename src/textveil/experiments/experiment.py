@@ -8,13 +8,13 @@ from pathlib import Path
 
 from textveil.execution import Executor
 from textveil.execution.base import usable_cores
-from textveil.experiments.bench import TEXTS_KEY, Bench, Finished
-from textveil.experiments.prepared import Description, prepare_dataset
+from textveil.experiments.cell_runner import TEXTS_KEY, CellRunner, Finished
+from textveil.experiments.datasets import Description, prepare_dataset
 from textveil.experiments.records import write_results
-from textveil.experiments.state import CellState, find_descriptions, look, look_at
+from textveil.experiments.status import CellState, find_descriptions, look, look_at
 from textveil.experiments.store import OBFUSCATION, Failure, Store
 from textveil.experiments.study import StudyFile
-from textveil.experiments.work import CellTask, Job, OriginalsTask, Prepared, ScoreTask, finish, prepare
+from textveil.experiments.tasks import CellTask, Job, OriginalsTask, Prepared, ScoreTask, finish, prepare
 
 PART_TEXTS = 128
 """Texts that are scored between two moments at which scores are put on the disk."""
@@ -59,11 +59,11 @@ class Experiment:
         self.file = file
         self.study = file.study
         self.store = Store(folder or file.folder)
-        self.bench = Bench(self.study, self.store)
+        self.runner = CellRunner(self.study, self.store)
 
     def look(self) -> list[CellState]:
         """How far the study is, as the disk tells; data sets that were never read have no cells yet."""
-        return look(self.bench, find_descriptions(self.bench))
+        return look(self.runner, find_descriptions(self.runner))
 
     def prepare(self) -> dict[str, Description]:
         """Read the data sets, or find them as they were read before; see that metrics can use them."""
@@ -71,12 +71,12 @@ class Experiment:
         for name, source in self.study.datasets.items():
             prepared = prepare_dataset(name, source, self.store.datasets, begun=self.store.begun)
             found[name] = prepared.description
-            self.bench.dataset(name)
+            self.runner.dataset(name)
         return found
 
     def plan(self, executor: Executor, *, retry_failed: bool = False) -> Plan:
         """What is left to do."""
-        states = tuple(look(self.bench, self.prepare()))
+        states = tuple(look(self.runner, self.prepare()))
         if retry_failed:
             states = tuple(state.retried() for state in states)
         todo = [state for state in states if state.to_do]
@@ -91,7 +91,7 @@ class Experiment:
             for name in self.study.datasets
         }
         return [
-            OriginalsTask(job, name, tuple(metric for metric in self.bench.metrics if metric in lacking))
+            OriginalsTask(job, name, tuple(metric for metric in self.runner.metrics if metric in lacking))
             for name, lacking in missing.items()
             if lacking
         ]
@@ -99,11 +99,11 @@ class Experiment:
     def _plan_scores(self, job: Job, todo: Sequence[CellState]) -> list[ScoreTask]:
         """For every data set, the distributions that some cell without texts has; part by part."""
         pairs = dict.fromkeys((state.cell.dataset, state.cell.distribution) for state in todo if state.lacks_texts)
-        sizes = {dataset: self.bench.prepared(dataset).description.texts for dataset, _ in pairs}
+        sizes = {dataset: self.runner.prepared(dataset).description.texts for dataset, _ in pairs}
         return [
             ScoreTask(job, dataset, distribution, start, min(start + PART_TEXTS, sizes[dataset]))
             for dataset, distribution in pairs
-            if not self.bench.distributor(distribution).data_independent
+            if not self.runner.distributor(distribution).data_independent
             for start in range(0, sizes[dataset], PART_TEXTS)
         ]
 
@@ -152,9 +152,9 @@ class Experiment:
 
     def _give_up_cell(self, task: CellTask) -> Finished:
         """A cell that kills every worker: what it could not go beyond has failed."""
-        keys = self.bench.find_keys(self.bench.prepared(task.cell.dataset).description)
+        keys = self.runner.find_keys(self.runner.prepared(task.cell.dataset).description)
         state = look_at(self.store, task.cell, keys)
-        next_metric = next((metric for metric in self.bench.metrics if metric in state.missing), OBFUSCATION)
+        next_metric = next((metric for metric in self.runner.metrics if metric in state.missing), OBFUSCATION)
         what = OBFUSCATION if state.texts is None else next_metric
         failure = Failure(what, WORKER_DIED)
         self.store.write_failure(task.cell, keys.get(what, TEXTS_KEY), failure)

@@ -51,7 +51,7 @@ class Division:
     """How one distribution divides the budget: a score and a share for every word."""
 
     name: str
-    label: str
+    description: str
     scores: Sequence[Score]
     shares: Sequence[float]
 
@@ -85,7 +85,7 @@ def _draw_section(words: Sequence[str], takes_part: Sequence[bool], division: Di
         )
     missing = division.count_missing(takes_part)
     note = f" {missing} words without a score" if missing else ""
-    return f"<h2>{escape(division.label)}<span>{note}</span></h2>\n<ul>{''.join(boxes)}</ul>"
+    return f"<h2>{escape(division.description)}<span>{note}</span></h2>\n<ul>{''.join(boxes)}</ul>"
 
 
 def _mix(part: float) -> str:
