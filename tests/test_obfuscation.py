@@ -15,7 +15,8 @@ from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.base import Distributor
 from textveil.errors import BudgetError, BundleError, ParameterError, ProfileError, UnknownNameError
 from textveil.language.stopwords import ENGLISH
-from textveil.language.text import WORD, Chunk, Document
+from textveil.language.text import Chunk, Document
+from textveil.language.words import WORD
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 

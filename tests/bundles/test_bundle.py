@@ -9,7 +9,8 @@ from tests.conftest import ENTRIES, EXCLUDED, random_matrix
 from textveil.bundles.building import LexiconTable
 from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.errors import BundleError, ParameterError, UnknownNameError
-from textveil.language.text import WORD, spoken
+from textveil.language.text import spoken
+from textveil.language.words import WORD
 
 
 def rewrite(folder: Path, **changes) -> None:

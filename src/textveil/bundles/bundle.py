@@ -28,7 +28,7 @@ import numpy.typing as npt
 from textveil.bundles.vectors import Matrix, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
-from textveil.language.text import WORD
+from textveil.language.words import WORD
 from textveil.registry import unknown_name
 from textveil.storage.hashing import hash_file
 

@@ -30,7 +30,7 @@ from textveil.execution import Executor
 from textveil.extras import require
 from textveil.language.matching import LONGEST
 from textveil.language.stopwords import ENGLISH
-from textveil.language.text import WORD
+from textveil.language.words import WORD, find_words, fold
 from textveil.progress import Progress
 from textveil.storage.atomic import output_error, writing
 
@@ -66,7 +66,7 @@ class CapitalTask:
         for text in _read(self.block):
             words = _INSIDE_SENTENCE.findall(text)
             seen.update(map(str.lower, words))
-            capital.update(word.lower() for word in words if word[0].isupper())
+            capital.update(fold(word) for word in words if word[0].isupper())
         return {word: (seen[word], capital[word]) for word in sorted(wanted & seen.keys())}
 
 
@@ -87,7 +87,7 @@ class PeopleTask:
         sampler = _Sampler(self.name, _load(self.folder / "rates.json"))
         passages = (passage for text in _read(self.block) for passage in sampler.choose(text))
         for document in load_recogniser(self.model).pipe(passages, batch_size=256):
-            words = [(word, token.ent_type_ == "PERSON") for token in document for word in WORD.findall(token.lower_)]
+            words = [(word, token.ent_type_ == "PERSON") for token in document for word in find_words(token.text)]
             for start in range(len(words)):
                 for stop in range(start + 1, min(start + LONGEST, len(words)) + 1):
                     entry = "_".join(word for word, _ in words[start:stop])
@@ -109,7 +109,7 @@ class _Sampler:
         passages: list[str] = []
         start = stop = 0
         for match in WORD.finditer(text):
-            word = match[0].lower()
+            word = fold(match[0])
             if word not in self._rates:
                 continue
             self._due[word] += self._rates[word]

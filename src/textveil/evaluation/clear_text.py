@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from textveil.errors import InputError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
-from textveil.language.text import WORD
+from textveil.language.words import find_words
 from textveil.obfuscation import ObfuscatedChunk, Obfuscation
 from textveil.privacy.outcomes import Outcome
 
@@ -89,4 +89,4 @@ def count_unchanged(obfuscations: Sequence[Obfuscation]) -> dict[str, Counter[st
 
 def is_returned(chunk: ObfuscatedChunk) -> bool:
     """Whether the mechanism chose what the chunk was."""
-    return chunk.replacement is not None and WORD.findall(chunk.replacement) == WORD.findall(chunk.original.lower())
+    return chunk.replacement is not None and find_words(chunk.replacement) == find_words(chunk.original)

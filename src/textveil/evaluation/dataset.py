@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.texts import Texts
-from textveil.language.text import WORD
+from textveil.language.words import WORD
 from textveil.randomness import SeededRandomness
 
 TEST_SHARE = 0.1

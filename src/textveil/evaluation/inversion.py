@@ -13,7 +13,8 @@ from textveil.bundles.vectors import Floats, RowNumbers, Vectors
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
 from textveil.language.stopwords import ENGLISH
-from textveil.language.text import WORD, spoken
+from textveil.language.text import spoken
+from textveil.language.words import find_words
 from textveil.mechanisms.madlib import Madlib
 from textveil.obfuscation import Obfuscation
 from textveil.privacy.certificate import Terms
@@ -174,7 +175,7 @@ def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> Released:
     """The chunks that the mechanism chose, as rows of the vocabulary."""
     written = {spoken(vectors.entries[row]): row for row in vectors.writable.tolist()}
     rows = [
-        (vectors.find("_".join(WORD.findall(chunk.original.lower()))), written[chunk.replacement], chunk.share)
+        (vectors.find("_".join(find_words(chunk.original))), written[chunk.replacement], chunk.share)
         for obfuscation in obfuscations
         for chunk in obfuscation.chunks
         if chunk.replacement is not None

@@ -18,7 +18,8 @@ from textveil.evaluation.texts import Texts
 from textveil.experiments.study import DatasetSource, Target, write_value
 from textveil.experiments.tables import read_table, write_table
 from textveil.jobs import Budget
-from textveil.language.text import WORD, cut
+from textveil.language.text import cut
+from textveil.language.words import WORD
 from textveil.models.files import make_readable
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing

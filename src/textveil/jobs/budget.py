@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from textveil.distribution.allocation import check_budget
 from textveil.errors import BudgetError, InputError
-from textveil.language.text import WORD
+from textveil.language.words import WORD
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
 from textveil.language.abbreviations import ENGLISH_ABBREVIATIONS
-from textveil.language.text import WORD, Document
+from textveil.language.text import Document
+from textveil.language.words import WORD
 
 _BEFORE = 16
 _TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}(?:\s+[.!?\u2026]\S*)*")  # and loose punctuation behind them

@@ -13,10 +13,8 @@ from itertools import accumulate, chain, count, pairwise
 from typing import NamedTuple, TypeVar
 
 from textveil.language.contractions import CONTRACTIONS
+from textveil.language.words import PAUSE, WORD, find_words, spell_latin
 
-WORD = re.compile(r"\w+")
-PAUSE = re.compile(r"[.!?\u2026\n]")
-"""A character with which a sentence may end."""
 _UNUSUAL = re.compile(r"[^\w\s!-~]")
 
 LONG_BATCH = 1_000_000
@@ -49,7 +47,7 @@ class Chunk(NamedTuple):
         return self.stop - self.start
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # an object that is logged must not reveal the text
 class Document:
     """A text, its words in lower case, and where pauses are between them.
 
@@ -67,13 +65,16 @@ class Document:
     pause_offsets: tuple[int, ...]
     """The offset of each pause in the text."""
 
+    def __repr__(self) -> str:
+        return f"Document({len(self.words)} words)"
+
     @classmethod
     def parse(cls, text: str) -> Document:
         r"""Find the words of ``text``: the maximal runs of ``\w``."""
-        latin = _as_latin_words(text)
+        latin = spell_latin(text)
         if latin is None:
             pieces = PAUSE.split(text)
-            words = [[word.lower() for word in WORD.findall(piece)] for piece in pieces]
+            words = list(map(find_words, pieces))
         else:  # the same, several times faster
             pieces = latin.split("\n")
             words = [piece.split() for piece in pieces]
@@ -117,32 +118,6 @@ class Document:
     def count_symbols(self) -> int:
         """How many characters of the gaps are neither space nor punctuation, such as emoji and loose accents."""
         return sum(unicodedata.category(character)[0] not in "PZ" for character in _UNUSUAL.findall(self.text))
-
-
-_LATIN = 256
-_LATIN_WORDS = bytes(
-    ord(character.lower() if WORD.match(character) else "\n" if PAUSE.match(character) else " ")
-    for character in map(chr, range(_LATIN))
-)
-_FEW = 100  # each costs a pass over the text
-_BEYOND_LATIN = re.compile(r"[^\x00-\xff]")
-
-
-def _as_latin_words(text: str) -> str | None:
-    """The text with words in lower case, a line feed for every pause, and a space for every other character.
-
-    ``None`` where a word has a letter beyond Latin-1, or symbols beyond it are many.
-    """
-    try:
-        encoded = text.encode("latin-1")
-    except UnicodeEncodeError:
-        beyond = set(_BEYOND_LATIN.findall(text))
-        if len(beyond) > _FEW or any(map(WORD.match, beyond)):
-            return None
-        for character in beyond:
-            text = text.replace(character, "\n" if PAUSE.match(character) else " ")
-        encoded = text.encode("latin-1")
-    return encoded.translate(_LATIN_WORDS).decode("latin-1")
 
 
 def batch_texts(items: Iterable[T], size: int, text_of: Callable[[T], str | None]) -> Iterator[list[T]]:

@@ -1,16 +1,10 @@
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.language.test_words import plain_words
 from textveil.corpus.counting.words import END, WordNumbering, split_documents
-
-
-def plain_words(document):
-    return re.findall(r"\b\w+\b", document.lower())
-
 
 UNUSUAL = [
     "Don't PANIC, it's 4_2!",

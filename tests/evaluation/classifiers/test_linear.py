@@ -10,7 +10,7 @@ from textveil.evaluation.classifiers import linear as module
 from textveil.evaluation.classifiers.linear import Features, Linear
 from textveil.evaluation.dataset import Classes
 from textveil.evaluation.texts import Texts
-from textveil.language.text import WORD
+from textveil.language.words import WORD
 
 TEXTS, _, AUTHORS = make_rows(50)
 HARD = [f"{text[:9]} {number % 7} naïve CAFÉ_1 don't" for number, text in enumerate(TEXTS)]

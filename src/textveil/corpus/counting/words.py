@@ -1,4 +1,4 @@
-r"""Words of documents as numbers, exactly as Python's ``re`` finds ``\w+`` in the lower-cased text."""
+"""The words of documents as ids."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.language.text import WORD
+from textveil.language.words import find_words, spell_ascii
 
 Ids = NDArray[np.uint32]
 
 END = "."
 """Stands behind the words of a document; it is no word, and what is no word has been dropped."""
-_TO_WORDS = bytes(ord(chr(byte).lower()) if WORD.match(chr(byte)) else ord(" ") for byte in range(128)).ljust(256)
 
 
 def split_documents(documents: Iterable[str]) -> list[str]:
@@ -31,9 +30,9 @@ def split_documents(documents: Iterable[str]) -> list[str]:
     words: list[str] = []
     for document in documents:
         if document.isascii():
-            plain.append(document.encode().translate(_TO_WORDS))
+            plain.append(spell_ascii(document))
         else:
-            words += WORD.findall(document.lower())
+            words += find_words(document)
             words.append(END)
     plain.append(b"")
     return b" . ".join(plain).decode().split() + words

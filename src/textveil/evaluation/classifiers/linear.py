@@ -14,7 +14,7 @@ from textveil.evaluation.dataset import Classes, Codes
 from textveil.evaluation.lru import LruCache
 from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
-from textveil.language.text import WORD
+from textveil.language.words import WORD
 from textveil.progress import Progress, ignore_progress
 
 WORDS = (1, 2)
