@@ -6,26 +6,45 @@
     │   ├── UnknownNameError    a method, profile or bundle that does not exist
     │   ├── ProfileError        a combination that the profile does not allow
     │   ├── ColumnError         a column that the file does not have
-    │   ├── StudyError          a study file with a key or a value that cannot be
+    │   ├── StudyError          a study file has an invalid key or value
     │   └── OutputExistsError   an output that would be overwritten, or an unfinished run
     ├── InputError              a file cannot be read, or is not what its name says
+    │   └── SmallCorpusError    a corpus has too little text for the thresholds
     ├── OutputError             a file cannot be written
     ├── BundleError             a bundle is incomplete, changed or of a newer format
     ├── ResourceError           a resource is not installed, broken, or cannot be fetched
     ├── ExecutionError          workers died, or a cluster does not answer
     └── MissingExtraError       an optional dependency is not installed
 
-A message names the next step. It gives positions (line, row, byte), never a document's text.
+A message names the next step. It gives positions (line, row, byte), never a document's text. Parameters stand in
+backticks, as Python spells them: "Set `overwrite=True` to replace it." The command line turns them into flags.
 """
 
 from __future__ import annotations
 
+import re
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+
+_PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
 
 
 class TextveilError(Exception):
     """The root of everything textveil raises on purpose."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that the message mentions.
+
+        >>> BudgetError("Set `epsilon` or `epsilon_per_word`, not both.").parameters
+        ('epsilon', 'epsilon_per_word')
+        """
+        return tuple(dict.fromkeys(name for name, _ in _PARAMETER.findall(str(self))))
+
+    def spell(self, spell_parameter: Callable[[str, str | None], str]) -> str:
+        """The message with every parameter, and its value if there is one, spelled in another way."""
+        return _PARAMETER.sub(lambda found: spell_parameter(found[1], found[2]), str(self))
 
 
 class ParameterError(TextveilError, ValueError):
@@ -49,7 +68,7 @@ class ColumnError(ParameterError):
 
 
 class StudyError(ParameterError):
-    """A study file has a key or a value that cannot be."""
+    """A study file has an invalid key or value."""
 
 
 class OutputExistsError(ParameterError):

@@ -6,9 +6,10 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
 from textveil.errors import ParameterError, TextveilError, describe_bug
 
@@ -25,6 +26,32 @@ def report(message: str) -> None:
     typer.echo(message, err=True)
 
 
+def spell_flag(command: Callable[..., Any], name: str, value: str | None) -> str:
+    """A parameter of the library as a command spells it; one that the command does not have stands as it is.
+
+    Args:
+        command: The function of the command.
+        name: The parameter, such as ``min_count``.
+        value: Its value as Python writes it, if the message has one.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    hint = hints.get(_OTHER_NAMES.get(name, name), hints.get(name))
+    kind, info, *_ = (*get_args(hint), None, None)
+    if isinstance(info, ArgumentInfo):
+        return info.metavar or name.upper()
+    if not isinstance(info, OptionInfo):
+        return name if value is None else f"{name}={value}"
+    # Typer takes the first flag in an annotation for a default until it builds the command.
+    declared = [flag for flag in (info.default, *(info.param_decls or ())) if str(flag).startswith("--")]
+    flag = declared[0] if declared else f"--{name.replace('_', '-')}"
+    return flag if value is None or kind is bool else f"{flag} {value.strip(_QUOTES)}"
+
+
+_OTHER_NAMES = {"format": "format_name", "source": "input_file", "model": "encoder"}
+"""Parameters that a command holds under another name than the library does."""
+_QUOTES = "'\""
+
+
 def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
     """Turn what a command raises into a message and an exit code.
 
@@ -36,7 +63,7 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except TextveilError as error:
-            report(f"Error: {error}")
+            report(f"Error: {error.spell(functools.partial(spell_flag, command))}")
             raise typer.Exit(USAGE if isinstance(error, ParameterError) else FAILURE) from error
         except BrokenPipeError as error:  # whoever reads our output has enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -65,7 +65,7 @@ class CapitalTask:
         capital: Counter[str] = Counter()
         for text in _read(self.block):
             words = _INSIDE_SENTENCE.findall(text)
-            seen.update(map(str.lower, words))
+            seen.update(map(fold, words))
             capital.update(fold(word) for word in words if word[0].isupper())
         return {word: (seen[word], capital[word]) for word in sorted(wanted & seen.keys())}
 
