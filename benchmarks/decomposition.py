@@ -15,9 +15,9 @@ from pathlib import Path
 from tests.decomposition.plain import Test, decompose_plainly, in_lexicon, in_wordnet, read_wordnet
 from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS, Decomposer
+from textveil.language.batches import BATCH_SIZE, batch_texts
 from textveil.language.sentences import load_splitter
-from textveil.language.text import Chunk, Document, batch_texts
-from textveil.obfuscation import BATCH_SIZE
+from textveil.language.text import Chunk, Document
 from textveil.resources import find, locate
 
 DOCUMENTS = 1000

@@ -30,8 +30,9 @@ from textveil.decomposition.backoff import back_off
 from textveil.errors import TextveilError
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
-from textveil.obfuscation import Obfuscation, Obfuscator
+from textveil.obfuscation import Obfuscator
 from textveil.privacy.outcomes import Outcome
+from textveil.privacy.results import Obfuscation
 from textveil.resources import find
 
 EPSILONS = (0.1, 1.0, 5.0)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import textveil
+from textveil import errors
 from textveil.evaluation import CLASSIFIERS, METRICS
 
 SOURCE = Path(textveil.__file__).parent
@@ -18,8 +19,8 @@ LAYERS = {
     "foundations": ["version", "errors", "extras", "registry", "randomness", "progress", "threads", "storage"],
     "knowledge": ["resources", "language", "models", "bundles"],
     "axes": ["decomposition", "distribution", "mechanisms"],
-    "obfuscation": ["privacy", "obfuscation"],
-    "work": ["tables", "execution", "jobs", "corpus"],
+    "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
+    "preparation": ["execution", "corpus"],
     "judgment": ["evaluation", "analysis", "experiments"],
     "command line": ["cli"],
 }
@@ -84,8 +85,12 @@ def test_public_names() -> None:
         "Certificate",
         "Chunk",
         "ColumnError",
+        "Dataset",
         "Document",
         "DocumentOutcome",
+        "Evaluator",
+        "ExecutionError",
+        "Experiment",
         "FileJob",
         "InputError",
         "JobOptions",
@@ -100,12 +105,22 @@ def test_public_names() -> None:
         "ParameterError",
         "ProfileError",
         "ResourceError",
+        "SmallCorpusError",
+        "StudyError",
         "TextveilError",
         "UnknownNameError",
         "__version__",
+        "analyze",
     ]
     for name in textveil.__all__:
         assert hasattr(textveil, name)
+
+
+def test_every_error_is_exported_and_in_the_tree() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    for kind in kinds:
+        assert kind.__name__ in textveil.__all__
+        assert f" {kind.__name__} " in f" {errors.__doc__} ".replace("\n", " "), f"{kind.__name__} is not in the tree"
 
 
 def test_starting_loads_nothing_heavy() -> None:

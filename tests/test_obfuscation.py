@@ -201,7 +201,7 @@ def test_results_are_aligned_and_do_not_depend_on_the_batch_size(tiny, monkeypat
     assert [outcome is DocumentOutcome.MISSING for _, outcome in expected] == [text is None for text in TEXTS]
     for batch_size in (1, 2, 5):
         assert run(tiny, batch_size) == expected
-    monkeypatch.setattr("textveil.language.text.LONG_BATCH", 100)
+    monkeypatch.setattr("textveil.language.batches.LONG_BATCH", 100)
     assert run(tiny, 256) == expected
 
 

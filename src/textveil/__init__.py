@@ -1,10 +1,16 @@
 """Obfuscate English documents under differential privacy."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from textveil.bundles.bundle import Bundle
 from textveil.errors import (
     BudgetError,
     BundleError,
     ColumnError,
+    ExecutionError,
     InputError,
     MissingExtraError,
     OutputError,
@@ -12,15 +18,32 @@ from textveil.errors import (
     ParameterError,
     ProfileError,
     ResourceError,
+    SmallCorpusError,
+    StudyError,
     TextveilError,
     UnknownNameError,
 )
-from textveil.jobs import Budget, FileJob, JobOptions, JobReport
+from textveil.jobs import FileJob, JobOptions, JobReport
 from textveil.language.text import Chunk, Document
-from textveil.obfuscation import ObfuscatedChunk, Obfuscation, Obfuscator
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.version import __version__
+
+if TYPE_CHECKING:
+    from textveil.analysis import analyze
+    from textveil.evaluation import Dataset, Evaluator
+    from textveil.experiments import Experiment
+
+_LAZY = {
+    "Dataset": "textveil.evaluation",
+    "Evaluator": "textveil.evaluation",
+    "Experiment": "textveil.experiments",
+    "analyze": "textveil.analysis",
+}
+"""Names whose modules need an extra, imported when they are first asked for."""
 
 __all__ = [
     "Budget",
@@ -30,8 +53,12 @@ __all__ = [
     "Certificate",
     "Chunk",
     "ColumnError",
+    "Dataset",
     "Document",
     "DocumentOutcome",
+    "Evaluator",
+    "ExecutionError",
+    "Experiment",
     "FileJob",
     "InputError",
     "JobOptions",
@@ -46,7 +73,20 @@ __all__ = [
     "ParameterError",
     "ProfileError",
     "ResourceError",
+    "SmallCorpusError",
+    "StudyError",
     "TextveilError",
     "UnknownNameError",
     "__version__",
+    "analyze",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'textveil' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,4 +1,4 @@
-"""The Obfuscator: a bundle, the three axes and a profile, applied to texts."""
+"""The Obfuscator: a bundle, the three axes and a profile, applied to texts and files."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,57 +15,36 @@ import randomgen
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.vectors import UNKNOWN, RowNumbers
-from textveil.decomposition import DECOMPOSERS
+from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
-from textveil.distribution.allocation import allocate, check_budget
+from textveil.distribution.allocation import allocate
 from textveil.errors import ParameterError, ProfileError
+from textveil.jobs import FileJob, JobOptions, JobReport
+from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Chunk, Document, batch_texts, spoken
-from textveil.mechanisms import MECHANISMS, Request
+from textveil.language.text import Chunk, Document, spoken
+from textveil.mechanisms import MECHANISMS, Mechanism, Request
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally, Terms
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
+from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+from textveil.progress import Progress, ignore_progress
 from textveil.randomness import build_randomness
+from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Layout
 from textveil.version import __version__
 
-BATCH_SIZE = 256
-"""Documents worked on at a time."""
-LARGEST_BATCH = 1_000_000
 DECOMPOSITION = "pmi"
 DISTRIBUTION = "uniform"
-"""What our own study speaks for under the profile ``strict`` (docs/study.md)."""
+"""The defaults follow our own study under the profile ``strict`` (docs/study.md)."""
 MECHANISM = "madlib"
 
 
 def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
-    """How texts are split unless told: words alone where the bundle or the profile leaves nothing else."""
+    """The default decomposition: words alone if the bundle or the profile allows nothing else."""
     allowed = DECOMPOSITION in bundle.decompositions and not profile.public_allocation
     return DECOMPOSITION if allowed else "words"
-
-
-@dataclass(frozen=True, slots=True)
-class ObfuscatedChunk:
-    """A chunk of the original, its share of the budget, and what became of it."""
-
-    chunk: Chunk
-    original: str = field(repr=False)  # an object that is logged must not tell the text
-    scores: tuple[Score, ...]
-    """What the distributor gave its words, before anything is inverted; ``None`` where it gave none."""
-    share: float
-    outcome: Outcome
-    replacement: str | None
-    """What stands in the output instead; ``None`` where the chunk was kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Obfuscation:
-    """An obfuscated document."""
-
-    text: str
-    outcome: DocumentOutcome
-    chunks: tuple[ObfuscatedChunk, ...]
-    certificate: Certificate
 
 
 class _Planned(NamedTuple):
@@ -84,14 +61,15 @@ class Obfuscator:
 
     Args:
         bundle: A bundle, the name of one that ships with textveil, or a folder.
-        decomposition: How texts are split into chunks; by default ``pmi``, or ``words`` where the bundle has no vectors
-            for it or the profile is ``proven``.
-        distribution: How the budget is divided over words: a name, or a distributor that is made already.
-        distribution_options: What a distribution that is named lets choose, such as the ``model`` of ``attention``.
-        mechanism: How chunks are perturbed.
-        profile: What happens to what cannot be perturbed, and what may be claimed.
-        stopwords: ``keep`` or ``perturb``; the profile's own choice by default.
-        tagger: What tells parts of speech for the decomposition ``pos``: ``textveil`` or ``nltk``.
+        decomposition: How texts are split into chunks: a name or a decomposer. By default ``pmi``, or ``words`` if the
+            bundle has no vectors for it or the profile is ``proven``.
+        decomposition_options: Options of a decomposition that is given by name, such as the ``tagger`` of ``pos``.
+        distribution: How the budget is divided over words: a name or a distributor.
+        distribution_options: Options of a distribution that is given by name, such as the ``model`` of ``attention``.
+        mechanism: How chunks are perturbed: a name or a mechanism.
+        mechanism_options: Options of a mechanism that is given by name.
+        profile: What happens to words that cannot be perturbed, and what may be claimed.
+        stopwords: ``keep`` or ``perturb``; by default the profile decides.
         seed: Makes the noise repeatable, and so predictable. Leave it out to protect real texts.
 
     >>> result = Obfuscator(seed=7).obfuscate("The tea was lovely.", epsilon=1000)
@@ -105,92 +83,149 @@ class Obfuscator:
         self,
         bundle: Bundle | str | Path = DEFAULT_BUNDLE,
         *,
-        decomposition: str | None = None,
+        decomposition: str | Decomposer | None = None,
+        decomposition_options: Mapping[str, Any] | None = None,
         distribution: str | Distributor = DISTRIBUTION,
         distribution_options: Mapping[str, Any] | None = None,
-        mechanism: str = MECHANISM,
+        mechanism: str | Mechanism = MECHANISM,
+        mechanism_options: Mapping[str, Any] | None = None,
         profile: str = STRICT.name,
         stopwords: Stopwords | None = None,
-        tagger: str | None = None,
         seed: int | None = None,
     ) -> None:
         self.profile = load_profile(profile)
         self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
-        if decomposition is None:
-            decomposition = choose_decomposition(self.bundle, self.profile)
-        decomposer_type = DECOMPOSERS.load(decomposition)
-        distributor = distribution if isinstance(distribution, Distributor) else DISTRIBUTORS.load(distribution)
-        mechanism_type = MECHANISMS.load(mechanism)
+        decomposer = DECOMPOSERS.choose(decomposition or choose_decomposition(self.bundle, self.profile))
+        distributor = DISTRIBUTORS.choose(distribution)
         self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
-        data_independent = decomposer_type.data_independent and distributor.data_independent
+        data_independent = decomposer.data_independent and distributor.data_independent
         if self.profile.public_allocation and not data_independent:
             raise ProfileError(
-                f"The profile {profile!r} allows only methods that do not look at the text: use words with uniform. "
-                f"Got {decomposition!r} with {distributor.name!r} instead."
+                f"The profile {profile!r} allows only methods that do not look at the text: `decomposition='words'` "
+                f"and `distribution='uniform'`. Got {decomposer.name!r} and {distributor.name!r} instead."
             )
         self.randomness = build_randomness(seed)
-        self._vectors = self.bundle.vectors(decomposer_type.name)
-        self._decomposer = decomposer_type(self.bundle, **({} if tagger is None else {"tagger": tagger}))
-        self._distributor = make_distributor(distributor, distribution_options or {})
-        self._mechanism = mechanism_type(self._vectors)
+        self._vectors = self.bundle.vectors(decomposer.name)
+        self._decomposer = DECOMPOSERS.build(decomposer, self.bundle, **(decomposition_options or {}))
+        self._distributor = DISTRIBUTORS.build(distributor, **(distribution_options or {}))
+        self._mechanism = MECHANISMS.build(MECHANISMS.choose(mechanism), self._vectors, **(mechanism_options or {}))
+        if self._mechanism.vectors is not self._vectors:
+            raise ParameterError(
+                f"The `mechanism` was built on other vectors than those of the bundle for {decomposer.name!r}. "
+                f"Build it with bundle.vectors({decomposer.name!r}), or give its name."
+            )
         self._kept = ENGLISH if self.stopwords == "keep" else frozenset()
         self._documents = count()
         self.terms = self._state_terms(data_independent=data_independent)
 
-    def obfuscate(self, text: str, *, epsilon: float) -> Obfuscation:
-        """Obfuscate one text with the budget ``epsilon``."""
+    def __repr__(self) -> str:
+        axes = ", ".join(method.description for method in (self._decomposer, self._distributor, self._mechanism))
+        return f"Obfuscator({self.bundle.manifest.name!r}, {axes}, profile {self.profile.name!r})"
+
+    def obfuscate(
+        self, text: str, *, epsilon: float | None = None, epsilon_per_word: float | None = None
+    ) -> Obfuscation:
+        """Obfuscate one text with the budget ``epsilon``, or ``epsilon_per_word`` times its number of words."""
         if not isinstance(text, str):
             raise ParameterError(f"A text must be a string. Got {type(text).__name__} instead.")
-        return next(self.obfuscate_all([text], epsilon=epsilon))
+        return next(self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word))
 
     def obfuscate_all(
         self,
         texts: Iterable[str | None],
         *,
-        epsilon: float,
+        epsilon: float | None = None,
+        epsilon_per_word: float | None = None,
         batch_size: int = BATCH_SIZE,
         first_document: int | None = None,
     ) -> Iterator[Obfuscation]:
-        """Obfuscate many texts, each with the budget ``epsilon``: one result per text, in order, as they are ready.
+        """Obfuscate many texts: one result per text, in order, as they are ready.
 
         Args:
-            texts: Any iterable, read a batch at a time; ``None`` is a missing text and gives a result too.
+            texts: Any iterable, read a batch at a time. ``None`` is a missing text and gets a result, too.
             epsilon: The budget of every single text.
-            batch_size: Texts worked on together. With a seed, results do not depend on it.
+            epsilon_per_word: The budget of a text per word of its own; instead of ``epsilon``.
+            batch_size: The number of texts to work on together. With a seed, results do not depend on it.
             first_document: The number of the first text, which with a seed selects its noise. By default the texts of
                 an Obfuscator are numbered on from 0.
         """
-        budget = check_budget(epsilon)
+        budget = Budget(epsilon, epsilon_per_word)
         check_batch_size(batch_size)
         if isinstance(texts, str | bytes):
-            raise ParameterError("Several texts are expected. For a single one, call obfuscate.")
+            raise ParameterError("`texts` must be several texts. For a single one, call obfuscate.")
         if first_document is not None and first_document < 0:
-            raise ParameterError(f"Documents are numbered from 0. Got {first_document} instead.")
+            raise ParameterError(f"`first_document` must be 0 or more. Got {first_document} instead.")
         numbers = self._documents if first_document is None else count(first_document)
         return self._obfuscate_batches(texts, budget, batch_size, numbers)
 
+    def obfuscate_file(
+        self,
+        source: str | Path,
+        target: str | Path,
+        *,
+        epsilon: float | None = None,
+        epsilon_per_word: float | None = None,
+        column: str = TEXT_COLUMN,
+        outcome_column: str | None = OUTCOME_COLUMN,
+        format: str | None = None,  # noqa: A002 # what users call it
+        certificate: str | Path | None = None,
+        batch_size: int = BATCH_SIZE,
+        resume: bool = False,
+        overwrite: bool = False,
+        progress: Progress = ignore_progress,
+    ) -> JobReport:
+        """Obfuscate a file of texts: row by row into another file of the same format, resumable.
+
+        Args:
+            source: The file to read: txt (a document per line), csv, tsv, jsonl or parquet, also compressed.
+            target: The file to write; it gets its name when it is complete.
+            epsilon: The budget of every document.
+            epsilon_per_word: The budget per word; instead of ``epsilon``.
+            column: The column with the texts.
+            outcome_column: The column to write each row's outcome to; ``None`` writes none.
+            format: The format, if the name of the file does not tell it.
+            certificate: Where to write the certificate.
+            batch_size: The number of documents to work on together.
+            resume: Resume an unfinished run.
+            overwrite: Replace files that exist.
+            progress: Called with how far the work is.
+        """
+        options = JobOptions(
+            Budget(epsilon, epsilon_per_word),
+            Layout(column, outcome_column, format),
+            batch_size,
+            overwrite,
+            None if certificate is None else Path(certificate),
+        )
+        return FileJob(Path(source), Path(target), options, resume=resume).run(self, progress)
+
     def _obfuscate_batches(
-        self, texts: Iterable[str | None], budget: float, batch_size: int, numbers: Iterator[int]
+        self, texts: Iterable[str | None], budget: Budget, batch_size: int, numbers: Iterator[int]
     ) -> Iterator[Obfuscation]:
         for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
             documents = [Document.parse(text or "") for text in batch]
+            takes_part = [[word not in self._kept for word in document.words] for document in documents]
+            budgets = [budget.of(sum(takes)) for takes in takes_part]
             scores = self._distributor.score(documents)
             chunks = self._decomposer.decompose(documents)
-            plans = [self._plan(*parts, budget) for parts in zip(documents, chunks, scores, strict=True)]
+            plans = [self._plan(*parts) for parts in zip(documents, chunks, scores, takes_part, budgets, strict=True)]
             chosen = self._mechanism.perturb([self._request(plan, next(numbers)) for plan in plans])
-            for text, document, given, plan, rows in zip(batch, documents, scores, plans, chosen, strict=True):
-                yield self._finish(document, given, plan, rows, budget, missing=text is None)
+            for text, *parts in zip(batch, documents, scores, plans, chosen, budgets, strict=True):
+                yield self._finish(*parts, missing=text is None)
 
     def _plan(
-        self, document: Document, chunks: Sequence[Chunk], scores: Sequence[Score], budget: float
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        scores: Sequence[Score],
+        takes_part: Sequence[bool],
+        budget: float,
     ) -> list[_Planned]:
         """Decide, before any noise is drawn, what is to become of every chunk."""
-        shares = allocate(
-            scores,
-            [word not in self._kept for word in document.words],
-            budget=budget,
-            invert=self._distributor.invert,
-            missing=self.profile.missing,
+        shares = (
+            allocate(scores, takes_part, budget=budget, invert=self._distributor.invert, missing=self.profile.missing)
+            if any(takes_part)
+            else [0.0] * len(scores)
         )
         plan: list[_Planned] = []
         if [chunk.start for chunk in chunks] + [len(document.words)] != [0, *(chunk.stop for chunk in chunks)]:
@@ -239,17 +274,29 @@ class Obfuscator:
         *,
         missing: bool,
     ) -> Obfuscation:
-        """Put the text together again, and count what became of it."""
+        """The result for a document, once the mechanism has chosen."""
         chosen = iter(rows.tolist())
         replacements = [
             None if planned.outcome.in_clear else spoken(self._vectors.entries[next(chosen)]) for planned in plan
         ]
+        outcome = DocumentOutcome.MISSING if missing else DocumentOutcome.of([planned.outcome for planned in plan])
+        return Obfuscation(
+            self._write_text(document, plan, replacements),
+            outcome,
+            tuple(_describe_chunks(document, scores, plan, replacements)),
+            Certificate(self.terms, budget, self._count(document, scores, plan, outcome)),
+        )
+
+    def _write_text(self, document: Document, plan: Sequence[_Planned], replacements: Sequence[str | None]) -> str:
+        """Put the text together again."""
         if self.profile.keeps_gaps:
-            text = document.assemble([planned.chunk for planned in plan], replacements)
-        else:
-            text = " ".join(replacement for replacement in replacements if replacement is not None)
-        outcomes = [planned.outcome for planned in plan]
-        outcome = DocumentOutcome.MISSING if missing else DocumentOutcome.of(outcomes)
+            return document.assemble([planned.chunk for planned in plan], replacements)
+        return " ".join(replacement for replacement in replacements if replacement is not None)
+
+    def _count(
+        self, document: Document, scores: Sequence[Score], plan: Sequence[_Planned], outcome: DocumentOutcome
+    ) -> Tally:
+        """Count what became of the document's words."""
         tally = Tally(documents=Counter([outcome]), largest_total=math.fsum(planned.share for planned in plan))
         for planned in plan:
             tally.words[planned.outcome] += planned.chunk.size
@@ -257,32 +304,18 @@ class Obfuscator:
         tally.unscored = sum(score is None and word not in self._kept for word, score in pairs)
         if self.profile.keeps_gaps:
             tally.symbols = document.count_symbols()
-        chunks = tuple(
-            ObfuscatedChunk(
-                planned.chunk,
-                document.written(planned.chunk),
-                tuple(scores[planned.chunk.start : planned.chunk.stop]),
-                planned.share,
-                planned.outcome,
-                replacement,
-            )
-            for planned, replacement in zip(plan, replacements, strict=True)
-        )
-        return Obfuscation(text, outcome, chunks, Certificate(self.terms, budget, tally))
+        return tally
 
     def _state_terms(self, *, data_independent: bool) -> Terms:
         public = "public given the kept stopwords" if self._kept else "public"
+        mechanism = self._mechanism
         return Terms(
             profile=self.profile,
-            decomposition=self._decomposer.description,
-            distribution=self._distributor.description,
+            decomposition=self._decomposer.as_dict(),
+            distribution=self._distributor.as_dict(),
+            mechanism={**mechanism.as_dict(), "guarantee": mechanism.guarantee, "index": mechanism.index},
             allocation=public if data_independent else "data-dependent",
             stopwords=self.stopwords,
-            mechanism={
-                "name": self._mechanism.name,
-                "guarantee": self._mechanism.guarantee,
-                "index": self._mechanism.index,
-            },
             randomness={"source": self.randomness.source, "predictable": self.randomness.predictable},
             distance=self.bundle.distance(self._decomposer.name),
             bundle={
@@ -301,25 +334,24 @@ class Obfuscator:
         )
 
 
-def make_distributor(distributor: Distributor | type[Distributor], options: Mapping[str, Any]) -> Distributor:
-    """The distributor with its options, which one that is made already has."""
-    if not isinstance(distributor, Distributor):
-        return distributor(**options)
-    if options:
-        raise ParameterError("A distributor that is made already has its options. Give them when it is made.")
-    return distributor
-
-
-def check_batch_size(batch_size: int) -> None:
-    """Refuse a batch of nothing, and one that is no number of texts."""
-    if not isinstance(batch_size, Integral) or not 1 <= batch_size <= LARGEST_BATCH:
-        raise ParameterError(f"The batch size must be from 1 to {LARGEST_BATCH:,}. Got {batch_size!r} instead.")
+def _describe_chunks(
+    document: Document, scores: Sequence[Score], plan: Sequence[_Planned], replacements: Sequence[str | None]
+) -> Iterator[ObfuscatedChunk]:
+    for planned, replacement in zip(plan, replacements, strict=True):
+        yield ObfuscatedChunk(
+            planned.chunk,
+            document.written(planned.chunk),
+            tuple(scores[planned.chunk.start : planned.chunk.stop]),
+            planned.share,
+            planned.outcome,
+            replacement,
+        )
 
 
 def _check_texts(texts: Iterable[str | None]) -> Iterator[str | None]:
     for number, text in enumerate(texts, start=1):
         if text is not None and not isinstance(text, str):
             raise ParameterError(
-                f"Text {number} must be a string, or None where it is missing. Got {type(text).__name__} instead."
+                f"Text {number} must be a string, or None if it is missing. Got {type(text).__name__} instead."
             )
         yield text

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import math
 from abc import ABC
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from textveil.errors import ParameterError, UnknownNameError
 
 T = TypeVar("T")
+M = TypeVar("M", bound="Method")
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
@@ -21,30 +26,140 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
     return UnknownNameError(f"There is no {kind} {name!r}.{hint} Choose from: {', '.join(names)}.")
 
 
-class Method(ABC):
-    """A method of an axis, such as a distributor: it has a name, and says in full what its results depend on.
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something that a method lets its user choose.
+
+    It is declared once, on the method: its constructor, the command line, study files, certificates and help read it.
 
     Args:
-        options: What a method does not take itself; there must be none.
+        name: The parameter.
+        kind: The type of a value: ``int``, ``float``, ``str`` or ``bool``; ``object`` for anything.
+        default: The value by default. ``None`` is then a value, too.
+        help: A sentence, as ``--help`` shows it.
+        choices: The only values, if they are few.
+        least: The least value of a number.
+        flag: How the command line spells the option, if not by its name.
+        changes_results: Whether results depend on it. A batch size, for one, changes none.
+    """
+
+    name: str
+    kind: type
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    flag: str | None = None
+    changes_results: bool = True
+
+    def check(self, value: Any, *, of: str) -> Any:
+        """The value, if it is of the right kind and among the allowed ones.
+
+        >>> Option("steps", int, 50, "Number of steps.", least=1).check(0, of="gradients")
+        Traceback (most recent call last):
+        textveil.errors.ParameterError: `steps` of gradients must be a whole number of at least 1. Got 0 instead.
+        """
+        if (value is None and self.default is None) or self.kind is object:
+            return value
+        if self.choices and value not in self.choices:
+            raise unknown_name(f"`{self.name}` of {of}", value, self.choices)
+        if not isinstance(value, _ACCEPTED[self.kind]) or (isinstance(value, bool) and self.kind is not bool):
+            raise self._refuse(value, of)
+        if self.least is not None and not self.least <= value < math.inf:  # NaN fails, too
+            raise self._refuse(value, of)
+        return value if self.kind is str else self.kind(value)
+
+    def _refuse(self, value: Any, of: str) -> ParameterError:
+        least = "" if self.least is None else f" of at least {self.least:g}"
+        return ParameterError(f"`{self.name}` of {of} must be {_NAMES[self.kind]}{least}. Got {value!r} instead.")
+
+
+_ACCEPTED: dict[type, Any] = {int: Integral, float: Real, str: (str, Path), bool: bool}
+_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+class Method(ABC):
+    """A method of an axis, such as a distributor: it has a name, and options that it declares.
+
+    Args:
+        options: Values for some of its options; they become attributes.
     """
 
     kind: ClassVar[str]
-    """How errors call the axis."""
+    """What errors call the axis."""
     name: str
+    options: ClassVar[tuple[Option, ...]] = ()
+    """The options that this class adds to those of its bases, or declares anew."""
 
     def __init__(self, **options: Any) -> None:
-        if options:
-            raise ParameterError(f"The {self.kind} {self.name!r} has no {', '.join(options)} to choose.")
+        declared = self.list_options()
+        for name in options:
+            if name not in declared:
+                raise self._unknown_option(name, declared)
+        for name, option in declared.items():
+            setattr(self, name, option.check(options.get(name, option.default), of=self.name))
+
+    @classmethod
+    def list_options(cls) -> dict[str, Option]:
+        """All options by name, those of the bases first."""
+        found: dict[str, Option] = {}
+        for base in reversed(cls.__mro__):
+            found |= {option.name: option for option in vars(base).get("options", ())}
+        return found
+
+    @classmethod
+    def check_options(cls, given: Iterable[str]) -> None:
+        """Refuse the name of an option that this method does not have."""
+        for name in given:
+            if name not in cls.list_options():
+                raise cls._unknown_option(name, cls.list_options())
+
+    @classmethod
+    def _unknown_option(cls, name: str, declared: Iterable[str]) -> ParameterError:
+        if not declared:
+            return ParameterError(f"The {cls.kind} {cls.name!r} has no options. Got `{name}`.")
+        return unknown_name(f"option of the {cls.kind} {cls.name!r}", name, declared)
+
+    @property
+    def model_used(self) -> Mapping[str, str] | None:
+        """The external model that its results depend on: its ``name`` and ``sha256``."""
+        return None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The method as a certificate records it: its name, the options that change results, and its model."""
+        declared = self.list_options().values()
+        options = {option.name: _plain(getattr(self, option.name)) for option in declared if option.changes_results}
+        model = self.model_used
+        return {"name": self.name, "options": options, "model": None if model is None else dict(model)}
 
     @property
     def description(self) -> str:
-        """The name, and all that was chosen besides and makes other results."""
-        return self.name
+        """The name, with everything besides it that changes results."""
+        return describe_method(self.as_dict(), {option.name: option.default for option in self.list_options().values()})
 
     @property
     def versions(self) -> dict[str, str]:
         """The software that its results depend on, besides textveil itself."""
         return {}
+
+
+def describe_method(method: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> str:
+    """A method that :meth:`Method.as_dict` recorded, in one line: its model, and options other than the default.
+
+    >>> describe_method({"name": "gradients", "options": {"steps": 9}, "model": None}, {"steps": 50})
+    'gradients (steps 9)'
+    """
+    model = method["model"]
+    details = [] if model is None else [f"{model['name']} {model['sha256'][:12]}"]
+    details += [f"{name} {value}" for name, value in method["options"].items() if (defaults or {}).get(name) != value]
+    return f"{method['name']} ({', '.join(details)})" if details else str(method["name"])
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 class Registry(Generic[T]):
@@ -71,6 +186,24 @@ class Registry(Generic[T]):
             raise unknown_name(self.kind, name, self._targets)
         module, _, attribute = self._targets[canonical].partition(":")
         return cast("T", getattr(importlib.import_module(module), attribute))
+
+    def choose(self, method: str | M) -> type[M] | M:
+        """A method by its name, not built yet; one that is built already is itself."""
+        if isinstance(method, Method):
+            if method.kind != self.kind:
+                raise ParameterError(f"`{self.kind}` must be a {self.kind}. Got the {method.kind} {method.name!r}.")
+            return method
+        if not isinstance(method, str):
+            raise ParameterError(f"`{self.kind}` must be a name or a {self.kind}. Got {type(method).__name__} instead.")
+        return cast("type[M]", self.load(method))
+
+    def build(self, method: type[M] | M, *parts: Any, **options: Any) -> M:
+        """Build a chosen method with its options; one that is built already takes none."""
+        if not isinstance(method, Method):
+            return method(*parts, **options)
+        if options:
+            raise ParameterError(f"`{self.kind}_options` go with the name of a {self.kind}; this one is built already.")
+        return method
 
     def resolve(self, name: str) -> str:
         """The name that an alias stands for; what is not known stays as it is. Nothing is imported."""

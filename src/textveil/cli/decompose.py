@@ -7,15 +7,16 @@ import sys
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 from itertools import cycle, islice, takewhile
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.cli.method_options import choose_options, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS, TAGGERS
+from textveil.decomposition import DECOMPOSERS
 from textveil.errors import BundleError, ParameterError
 from textveil.language.sentences import find_sentences
 from textveil.language.stopwords import ENGLISH
@@ -35,6 +36,7 @@ Examples:
 
 
 @reporting_errors
+@with_method_options(DECOMPOSERS)
 def decompose(
     text: Annotated[
         list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads it from standard input.")
@@ -44,13 +46,11 @@ def decompose(
         list[str] | None,
         typer.Option("--decomposition", "-d", help=f"Only this one, or these: {', '.join(DECOMPOSERS)}."),
     ] = None,
-    tagger: Annotated[
-        str | None, typer.Option(help=f"What tells parts of speech for pos: {', '.join(TAGGERS)}.")
-    ] = None,
     bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder: it has the lexicons.")] = DEFAULT_BUNDLE,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the chunks as JSON: words from start to stop, and the text.")
     ] = False,
+    method_options: dict[str, Any],
 ) -> None:
     """Show how a text is split into chunks, under every decomposition side by side.
 
@@ -62,11 +62,10 @@ def decompose(
     document = Document.parse(read_text(text))
     opened = Bundle.load(bundle)
     chosen = [DECOMPOSERS.load(name) for name in decompositions or DECOMPOSERS]
-    if tagger is not None and all(decomposer.name != "pos" for decomposer in chosen):
-        raise ParameterError("--tagger goes with the decomposition pos.")
+    refuse_unused(method_options, chosen, {"--decomposition": DECOMPOSERS})
     found: dict[str, list[Chunk]] = {}
     for decomposer in chosen:
-        options = {"tagger": tagger} if tagger is not None and decomposer.name == "pos" else {}
+        options = choose_options(decomposer, method_options)
         try:
             found[decomposer.name] = decomposer(opened, **options).decompose([document])[0]
         except BundleError as error:  # other bundles may have fewer lexicons

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from textveil.distribution import Score
-from textveil.obfuscation import Obfuscation
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress, ignore_progress
 
 COLOURS = {

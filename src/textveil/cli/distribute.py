@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from textveil.cli.decompose import read_text
-from textveil.cli.encoder_options import EncoderName, Steps, choose_options
+from textveil.cli.method_options import choose_options, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
 from textveil.cli.share_page import Division, draw_page
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
@@ -34,6 +34,7 @@ Examples:
 
 
 @reporting_errors
+@with_method_options(DISTRIBUTORS)
 def distribute(
     text: Annotated[
         list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads it from standard input.")
@@ -48,11 +49,10 @@ def distribute(
         str, typer.Option(help=f"What becomes of words without a score, and of stopwords: {', '.join(PROFILES)}.")
     ] = STRICT.name,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
-    encoder: EncoderName = None,
-    steps: Steps = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with the words as boxes to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print scores and shares as JSON.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that exists.")] = False,
+    method_options: dict[str, Any],
 ) -> None:
     """Show how a budget is divided over the words of a text, under every distribution side by side.
 
@@ -69,7 +69,7 @@ def distribute(
     kept = ENGLISH if rules.choose_stopwords(stopwords) == "keep" else frozenset()
     takes_part = [word not in kept for word in document.words]
     found: list[Division] = []
-    for distributor, scores in _score(document, distributions, encoder, steps):
+    for distributor, scores in _score(document, distributions, method_options):
         shares = allocate(scores, takes_part, budget=budget, invert=distributor.invert, missing=rules.missing)
         found.append(Division(distributor.name, distributor.description, scores, shares))
     words = [document.text[start:stop] for start, stop in document.spans]
@@ -84,12 +84,14 @@ def distribute(
 
 
 def _score(
-    document: Document, wanted: list[str] | None, encoder: str | None, steps: int | None
+    document: Document, wanted: list[str] | None, options: dict[str, Any]
 ) -> Iterator[tuple[Distributor, list[Score]]]:
     """The scores of each distribution that is wanted; of all that are installed, if none is named."""
-    for name in dict.fromkeys(DISTRIBUTORS.load(name).name for name in wanted or DISTRIBUTORS):
+    chosen = {DISTRIBUTORS.load(name).name: DISTRIBUTORS.load(name) for name in wanted or DISTRIBUTORS}
+    refuse_unused(options, chosen.values(), {"--distribution": DISTRIBUTORS})
+    for name, method in chosen.items():
         try:
-            distributor = DISTRIBUTORS.load(name)(**choose_options(name, encoder, steps, strict=bool(wanted)))
+            distributor = method(**choose_options(method, options))
             (scores,) = distributor.score([document])
         except (MissingExtraError, ResourceError) as error:
             if wanted:

@@ -17,9 +17,10 @@ from textveil.evaluation import CLASSIFIERS, METRICS, Dataset, Evaluation, Evalu
 from textveil.evaluation.base import Measurement, check_seeds
 from textveil.evaluation.classification import CLASSIFIER, SEEDS
 from textveil.evaluation.files import PairedFiles
-from textveil.evaluation.replay import load_certificate, replay
+from textveil.evaluation.replay import replay
 from textveil.jobs import check_free
-from textveil.obfuscation import Obfuscation
+from textveil.privacy.certificate import Certificate
+from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
@@ -122,7 +123,7 @@ def evaluate(
     pairs = PairedFiles(original, obfuscated, text, obfuscated_text, label, attribute, format_name).read()
     folder = None if no_cache else cache or original.with_name(f"{original.name}.scores")
     dataset = Dataset(pairs.originals, label=pairs.label, attribute=pairs.attribute, folder=folder)
-    issued = None if certificate is None else load_certificate(certificate)
+    issued = None if certificate is None else Certificate.load(certificate)
     with showing_progress(quiet, unit_of=_unit_of) as progress:
         evaluator = Evaluator(dataset, wanted, {name: given for name, given in options.items() if given}, progress)
         chunks = None if issued is None else _replay(issued, pairs.originals, bundle, wanted, progress)
@@ -169,7 +170,7 @@ def _choose_classifier(
 
 
 def _replay(
-    certificate: dict[str, Any], texts: list[str | None], bundle: str, wanted: list[str] | None, progress: Progress
+    certificate: Certificate, texts: list[str | None], bundle: str, wanted: list[str] | None, progress: Progress
 ) -> list[Obfuscation] | None:
     """What became of every chunk, where a metric asks for it and it can be worked out again."""
     if wanted is not None and not {"inversion", "clear_text"} & set(wanted):

@@ -12,14 +12,15 @@ import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import explain, showing_progress, summarise, warn_of_clear_words
-from textveil.cli.encoder_options import EncoderName, Steps, choose_options
+from textveil.cli.method_options import choose_options, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS, TAGGERS
+from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError
 from textveil.jobs import Budget, FileJob, JobOptions, StreamJob, check_free
+from textveil.language.batches import BATCH_SIZE
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import BATCH_SIZE, DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscation, Obfuscator
+from textveil.obfuscation import DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.profiles import PROFILES, STRICT
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
@@ -43,6 +44,7 @@ def _names(registry: Any) -> str:
 
 
 @reporting_errors
+@with_method_options(DECOMPOSERS, DISTRIBUTORS, MECHANISMS)
 def obfuscate(
     text: Annotated[
         list[str] | None,
@@ -85,13 +87,8 @@ def obfuscate(
     distribution: Annotated[
         str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
-    encoder: EncoderName = None,
-    steps: Steps = None,
     mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
-    tagger: Annotated[
-        str | None, typer.Option(help=f"What tells parts of speech for --decomposition pos: {', '.join(TAGGERS)}.")
-    ] = None,
     bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder.")] = DEFAULT_BUNDLE,
     seed: Annotated[
         int | None, typer.Option(help="Make the noise repeatable, and so predictable: for experiments only.")
@@ -115,6 +112,7 @@ def obfuscate(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar and no summary; warnings stay.")
     ] = False,
+    method_options: dict[str, Any],
 ) -> None:
     """Obfuscate a text, a file of texts, or standard input.
 
@@ -128,15 +126,14 @@ def obfuscate(
     budget = Budget(epsilon, epsilon_per_word)
     words = _choose_text(text, input_file)
     _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
-    obfuscator = Obfuscator(
+    obfuscator = _build_obfuscator(
         bundle,
-        decomposition=decomposition,
-        distribution=distribution,
-        distribution_options=choose_options(distribution, encoder, steps, strict=True),
-        mechanism=mechanism,
+        decomposition,
+        distribution,
+        mechanism,
+        method_options,
         profile=profile,
-        stopwords=stopwords,  # type: ignore[arg-type] # the profile checks it
-        tagger=tagger,
+        stopwords=stopwords,
         seed=seed,
     )
     if words is not None:
@@ -161,6 +158,32 @@ def obfuscate(
             report(line)
     if warning := warn_of_clear_words(finished.certificate):
         report(warning)
+
+
+def _build_obfuscator(
+    bundle: str, decomposition: str | None, distribution: str, mechanism: str, given: dict[str, Any], **settings: Any
+) -> Obfuscator:
+    """The obfuscator, with every option handed to the methods that take it."""
+    split, divide, perturb = (
+        registry.load(name)
+        for registry, name in (
+            (DECOMPOSERS, decomposition or DECOMPOSITION),
+            (DISTRIBUTORS, distribution),
+            (MECHANISMS, mechanism),
+        )
+    )
+    axes = {"--decomposition": DECOMPOSERS, "--distribution": DISTRIBUTORS, "--mechanism": MECHANISMS}
+    refuse_unused(given, (split, divide, perturb), axes)
+    return Obfuscator(
+        bundle,
+        decomposition=decomposition,
+        decomposition_options=choose_options(split, given),
+        distribution=distribution,
+        distribution_options=choose_options(divide, given),
+        mechanism=mechanism,
+        mechanism_options=choose_options(perturb, given),
+        **settings,
+    )
 
 
 def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | None:
@@ -202,7 +225,7 @@ def _obfuscate_text(
     result = obfuscator.obfuscate(text, epsilon=resolved.epsilon)
     certificate = replace(result.certificate, average_length=resolved.average_length)
     if as_json:
-        typer.echo(json.dumps(_as_dict(result, certificate), indent=2))
+        typer.echo(json.dumps({**result.as_dict(), "certificate": certificate.as_dict()}, indent=2))
     else:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
         typer.echo(result.text)
@@ -211,21 +234,3 @@ def _obfuscate_text(
     if warning := warn_of_clear_words(certificate):
         report(warning)
     return certificate
-
-
-def _as_dict(result: Obfuscation, certificate: Certificate) -> dict[str, Any]:
-    return {
-        "text": result.text,
-        "outcome": result.outcome.value,
-        "chunks": [
-            {
-                "chunk": chunk.original,
-                "scores": chunk.scores,
-                "share": chunk.share,
-                "outcome": chunk.outcome.value,
-                "replacement": chunk.replacement,
-            }
-            for chunk in result.chunks
-        ],
-        "certificate": certificate.as_dict(),
-    }

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from importlib.metadata import version
 from itertools import compress
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textveil.bundles.bundle import Bundle
 from textveil.language.contractions import CONTRACTIONS
@@ -27,7 +27,7 @@ class Decomposer(Method):
     data_independent: ClassVar[bool] = False
     """Whether the chunks depend on nothing but the number of words."""
 
-    def __init__(self, bundle: Bundle, **options: str) -> None:
+    def __init__(self, bundle: Bundle, **options: Any) -> None:
         super().__init__(**options)
         self.bundle = bundle
 
@@ -44,7 +44,7 @@ class Decomposer(Method):
 class LexiconDecomposer(Decomposer):
     """Takes the longest expressions of the bundle's lexicon, from left to right."""
 
-    def __init__(self, bundle: Bundle, **options: str) -> None:
+    def __init__(self, bundle: Bundle, **options: Any) -> None:
         super().__init__(bundle, **options)
         self.index = bundle.lexicon(self.name)
 

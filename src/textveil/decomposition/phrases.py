@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from textveil.bundles.bundle import Bundle
 from textveil.decomposition.base import Decomposer, build_chunks
 from textveil.language.sentences import find_sentences
-from textveil.language.tagging import TAGGERS, load_phrase_tagger
+from textveil.language.tagging import TAGGER_OPTION, load_phrase_tagger
 from textveil.language.text import Chunk, Document
 from textveil.language.word_stream import Expression, WordStream
 
@@ -19,31 +20,28 @@ class Phrases(Decomposer):
 
     Args:
         bundle: Not used: the tables come with textveil.
-        tagger: ``textveil``, which was trained on words in lower case without punctuation, or ``nltk``, NLTK's own.
+        options: The ``tagger``.
     """
 
     name = "pos"
 
-    def __init__(self, bundle: Bundle, *, tagger: str = TAGGERS[0], **options: str) -> None:
-        super().__init__(bundle, **options)
-        self._tagger = tagger
-        self._phrases = load_phrase_tagger(tagger)
+    options = (TAGGER_OPTION,)
+    tagger: str
 
-    @property
-    def description(self) -> str:
-        """The name, and the tagger unless it is ours."""
-        return self.name if self._tagger == TAGGERS[0] else f"{self.name} (tagger {self._tagger})"
+    def __init__(self, bundle: Bundle, **options: Any) -> None:
+        super().__init__(bundle, **options)
+        self._phrases = load_phrase_tagger(self.tagger)
 
     def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
         """One chunk per phrase, without the stopwords at its edges."""
         return [build_chunks(*found) for found in zip(documents, self._find(documents), strict=True)]
 
     def _find(self, documents: Sequence[Document]) -> list[list[Expression]]:
-        row = WordStream(documents)
+        stream = WordStream(documents)
         lengths = [stop - start for document in documents for start, stop in find_sentences(document)]
-        begins = np.ones(len(row), dtype=bool)
-        words = list(row)
+        begins = np.ones(len(stream), dtype=bool)
+        words = list(stream)
         begins[np.flatnonzero(list(map(bool, words)))] = self._phrases.begin_phrases(list(filter(None, words)), lengths)
         starts = np.flatnonzero(begins)
-        stops = np.append(starts, len(row))[1:]
-        return row.split(starts, stops, row.mark_stopwords())
+        stops = np.append(starts, len(stream))[1:]
+        return stream.split(starts, stops, stream.mark_stopwords())

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from numbers import Integral
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from textveil.errors import ParameterError
 from textveil.extras import require_version
 from textveil.language.text import Document
-from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, Encoder
+from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, PAPER_ENCODER, Encoder
 from textveil.models.files import EXTRA, ModelFiles
-from textveil.registry import Method
+from textveil.registry import Method, Option
 
 Score: TypeAlias = float | None
 """How important a word is; ``None`` where the method gives no answer."""
@@ -35,36 +32,36 @@ class Distributor(Method):
 
 
 class EncoderDistributor(Distributor):
-    """Asks an encoder, which is loaded when it is first needed.
+    """Asks an encoder, which is loaded on first use."""
 
-    Args:
-        model: A resource, a folder, or the OWNER/NAME of a model in the cache of Hugging Face.
-        batch_size: Windows of text that are read at a time. Scores do not depend on it, but for rounding.
-        device: A device of PyTorch; by default a GPU if there is one.
-    """
-
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            "model",
+            str,
+            DEFAULT_ENCODER,
+            f"Encoder: a resource, a folder, or OWNER/NAME in the Hugging Face cache. The paper's: {PAPER_ENCODER}.",
+            flag="--encoder",
+            changes_results=False,  # its files do, and they are recorded
+        ),
+        Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
+        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+    )
+    model: str
+    batch_size: int
+    device: str | None
     packages: tuple[str, ...] = ("torch", "transformers")
-    """What runs the encoder."""
+    """The software that runs the encoder."""
 
-    def __init__(
-        self,
-        *,
-        model: str | Path = DEFAULT_ENCODER,
-        batch_size: int = BATCH_SIZE,
-        device: str | None = None,
-        **options: Any,
-    ) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        for package in self.packages:  # which are better missed now than later
+        for package in self.packages:  # better missed now than later
             require_version(package, extra=EXTRA)
-        self.batch_size = check_count("batch size", batch_size)
-        self.device = device
-        self.files = ModelFiles.find(model)
+        self.files = ModelFiles.find(self.model)
 
     @property
-    def description(self) -> str:
-        """The name, and the encoder with the hash of its files."""
-        return f"{self.name} ({self.files.description})"
+    def model_used(self) -> Mapping[str, str]:
+        """The encoder."""
+        return self.files.as_dict()
 
     @property
     def versions(self) -> dict[str, str]:
@@ -79,10 +76,3 @@ class EncoderDistributor(Distributor):
     @abstractmethod
     def load(self) -> Encoder:
         """Load the encoder."""
-
-
-def check_count(name: str, count: int) -> int:
-    """The count, if it is a positive whole number."""
-    if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-        raise ParameterError(f"The {name} must be a whole number of at least 1. Got {count!r} instead.")
-    return int(count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +37,13 @@ class CachedDistributor(Distributor):
         self.invert = distributor.invert
         self._kept = ScoreCache(folder, self.identity)
 
+    def as_dict(self) -> dict[str, Any]:
+        """As without the cache: the scores are the same."""
+        return self.distributor.as_dict()
+
     @property
     def description(self) -> str:
-        """As without the cache: the scores are the same."""
+        """As without the cache."""
         return self.distributor.description
 
     @property

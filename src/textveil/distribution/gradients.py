@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from textveil.distribution.base import EncoderDistributor, Score, check_count
+from textveil.distribution.base import EncoderDistributor, Score
 from textveil.extras import require
 from textveil.language.text import Document
 from textveil.models.encoders import Batch, Encoder
 from textveil.models.files import EXTRA
+from textveil.registry import Option
 
 STEPS = 50
 BATCH_SIZE = 2
@@ -23,25 +25,17 @@ class Gradients(EncoderDistributor):
 
     The output is the sum of the mean-pooled last hidden state. From a baseline of zeros to the words' embeddings, its
     gradients are integrated; a token's score is the L2 norm of its attribution, and the tokens of a word are summed.
-
-    Args:
-        steps: Gradients that an integral is worked out from.
-        batch_size: Windows of text that are read at a time.
-        options: Those of all distributors that ask an encoder.
     """
 
     name = "gradients"
     invert = True
     packages = ("captum", "torch", "transformers")
 
-    def __init__(self, *, steps: int = STEPS, batch_size: int = BATCH_SIZE, **options: Any) -> None:
-        super().__init__(batch_size=batch_size, **options)
-        self.steps = check_count("steps", steps)
-
-    @property
-    def description(self) -> str:
-        """The name, the encoder, and the steps."""
-        return f"{self.name} ({self.files.description}, {self.steps} steps)"
+    options = (
+        Option("steps", int, STEPS, "Number of integration steps.", least=1),
+        replace(EncoderDistributor.list_options()["batch_size"], default=BATCH_SIZE),
+    )
+    steps: int
 
     def load(self) -> Encoder:
         """Load the encoder with the implementation of attention that transformers prefers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textveil.distribution.base import Distributor, Score
 from textveil.language.senses import Senses
 from textveil.language.sentences import find_sentences
-from textveil.language.tagging import TAGGERS, load_phrase_tagger
+from textveil.language.tagging import TAGGER_OPTION, load_phrase_tagger
 from textveil.language.text import Document
 from textveil.resources import find
 
@@ -41,27 +41,25 @@ class InformationContent(Distributor):
     The sense is the one that NLTK's Lesk chooses among those of the word's part of speech: its gloss has the most words
     of the document. Its information content is averaged over the corpora that have the sense; a sense that none has
     counts as the rarest of all.
-
-    Args:
-        tagger: What tells parts of speech: ``textveil`` or ``nltk``.
     """
 
     name = "ic"
     invert = True
 
-    def __init__(self, *, tagger: str = TAGGERS[0], **options: Any) -> None:
+    options = (TAGGER_OPTION,)
+    tagger: str
+
+    def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._tagger_name = tagger
-        self._tagger = load_phrase_tagger(tagger).tagger
+        self._tagger = load_phrase_tagger(self.tagger).tagger
         self._senses = Senses(find("wordnet"), find("wordnet-ic"))
         self._numbers = {"": 0}  # of the words in glosses
         self._look_up = lru_cache(maxsize=_REMEMBERED)(self._list_senses)
 
     @property
-    def description(self) -> str:
-        """The name, WordNet with the hash of all files, and the tagger unless it is ours."""
-        tagger = "" if self._tagger_name == TAGGERS[0] else f", tagger {self._tagger_name}"
-        return f"{self.name} (wordnet {self._senses.hash}{tagger})"
+    def model_used(self) -> Mapping[str, str]:
+        """WordNet, with its information content files."""
+        return {"name": "wordnet", "sha256": self._senses.sha256}
 
     @property
     def versions(self) -> dict[str, str]:

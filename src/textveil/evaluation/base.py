@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 from textveil.errors import ParameterError
 from textveil.evaluation.dataset import Classes, Dataset
 from textveil.evaluation.texts import Texts
-from textveil.obfuscation import Obfuscation
+from textveil.privacy.certificate import Certificate
+from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Method
 from textveil.version import __version__
@@ -36,7 +37,7 @@ class Case:
     Args:
         dataset: The originals, with label and attribute.
         obfuscated: An obfuscated text for every original.
-        certificate: The certificate of the obfuscation, as JSON holds it.
+        certificate: The certificate of the obfuscation.
         obfuscations: What became of the chunks of every original.
         measured: What was measured before, by the name of the metric.
         progress: Is told how far the work is.
@@ -44,7 +45,7 @@ class Case:
 
     dataset: Dataset
     obfuscated: Texts
-    certificate: Mapping[str, Any] | None = None
+    certificate: Certificate | None = None
     obfuscations: Sequence[Obfuscation] | None = None
     measured: Mapping[str, Measurement] = field(default_factory=dict)
     progress: Progress = ignore_progress

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from textveil.errors import InputError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
 from textveil.language.words import find_words
-from textveil.obfuscation import ObfuscatedChunk, Obfuscation
+from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import Outcome
+from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 
 RETURNED = "returned"
 """Chunks that the mechanism chose, and that are what they were by chance."""
@@ -41,7 +42,7 @@ class ClearText(Metric):
 
     def measure(self, case: Case) -> Measurement:
         """Count them, from the certificate; name them, where chunks are known."""
-        counts = read_counts(case.certificate or {})
+        counts = read_counts(case.certificate)
         total = sum(counts.values())
         clear = {name: counts[name] for name in REASONS if name in counts}
         shown: dict[str, list[str]] = {}
@@ -60,19 +61,16 @@ class ClearText(Metric):
         return self.say(line, values, words=shown, counts=clear)
 
 
-def read_counts(certificate: Mapping[str, Any]) -> dict[str, int]:
+def read_counts(certificate: Certificate | None) -> dict[str, int]:
     """The words of every outcome that a certificate counts.
 
     Raises:
-        InputError: It has none.
+        InputError: It counts none.
     """
-    counts = certificate.get("words")
-    outcomes = {outcome.value for outcome in Outcome}
-    if not isinstance(counts, Mapping) or set(counts) != outcomes or not all(type(n) is int for n in counts.values()):
-        raise InputError("This is no certificate of textveil: it does not count words by outcome. Give another file.")
+    counts = {} if certificate is None else {outcome.value: certificate.tally.words[outcome] for outcome in Outcome}
     if not sum(counts.values()):
         raise InputError("The certificate counts no words. Give that of the obfuscated file.")
-    return dict(counts)
+    return counts
 
 
 def count_unchanged(obfuscations: Sequence[Obfuscation]) -> dict[str, Counter[str]]:

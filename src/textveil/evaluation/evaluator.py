@@ -10,7 +10,8 @@ from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.evaluation.base import Case, Measurement, Metric
 from textveil.evaluation.dataset import Dataset
 from textveil.evaluation.metrics import METRICS
-from textveil.obfuscation import Obfuscation
+from textveil.privacy.certificate import Certificate
+from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress, ignore_progress
 from textveil.version import __version__
 
@@ -93,14 +94,14 @@ class Evaluator:
         self,
         obfuscated: Sequence[str | None],
         *,
-        certificate: Mapping[str, Any] | None = None,
+        certificate: Certificate | None = None,
         obfuscations: Sequence[Obfuscation] | None = None,
     ) -> Evaluation:
         """Measure an obfuscation of the data set.
 
         Args:
             obfuscated: An obfuscated text for every original, in the same order.
-            certificate: The certificate of the obfuscation, as JSON holds it.
+            certificate: The certificate of the obfuscation.
             obfuscations: What :meth:`Obfuscator.obfuscate_all` gave for the originals.
 
         Raises:

@@ -16,8 +16,8 @@ from textveil.language.stopwords import ENGLISH
 from textveil.language.text import spoken
 from textveil.language.words import find_words
 from textveil.mechanisms.madlib import Madlib
-from textveil.obfuscation import Obfuscation
 from textveil.privacy.certificate import Terms
+from textveil.privacy.results import Obfuscation
 from textveil.randomness import SeededRandomness
 
 LARGEST_SAMPLE = 10_000
@@ -126,7 +126,7 @@ class Inversion(Metric):
         obfuscations = case.obfuscations or ()
         terms = obfuscations[0].certificate.terms
         self._check(terms)
-        decomposition = terms.decomposition.partition(" ")[0]
+        decomposition = terms.decomposition["name"]
         vectors = self.bundle.vectors(decomposition)
         attacker = Attacker(vectors, self.bundle.counts(decomposition), keeps_stopwords=terms.stopwords == "keep")
         chunks = self._draw(collect(obfuscations, vectors))

@@ -20,8 +20,9 @@ from textveil.experiments.datasets import Description, PreparedDataset, find_dat
 from textveil.experiments.grid import Cell, Environment
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
 from textveil.experiments.study import Options, Study
-from textveil.obfuscation import Obfuscation, Obfuscator
+from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.results import Obfuscation
 from textveil.version import __version__
 
 T = TypeVar("T")
@@ -182,7 +183,7 @@ class CellRunner:
         made = self.obfuscate(cell)
         tally = Tally.over(result.certificate.tally for result in made)
         average = self.prepared(cell.dataset).description.average_length
-        certificate = Certificate(made[0].certificate.terms, cell.epsilon, tally, average).as_dict()
+        certificate = Certificate(made[0].certificate.terms, cell.epsilon, tally, average)
         texts, outcomes = [result.text for result in made], [result.outcome.value for result in made]
         self.store.write_texts(cell, texts, outcomes, certificate, time.monotonic() - started)
         return made

@@ -51,7 +51,7 @@ class Timings:
         for state in states:
             if state.texts is not None:
                 timed += 1
-                texts = sum(state.texts.certificate["documents"].values())
+                texts = state.texts.certificate.tally.documents.total()
                 self.add(OBFUSCATION, state.texts.seconds, texts)
                 for metric, value in state.values.items():
                     self.add(metric, value.seconds, texts)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from textveil.analysis import Results
 from textveil.analysis.columns import STD, WORDS
+from textveil.experiments.grid import Cell
 from textveil.experiments.status import CellState
-from textveil.experiments.store import Store, Value
+from textveil.experiments.store import CellTexts, Store, Value
 from textveil.experiments.study import StudyFile
 from textveil.experiments.tables import write_table
+from textveil.registry import describe_method
 from textveil.storage.atomic import writing
 from textveil.version import __version__
 
@@ -39,18 +41,17 @@ def build_records(file: StudyFile, states: Iterable[CellState]) -> list[Record]:
     for state in states:
         if state.texts is None:
             continue
-        common = _describe_cell(file, state)
-        words: Mapping[str, int] = state.texts.certificate["words"]
+        common = _describe_cell(file, state.cell, state.texts)
+        words = state.texts.certificate.tally.words
         for outcome, column in WORDS.items():
-            records.append({**common, "metric": column, "value": float(words[outcome.value])})
+            records.append({**common, "metric": column, "value": float(words[outcome])})
         for metric, value in state.values.items():
             records += ({**common, **found} for found in _describe_value(metric, value))
     return [{column: record.get(column) for column in _ORDER} for record in records]
 
 
-def _describe_cell(file: StudyFile, state: CellState) -> Record:
-    cell, texts = state.cell, state.texts
-    certificate: Mapping[str, Any] = texts.certificate if texts else {}
+def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
+    certificate = texts.certificate
     return {
         "study": file.study.name,
         "cell": cell.id,
@@ -63,16 +64,16 @@ def _describe_cell(file: StudyFile, state: CellState) -> Record:
         "mechanism": cell.mechanism,
         "profile": cell.profile,
         "stopwords": cell.stopwords,
-        "texts": sum(certificate["documents"].values()),
-        "seconds": texts.seconds if texts else None,
+        "texts": certificate.tally.documents.total(),
+        "seconds": texts.seconds,
         "seed": cell.seed,
         "textveil": __version__,
         "study_sha256": file.sha256,
         "dataset_sha256": cell.texts,
         "bundle_sha256": cell.bundle,
-        "texts_sha256": texts.sha256 if texts else None,
-        "distribution_label": certificate["allocation"]["distribution"],
-        "versions": json.dumps(certificate["versions"], sort_keys=True),
+        "texts_sha256": texts.sha256,
+        "distribution_method": describe_method(certificate.terms.distribution),
+        "versions": json.dumps(dict(certificate.terms.versions), sort_keys=True),
     }
 
 
@@ -103,7 +104,7 @@ def name_value(metric: str, name: str) -> str:
 _ORDER = (
     "study", "cell", "dataset", "level", "epsilon", "epsilon_per_word", "decomposition", "distribution", "mechanism",
     "profile", "stopwords", "texts", "metric", "value", "std", "measured_by", "seconds", "seed", "textveil",
-    "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256", "distribution_label", "versions",
+    "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256", "distribution_method", "versions",
 )  # fmt: skip
 
 

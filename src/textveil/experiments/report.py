@@ -125,7 +125,7 @@ def _find_versions(states: Sequence[CellState]) -> dict[str, str]:
     found = {"textveil": __version__}
     for state in states:
         if state.texts is not None:
-            found |= state.texts.certificate["versions"]
+            found |= state.texts.certificate.terms.versions
         for value in state.values.values():
             found |= value.measurement.versions
     return found

@@ -15,6 +15,7 @@ from textveil.evaluation import Measurement
 from textveil.evaluation.texts import Texts
 from textveil.experiments.grid import Cell
 from textveil.experiments.tables import read_table, write_table
+from textveil.privacy.certificate import Certificate
 from textveil.storage.atomic import output_error, writing
 from textveil.storage.resumable import ResumableRun
 
@@ -28,7 +29,7 @@ OBFUSCATION = "obfuscation"
 class CellTexts:
     """What is known of the texts of a finished cell."""
 
-    certificate: Mapping[str, Any]
+    certificate: Certificate
     """With the counts of words by outcome."""
     sha256: str
     """Of the obfuscated texts, in their order."""
@@ -109,12 +110,13 @@ class Store:
         return any(self._texts.glob("*.json"))
 
     def write_texts(
-        self, cell: Cell, texts: Sequence[str], outcomes: Sequence[str], certificate: Mapping[str, Any], seconds: float
+        self, cell: Cell, texts: Sequence[str], outcomes: Sequence[str], certificate: Certificate, seconds: float
     ) -> CellTexts:
         """Keep the texts of a cell: the table first, then what says that it is complete."""
         found = CellTexts(certificate, Texts(texts).hash, seconds)
         write_table(self._locate_texts(cell), {"text": texts, "outcome": outcomes})
-        _write_json(self._texts / f"{cell.id}.json", {"cell": asdict(cell), **asdict(found)})
+        described = {"certificate": certificate.as_dict(), "sha256": found.sha256, "seconds": seconds}
+        _write_json(self._texts / f"{cell.id}.json", {"cell": asdict(cell), **described})
         return found
 
     def find_texts(self, cell: Cell) -> CellTexts | None:
@@ -123,7 +125,7 @@ class Store:
             return None
         return _read_json(
             self._texts / f"{cell.id}.json",
-            lambda values: CellTexts(values["certificate"], values["sha256"], values["seconds"]),
+            lambda values: CellTexts(Certificate.from_dict(values["certificate"]), values["sha256"], values["seconds"]),
         )
 
     def read_texts(self, cell: Cell) -> list[str]:
@@ -183,5 +185,5 @@ def _read_json(path: Path, unpack: Callable[[Any], T]) -> T | None:
         return unpack(json.loads(path.read_bytes()))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, InputError) as error:
         raise InputError(f"{str(path)!r} is damaged. Remove it: it is worked out again.") from error

@@ -1,9 +1,9 @@
 """Obfuscating files and streams of rows: aligned, streaming, and resumable where rows go from file to file."""
 
-from textveil.jobs.budget import Budget, ResolvedBudget
 from textveil.jobs.file import FileJob
 from textveil.jobs.options import JobOptions, JobReport, check_free
 from textveil.jobs.stream import StreamJob
+from textveil.privacy.budget import Budget, ResolvedBudget
 
 __all__ = [
     "Budget",

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from textveil.errors import ParameterError, TextveilError
-from textveil.jobs.budget import ResolvedBudget
+from textveil.jobs.base import ObfuscatesTexts
 from textveil.jobs.history import History
 from textveil.jobs.options import JobOptions, JobReport
 from textveil.jobs.partial import Partial
 from textveil.jobs.row_writer import RowWriter, read_texts
-from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import ResolvedBudget
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
 from textveil.tables import FileSource, Rows, Table, detect_format
@@ -42,7 +42,7 @@ class FileJob:
     resume: bool = False
     part_seconds: float = PART_SECONDS
 
-    def run(self, obfuscator: Obfuscator, progress: Progress = ignore_progress) -> JobReport:
+    def run(self, obfuscator: ObfuscatesTexts, progress: Progress = ignore_progress) -> JobReport:
         """Do it, or what is left of it."""
         started = time.monotonic()
         self.options.check(self.source, self.output)
@@ -72,7 +72,7 @@ class FileJob:
             partial.remove()
         return report
 
-    def _settings(self, obfuscator: Obfuscator, table: Table) -> dict[str, Any]:
+    def _settings(self, obfuscator: ObfuscatesTexts, table: Table) -> dict[str, Any]:
         """What must be the same when a run is resumed."""
         terms = obfuscator.terms
         return {
@@ -83,9 +83,9 @@ class FileJob:
             "epsilon given": self.options.budget.epsilon,
             "epsilon per word": self.options.budget.epsilon_per_word,
             "profile": terms.profile.name,
-            "decomposition": terms.decomposition,
-            "distribution": terms.distribution,
-            "mechanism": terms.mechanism["name"],
+            "decomposition": dict(terms.decomposition),
+            "distribution": dict(terms.distribution),
+            "mechanism": dict(terms.mechanism),
             "stopwords": terms.stopwords,
             "bundle": terms.bundle["sha256"],
             "randomness": obfuscator.randomness.fingerprint,

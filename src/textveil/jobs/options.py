@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from textveil.errors import BudgetError, OutputExistsError, ParameterError
-from textveil.jobs.budget import Budget, ResolvedBudget
-from textveil.obfuscation import BATCH_SIZE, Obfuscator, check_batch_size
+from textveil.jobs.base import ObfuscatesTexts
+from textveil.language.batches import BATCH_SIZE, check_batch_size
+from textveil.privacy.budget import Budget, ResolvedBudget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.tables import FORMATS, Layout, Table
 from textveil.tables.compression import strip_suffix
@@ -59,7 +60,7 @@ class JobOptions:
                 raise ParameterError(f"The output's name says {told}, and --format {self.layout.format_name}.")
 
     def report(
-        self, obfuscator: Obfuscator, budget: ResolvedBudget, tally: Tally, table: Table, started: float
+        self, obfuscator: ObfuscatesTexts, budget: ResolvedBudget, tally: Tally, table: Table, started: float
     ) -> JobReport:
         """Certify what was done."""
         certificate = Certificate(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from textveil.obfuscation import Obfuscation, Obfuscator
+from textveil.jobs.base import ObfuscatesTexts
 from textveil.privacy.certificate import Tally
 from textveil.privacy.outcomes import DocumentOutcome
+from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress
 from textveil.tables import Result, Rows, Source, Table, Writer
 
@@ -25,7 +26,7 @@ def read_texts(source: Source, table: Table, batch_size: int, progress: Progress
 class RowWriter:
     """Obfuscates rows on their way from a table to its writer."""
 
-    obfuscator: Obfuscator
+    obfuscator: ObfuscatesTexts
     epsilon: float
 
     def write(self, rows: Rows, writer: Writer, *, first_document: int | None = None) -> Tally:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from textveil.jobs.base import ObfuscatesTexts
 from textveil.jobs.options import JobOptions, JobReport, check_free
 from textveil.jobs.row_writer import RowWriter, read_texts
-from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import writing
@@ -32,7 +32,7 @@ class StreamJob:
     output: Path | None
     options: JobOptions
 
-    def run(self, obfuscator: Obfuscator, stream: BinaryIO, progress: Progress = ignore_progress) -> JobReport:
+    def run(self, obfuscator: ObfuscatesTexts, stream: BinaryIO, progress: Progress = ignore_progress) -> JobReport:
         """Do it; what is not written to the output goes to ``stream``."""
         started = time.monotonic()
         self.options.check(self.source.path if isinstance(self.source, FileSource) else None, self.output)

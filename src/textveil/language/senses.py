@@ -56,8 +56,8 @@ class Senses:
         self._parts: dict[str, _Part] = {}
 
     @cached_property
-    def hash(self) -> str:
-        """The first digits of a SHA-256 over all files."""
+    def sha256(self) -> str:
+        """One SHA-256 over all files."""
         endings = ("index.{}", "data.{}", "{}.exc")
         files = [self._wordnet / ending.format(part) for part in PARTS.values() for ending in endings]
         with _reading("wordnet"):

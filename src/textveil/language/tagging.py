@@ -15,11 +15,19 @@ import numpy as np
 
 from textveil.errors import InputError
 from textveil.language.word_stream import Array
-from textveil.registry import unknown_name
+from textveil.registry import Option, unknown_name
 from textveil.resources import find
 
 TAGGERS = ("textveil", "nltk")
 """What may tell the parts of speech."""
+TAGGER_OPTION = Option(
+    "tagger",
+    str,
+    TAGGERS[0],
+    "The part-of-speech tagger: textveil (trained on lowercase words without punctuation) or nltk (NLTK's own).",
+    choices=TAGGERS,
+)
+"""The option of every method that needs parts of speech."""
 TABLES = Path(__file__).with_name("pos.npz")
 
 _START, _END = ("-START-", "-START2-"), ("-END-", "-END2-")

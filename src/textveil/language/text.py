@@ -6,21 +6,16 @@ import operator
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, count, pairwise
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from textveil.language.contractions import CONTRACTIONS
 from textveil.language.words import PAUSE, WORD, find_words, spell_latin
 
 _UNUSUAL = re.compile(r"[^\w\s!-~]")
-
-LONG_BATCH = 1_000_000
-"""A batch of texts ends early when they have this many characters together, so that long texts need no more memory."""
-
-T = TypeVar("T")
 
 
 def cut(text: str, words: int) -> str:
@@ -118,24 +113,6 @@ class Document:
     def count_symbols(self) -> int:
         """How many characters of the gaps are neither space nor punctuation, such as emoji and loose accents."""
         return sum(unicodedata.category(character)[0] not in "PZ" for character in _UNUSUAL.findall(self.text))
-
-
-def batch_texts(items: Iterable[T], size: int, text_of: Callable[[T], str | None]) -> Iterator[list[T]]:
-    """Up to ``size`` items at a time, fewer where their texts are long.
-
-    >>> list(batch_texts("abcde", 2, text_of=str))
-    [['a', 'b'], ['c', 'd'], ['e']]
-    """
-    batch: list[T] = []
-    characters = 0
-    for item in items:
-        batch.append(item)
-        characters += len(text_of(item) or "")
-        if len(batch) == size or characters >= LONG_BATCH:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
 
 
 def spoken(entry: str) -> str:

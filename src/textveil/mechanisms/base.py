@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
+from textveil.registry import Method
 
 
 class Request(NamedTuple):
@@ -22,18 +23,19 @@ class Request(NamedTuple):
     generator: np.random.Generator
 
 
-class Mechanism(ABC):
+class Mechanism(Method):
     """Chooses an entry of the vocabulary for every chunk, at random, guided by the chunk's vector and share.
 
     A document's answer depends on its own request only: not on what else is in the batch. Whatever was added to a
     vector stays inside the mechanism.
     """
 
-    name: ClassVar[str]
+    kind = "mechanism"
     index: ClassVar[str] = "exact"
     guarantee: ClassVar[str]
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: Vectors, **options: Any) -> None:
+        super().__init__(**options)
         self.vectors = vectors
 
     @abstractmethod

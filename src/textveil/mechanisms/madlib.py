@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +32,8 @@ class Madlib(Mechanism):
     name = "madlib"
     guarantee = "exp(share * distance) between any two chunks, distance Euclidean in the bundle's embedding"
 
-    def __init__(self, vectors: Vectors) -> None:
-        super().__init__(vectors)
+    def __init__(self, vectors: Vectors, **options: Any) -> None:
+        super().__init__(vectors, **options)
         _ = vectors.index  # built here, once, and not by several threads at the same time
 
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:

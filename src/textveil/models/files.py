@@ -52,14 +52,18 @@ class ModelFiles:
         )
 
     @cached_property
-    def hash(self) -> str:
-        """The first digits of a SHA-256 over the files that its results depend on."""
+    def sha256(self) -> str:
+        """One SHA-256 over the files that its results depend on."""
         return hash_files(sorted({path for pattern in _MODEL_FILES for path in self.folder.glob(pattern)}))
 
     @property
     def description(self) -> str:
-        """The name with the hash."""
-        return f"{self.name} {self.hash}"
+        """The name with the first digits of the hash."""
+        return f"{self.name} {self.sha256[:12]}"
+
+    def as_dict(self) -> dict[str, str]:
+        """The model as a certificate records it: no path."""
+        return {"name": self.name, "sha256": self.sha256}
 
 
 def _find_in_hub_cache(name: str) -> Path:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from textveil.errors import InputError, TextveilError
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.profiles import Profile, Stopwords
+from textveil.privacy.profiles import Profile, Stopwords, load_profile
 from textveil.storage.atomic import writing
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+
+MethodRecord = Mapping[str, Any]
+"""A method of an axis: its ``name``, its ``options``, and its ``model`` (``name`` and ``sha256``), or ``None``."""
 
 
 @dataclass(slots=True)
@@ -25,7 +30,7 @@ class Tally:
     symbols: int = 0
     largest_total: float = 0.0
     unscored: int = 0
-    """Words that take part in the distribution, and that the distributor gave no score."""
+    """Words that take part in the distribution but got no score from the distributor."""
 
     def add(self, other: Tally) -> None:
         """Count the documents of ``other`` in."""
@@ -44,7 +49,7 @@ class Tally:
         return total
 
     def as_dict(self) -> dict[str, Any]:
-        """The tally as JSON can hold it: every outcome, also those that did not occur."""
+        """The tally as JSON can hold it: every outcome, including those that did not occur."""
         return {
             "words": {outcome.value: self.words[outcome] for outcome in Outcome},
             "documents": {outcome.value: self.documents[outcome] for outcome in DocumentOutcome},
@@ -55,7 +60,7 @@ class Tally:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Tally:
-        """The tally that :meth:`as_dict` gave."""
+        """The tally that :meth:`as_dict` returned."""
         return cls(
             Counter({Outcome(name): count for name, count in values["words"].items()}),
             Counter({DocumentOutcome(name): count for name, count in values["documents"].items()}),
@@ -70,12 +75,13 @@ class Terms:
     """Everything about a guarantee that does not depend on the documents."""
 
     profile: Profile
-    decomposition: str
-    distribution: str
+    decomposition: MethodRecord
+    distribution: MethodRecord
+    mechanism: MethodRecord
+    """With its ``guarantee`` and ``index`` besides."""
     allocation: str
     """``public``, ``public given the kept stopwords``, or ``data-dependent``."""
     stopwords: Stopwords
-    mechanism: Mapping[str, str]
     randomness: Mapping[str, Any]
     distance: Mapping[str, Any]
     bundle: Mapping[str, str]
@@ -90,35 +96,37 @@ class Certificate:
     budget: float
     tally: Tally
     average_length: float | None = None
-    """The average number of words of the file's documents, where the budget was worked out from it."""
+    """The average number of words per document, if the budget was derived from it."""
     other_columns: bool = False
     """Whether the documents stand in a file with other columns, which are carried along."""
+    _as_read: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """The certificate as JSON can hold it."""
+        """The certificate as JSON can hold it; one that was loaded says what its file says."""
+        if self._as_read is not None:
+            return dict(self._as_read)
         terms, tally = self.terms, self.tally.as_dict()
         return {
             "certificate": FORMAT_VERSION,
             "profile": terms.profile.name,
             "claim": terms.profile.claim,
-            "neighbours": terms.profile.neighbours,
+            "neighbors": terms.profile.neighbors,
             "not_protected": self.not_protected,
             "budget": self.budget,
             "budget_from_average_length": self.average_length,
             "largest_total_of_shares": tally["largest_total"],
-            "allocation": {
-                "decomposition": terms.decomposition,
-                "distribution": terms.distribution,
-                "type": terms.allocation,
-                "stopwords": terms.stopwords,
-            },
+            "decomposition": dict(terms.decomposition),
+            "distribution": dict(terms.distribution),
             "mechanism": dict(terms.mechanism),
+            "allocation": terms.allocation,
+            "stopwords": terms.stopwords,
             "distance": dict(terms.distance),
             "randomness": dict(terms.randomness),
             "words": tally["words"],
             "documents": tally["documents"],
             "words_without_score": tally["unscored"],
             "symbols_between_words": tally["symbols"],
+            "other_columns": self.other_columns,
             "bundle": dict(terms.bundle),
             "versions": dict(terms.versions),
         }
@@ -126,13 +134,15 @@ class Certificate:
     @property
     def not_protected(self) -> list[str]:
         """What the profile leaves open, and what this run adds to it."""
+        if self._as_read is not None:
+            return list(self._as_read["not_protected"])
         open_points = list(self.terms.profile.not_protected)
         if self.terms.stopwords == "keep":
             open_points.append("stopwords, which are kept with their case")
         if self.other_columns:
-            open_points.append("the other columns of the file, which are carried along as they are")
+            open_points.append("the other columns of the file, which are carried along unchanged")
         if self.average_length is not None:
-            open_points.append("the average length of the documents, from which the budget was worked out")
+            open_points.append("the average length of the documents, from which the budget was derived")
         if self.terms.randomness["predictable"]:
             open_points.append(
                 "anything, from whoever knows or guesses the seed, or sees another text with the same seed"
@@ -148,3 +158,110 @@ class Certificate:
     def to_json(self) -> str:
         """The certificate as indented JSON."""
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def load(cls, path: str | Path) -> Certificate:
+        """Read a certificate from a JSON file.
+
+        Raises:
+            InputError: The file is not a certificate, or is one of a newer format.
+        """
+        try:
+            values = json.loads(Path(path).read_bytes())
+        except OSError as error:
+            raise InputError(f"{str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{str(path)!r} is not JSON. Give a certificate that textveil wrote.") from error
+        try:
+            return cls.from_dict(values)
+        except InputError as error:
+            raise InputError(f"{str(path)!r}: {error}") from error
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
+        """The certificate that :meth:`as_dict` returned, now or in an earlier version.
+
+        Raises:
+            InputError: It is not a certificate, or is one of a newer format.
+        """
+        version = values.get("certificate") if isinstance(values, dict) else None
+        if type(version) is not int:
+            raise InputError("This is not a certificate. Give one that textveil wrote.")
+        if version > FORMAT_VERSION:
+            raise InputError(
+                f"The certificate has format {version}; textveil reads up to {FORMAT_VERSION} here. Update it."
+            )
+        try:
+            current = _from_format_1(values) if version == 1 else values
+            return replace(cls._parse(current), _as_read=values)
+        except (KeyError, TypeError, ValueError, AttributeError, TextveilError) as error:
+            raise InputError("The certificate is incomplete or damaged. Give one that textveil wrote.") from error
+
+    @classmethod
+    def _parse(cls, values: Mapping[str, Any]) -> Certificate:
+        profile = replace(load_profile(values["profile"]), claim=values["claim"], neighbors=values["neighbors"])
+        for axis in ("decomposition", "distribution", "mechanism"):
+            method = values[axis]
+            if not isinstance(method["name"], str) or not isinstance(method["options"], dict) or "model" not in method:
+                raise ValueError
+        terms = Terms(
+            profile=profile,
+            decomposition=values["decomposition"],
+            distribution=values["distribution"],
+            mechanism=values["mechanism"],
+            allocation=values["allocation"],
+            stopwords=profile.choose_stopwords(values["stopwords"]),
+            randomness={"predictable": bool(values["randomness"]["predictable"]), **values["randomness"]},
+            distance=dict(values["distance"]),
+            bundle={"sha256": str(values["bundle"]["sha256"]), **values["bundle"]},
+            versions=dict(values["versions"]),
+        )
+        tally = Tally.from_dict(
+            {
+                "words": values["words"],
+                "documents": values["documents"],
+                "symbols": values["symbols_between_words"],
+                "largest_total": values["largest_total_of_shares"],
+                "unscored": values["words_without_score"],
+            }
+        )
+        average = values["budget_from_average_length"]
+        return cls(terms, float(values["budget"]), tally, average, other_columns=bool(values["other_columns"]))
+
+
+_METHOD = re.compile(r"(?P<name>\w+)(?: \((?P<details>.*)\))?")
+_MODEL = re.compile(r"(?P<name>\S+) (?P<sha256>[0-9a-f]{12})")
+_STEPS = re.compile(r"(\d+) steps")
+_TAGGER = re.compile(r"tagger (\w+)")
+
+
+def _from_format_1(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A certificate of format 1, which wrote methods as one line each, in format 2."""
+    allocation = values["allocation"]
+    mechanism = values["mechanism"]
+    return {
+        **values,
+        "neighbors": values["neighbours"],
+        "decomposition": _parse_method(allocation["decomposition"]),
+        "distribution": _parse_method(allocation["distribution"]),
+        "mechanism": {**mechanism, "options": {}, "model": None},
+        "allocation": allocation["type"],
+        "stopwords": allocation["stopwords"],
+        "other_columns": any("columns" in point for point in values["not_protected"]),
+    }
+
+
+def _parse_method(line: str) -> dict[str, Any]:
+    """A method of format 1, such as ``gradients (all-minilm-l6-v2 53aa51172d14, 50 steps)``."""
+    found = _METHOD.fullmatch(line)
+    if found is None:
+        raise ValueError
+    model = steps = tagger = None
+    for detail in (found["details"] or "").split(", "):
+        model = model or _MODEL.fullmatch(detail)
+        steps = steps or _STEPS.fullmatch(detail)
+        tagger = tagger or _TAGGER.fullmatch(detail)
+    options: dict[str, Any] = {} if steps is None else {"steps": int(steps[1])}
+    if tagger is not None:
+        options["tagger"] = tagger[1]
+    return {"name": found["name"], "options": options, "model": model and model.groupdict()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from textveil.distribution.allocation import Missing
 from textveil.errors import ProfileError
 from textveil.registry import unknown_name
 
@@ -27,9 +26,9 @@ class Profile:
     """What stands between words is written as it was; otherwise it becomes one space."""
     public_allocation: bool
     """Only methods whose chunks and scores depend on nothing but the number of words."""
-    missing: Missing
-    """What becomes of a word that the distributor gives no score."""
-    neighbours: str
+    missing: Literal["mean", "zero"]
+    """The score of a word that the distributor gives none: the mean of the others, or zero."""
+    neighbors: str
     claim: str
     not_protected: tuple[str, ...]
     """What the claim leaves open, besides stopwords where they are kept."""
@@ -40,7 +39,8 @@ class Profile:
             if wanted in (None, choice):
                 return choice
         raise ProfileError(
-            f"The profile {self.name!r} allows stopwords={' or '.join(self.stopwords)}. Got {wanted!r} instead."
+            f"The profile {self.name!r} needs `stopwords` to be {' or '.join(map(repr, self.stopwords))}. "
+            f"Got {wanted!r} instead."
         )
 
 
@@ -52,7 +52,7 @@ STRICT = Profile(
     keeps_gaps=True,
     public_allocation=False,
     missing="mean",
-    neighbours=(
+    neighbors=(
         "two documents with the same chunks, shares, kept stopwords and text between words, that differ in what their "
         "other chunks say"
     ),
@@ -74,7 +74,7 @@ PAPER = Profile(
     keeps_gaps=True,
     public_allocation=False,
     missing="zero",
-    neighbours=f"{STRICT.neighbours}, all of them chunks that are perturbed",
+    neighbors=f"{STRICT.neighbors}, all of them chunks that are perturbed",
     claim=(
         "What the paper claims: every perturbed chunk has share * distance. Words that are unknown or got no share "
         "were released in clear; they are counted under 'words' and have no protection."
@@ -90,7 +90,7 @@ PROVEN = Profile(
     keeps_gaps=False,
     public_allocation=True,
     missing="mean",
-    neighbours="any two documents with the same number of words",
+    neighbors="any two documents with the same number of words",
     claim=(
         "The probabilities of any output differ by a factor of at most exp(sum of share * distance), word by word; "
         "a word that the vocabulary does not know stands at the centre of the embedding."

@@ -14,6 +14,6 @@ def hash_file(path: Path) -> str:
 
 
 def hash_files(paths: Iterable[Path]) -> str:
-    """The first digits of a SHA-256 over files and their names, enough to tell them from others."""
+    """One SHA-256 over several files and their names."""
     lines = "\n".join(f"{path.name} {hash_file(path)}" for path in paths)
-    return hashlib.sha256(lines.encode()).hexdigest()[:12]
+    return hashlib.sha256(lines.encode()).hexdigest()

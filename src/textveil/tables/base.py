@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import IO, Any, BinaryIO, ClassVar
 
 from textveil.errors import ColumnError, InputError, ParameterError
-from textveil.language.text import batch_texts
+from textveil.language.batches import batch_texts
 
 TEXT_COLUMN = "text"
 """The column that texts are read from, unless another is named."""

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from textveil.errors import InputError
 from textveil.extras import require
-from textveil.language.text import batch_texts
+from textveil.language.batches import batch_texts
 from textveil.tables.base import Result, Rows, Table, Writer, check_names
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.corpus.conftest import SHARED, count, count_plainly, frequent, rows_of, write_lines, zipf_documents
-from textveil.corpus import blocks, counting, inputs, parts, runs
+from textveil.corpus import blocks, inputs
+from textveil.corpus.counting import job, parts, runs
 from textveil.corpus.counting.job import CountJob, Limits
 from textveil.corpus.counting.ngrams import MANIFEST, NgramCounts, table_name
 from textveil.corpus.inputs import Corpus
@@ -211,7 +212,7 @@ def test_a_run_that_is_stopped_again_and_again(tmp_path, zipf, expected, tiny_pi
         done.append(task)
         return parts.do_task(task)
 
-    monkeypatch.setattr(counting, "do_task", do_task)
+    monkeypatch.setattr(job, "do_task", do_task)
     stops = 0
     while True:
         try:
@@ -233,9 +234,9 @@ def test_a_run_that_is_stopped_at_the_end(tmp_path, zipf, expected, monkeypatch,
 
     with monkeypatch.context() as patch:
         if stage == "renaming":
-            patch.setattr(counting._Run, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None)
+            patch.setattr(job._Run, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None)
         else:
-            patch.setattr(counting, "hash_file", stop)
+            patch.setattr(job, "hash_file", stop)
         with pytest.raises(Stopped):
             count(zipf[0], tmp_path / "counts", min_count=3)
     count(zipf[0], tmp_path / "counts", min_count=3)
@@ -426,7 +427,7 @@ def test_more_memory_is_larger_pieces():
     small, large = (Limits.within(memory, LocalExecutor()) for memory in (SMALLEST, 2 * SMALLEST))
     assert small.positions < large.positions
     assert small.rows < large.rows
-    assert Limits.within(1 << 40, LocalExecutor()).positions == counting.MOST_POSITIONS
+    assert Limits.within(1 << 40, LocalExecutor()).positions == job.MOST_POSITIONS
 
 
 def test_a_full_disk(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
@@ -507,7 +508,7 @@ def test_relative_names_are_found_from_anywhere(tmp_path, monkeypatch):
 
 
 def test_too_many_ngrams_to_number(tmp_path, zipf, monkeypatch):
-    monkeypatch.setattr(counting, "NONE", 100)
+    monkeypatch.setattr(job, "NONE", 100)
     with pytest.raises(ParameterError, match=r"frequent 1-grams: too many. Raise --min-count"):
         count(zipf[0], tmp_path / "counts", min_count=3)
 

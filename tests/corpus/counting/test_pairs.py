@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.corpus import pairs
+from textveil.corpus.counting import pairs
 from textveil.corpus.counting.pairs import NONE, join_key, pair_neighbours, split_key
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textveil.corpus import runs
+from textveil.corpus.counting import runs
 from textveil.corpus.counting.pairs import NONE
 from textveil.corpus.counting.runs import (
     PairKeys,

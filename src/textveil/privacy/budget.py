@@ -1,4 +1,4 @@
-"""The budget of every document of a job: given, or worked out from their average length."""
+"""The budget of a document: given, or per word."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ from textveil.language.words import WORD
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A budget for every document: given, or per word of the average document (as the paper does)."""
+    """The budget of every document: ``epsilon``, or ``epsilon_per_word`` times its number of words."""
 
     epsilon: float | None = None
     epsilon_per_word: float | None = None
 
     def __post_init__(self) -> None:
         if self.epsilon is None and self.epsilon_per_word is None:
-            raise BudgetError("A budget is missing: give --epsilon, for a document, or --epsilon-per-word.")
+            raise BudgetError("A budget is missing: set `epsilon` for a document, or `epsilon_per_word`.")
         if self.epsilon is not None and self.epsilon_per_word is not None:
-            raise BudgetError("Give --epsilon or --epsilon-per-word, not both.")
+            raise BudgetError("Set `epsilon` or `epsilon_per_word`, not both.")
         check_budget(self.epsilon if self.epsilon is not None else self.epsilon_per_word or 0.0)
+
+    def of(self, words: int) -> float:
+        """The budget of a document with this many words that take part in the distribution."""
+        if self.epsilon is not None:
+            return check_budget(self.epsilon)
+        return check_budget((self.epsilon_per_word or 0.0) * words) if words else 0.0
 
     def resolve(self, texts: Iterable[str | None]) -> ResolvedBudget:
         """The epsilon of a document; ``texts`` are read only if it depends on their average length."""
@@ -35,13 +41,13 @@ class Budget:
                 documents += 1
                 words += sum(1 for _ in WORD.finditer(text))
         if not words:
-            raise InputError("There is no word in any text, so an epsilon per word gives no budget. Use --epsilon.")
+            raise InputError("No text has a word, so an epsilon per word gives no budget. Use `epsilon`.")
         average = words / documents
         return ResolvedBudget(check_budget((self.epsilon_per_word or 0.0) * average), average)
 
 
 class ResolvedBudget(NamedTuple):
-    """The epsilon of every document, and the average length that it was worked out from, if it was."""
+    """The epsilon of every document, and the average length that it was derived from, if it was."""
 
     epsilon: float
     average_length: float | None

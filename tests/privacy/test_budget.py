@@ -3,7 +3,7 @@ import math
 import pytest
 
 from textveil.errors import BudgetError, InputError
-from textveil.jobs import Budget
+from textveil.privacy.budget import Budget
 
 
 def test_a_given_budget_reads_no_text():

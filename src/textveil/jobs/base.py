@@ -1,0 +1,22 @@
+"""What a job asks of an obfuscator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from textveil.privacy.certificate import Terms
+from textveil.privacy.results import Obfuscation
+from textveil.randomness import Randomness
+
+
+class ObfuscatesTexts(Protocol):
+    """An obfuscator, as far as jobs know it."""
+
+    terms: Terms
+    randomness: Randomness
+
+    def obfuscate_all(
+        self, texts: Iterable[str | None], *, epsilon: float, batch_size: int, first_document: int | None
+    ) -> Iterator[Obfuscation]:
+        """One result per text, in order."""

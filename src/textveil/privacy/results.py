@@ -1,0 +1,58 @@
+"""The result of obfuscating a document: its new text, and what became of every chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from textveil.language.text import Chunk
+from textveil.privacy.certificate import Certificate
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class ObfuscatedChunk:
+    """A chunk of the original, its share of the budget, and what became of it."""
+
+    chunk: Chunk
+    original: str = field(repr=False)  # an object that is logged must not reveal the text
+    scores: tuple[float | None, ...]
+    """The distributor's score for each word, before anything is inverted; ``None`` if it gave none."""
+    share: float
+    outcome: Outcome
+    replacement: str | None
+    """What the output has instead; ``None`` if the chunk was kept."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The chunk as JSON can hold it."""
+        return {
+            "chunk": self.original,
+            "scores": list(self.scores),
+            "share": self.share,
+            "outcome": self.outcome.value,
+            "replacement": self.replacement,
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Obfuscation:
+    """An obfuscated document."""
+
+    text: str
+    outcome: DocumentOutcome
+    chunks: tuple[ObfuscatedChunk, ...]
+    certificate: Certificate
+
+    def __repr__(self) -> str:
+        words = self.certificate.tally.words
+        counted = ", ".join(f"{words[outcome]} {outcome.value}" for outcome in Outcome if words[outcome])
+        return f"Obfuscation({self.outcome.value}, budget {self.certificate.budget:g}; words: {counted or 'none'})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as JSON can hold it. It has the words of the original."""
+        return {
+            "text": self.text,
+            "outcome": self.outcome.value,
+            "chunks": [chunk.as_dict() for chunk in self.chunks],
+            "certificate": self.certificate.as_dict(),
+        }
