@@ -1,6 +1,5 @@
 import json
 import math
-import re
 from collections import Counter
 from functools import cache
 from itertools import islice
@@ -9,15 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import Decomposer
+from textveil.decomposition.words import Words
 from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.base import Distributor
-from textveil.errors import BudgetError, BundleError, ParameterError, ProfileError, UnknownNameError
+from textveil.errors import (
+    BudgetError,
+    BundleError,
+    OutputExistsError,
+    ParameterError,
+    ProfileError,
+    UnknownNameError,
+)
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Chunk, Document
 from textveil.language.words import WORD
+from textveil.mechanisms.madlib import Madlib
+from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=120)
@@ -297,7 +308,7 @@ def test_words_without_a_score_are_kept_by_paper_and_perturbed_by_strict(extende
     assert [chunk.share for chunk in paper.chunks] == pytest.approx([0, 10, 8])
     assert strict.certificate.tally.words == {Outcome.PERTURBED: 3}
     assert [chunk.share for chunk in strict.chunks] == pytest.approx([6, 6 * 10 / 9, 6 * 8 / 9])
-    assert strict.certificate.as_dict()["allocation"]["type"] == "data-dependent"
+    assert strict.certificate.as_dict()["allocation"] == "data-dependent"
 
 
 @pytest.mark.parametrize("options", [{"decomposition": "pairs"}, {"distribution": "by_length"}])
@@ -351,13 +362,13 @@ def test_a_single_text_is_not_taken_for_many(strict):
 
 
 def test_documents_are_numbered_from_zero(strict):
-    with pytest.raises(ParameterError, match="numbered from 0"):
+    with pytest.raises(ParameterError, match="`first_document` must be 0 or more"):
         strict.obfuscate_all(["alpha"], epsilon=1, first_document=-1)
 
 
 @pytest.mark.parametrize("name", ["distribution", "mechanism", "profile"])
 def test_a_name_that_is_none(name):
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(ParameterError, match=f"no profile None|`{name}` must be a name or a {name}. Got NoneType"):
         Obfuscator(**{name: None})
 
 
@@ -376,9 +387,9 @@ def test_a_bundle_without_the_decomposition(make_bundle):
 
 
 def test_the_decomposition_unless_told(tiny):
-    assert Obfuscator().terms.decomposition == "pmi"
-    assert Obfuscator(profile="proven").terms.decomposition == "words"  # chunks must not depend on the text
-    assert Obfuscator(tiny).terms.decomposition == "words"  # the bundle has nothing else
+    assert Obfuscator().terms.decomposition["name"] == "pmi"
+    assert Obfuscator(profile="proven").terms.decomposition["name"] == "words"  # chunks must not depend on the text
+    assert Obfuscator(tiny).terms.decomposition["name"] == "words"  # the bundle has nothing else
     with pytest.raises(UnknownNameError):
         Obfuscator(decomposition="")
 
@@ -410,8 +421,8 @@ def test_every_decomposition_obfuscates(decomposition, profile):
     assert covered == list(range(len(document.words)))
     assert sum(chunk.share for chunk in result.chunks) == pytest.approx(200, rel=1e-9)
     certificate = result.certificate.as_dict()
-    assert certificate["allocation"]["decomposition"] == decomposition
-    assert certificate["allocation"]["type"] == (
+    assert certificate["decomposition"]["name"] == decomposition
+    assert certificate["allocation"] == (
         "public given the kept stopwords" if decomposition == "words" else "data-dependent"
     )
     kept = [chunk.original for chunk in result.chunks if chunk.outcome is Outcome.KEPT_STOPWORD]
@@ -428,9 +439,10 @@ def test_a_known_expression_is_replaced_as_a_whole_and_stays_at_a_huge_budget(de
 
 
 def test_a_tagger_is_for_phrases_only():
-    with pytest.raises(ParameterError, match="'pmi' has no tagger to choose"):
-        Obfuscator(tagger="nltk")
-    assert Obfuscator(decomposition="pos", tagger="textveil").terms.decomposition == "pos"
+    with pytest.raises(ParameterError, match="decomposition 'pmi' has no options. Got `tagger`"):
+        Obfuscator(decomposition_options={"tagger": "nltk"})
+    chosen = Obfuscator(decomposition="pos", decomposition_options={"tagger": "textveil"}).terms.decomposition
+    assert chosen == {"name": "pos", "options": {"tagger": "textveil"}, "model": None}
 
 
 class HalfScored(Distributor):
@@ -448,8 +460,8 @@ def test_a_distributor_may_be_made_already(tiny):
     assert [chunk.scores for chunk in result.chunks] == [(1.0,), (None,), (1.0,), (None,)]
     certificate = result.certificate.as_dict()
     assert certificate["words_without_score"] == 1  # a stopword needs none
-    assert certificate["allocation"]["distribution"] == "half"
-    assert certificate["allocation"]["type"] == "data-dependent"
+    assert certificate["distribution"] == {"name": "half", "options": {}, "model": None}
+    assert certificate["allocation"] == "data-dependent"
 
 
 def test_a_word_without_a_score_in_the_profile_paper(tiny):
@@ -462,18 +474,94 @@ def test_options_of_a_distribution(tiny, make_encoder):
     encoder = make_encoder()
     obfuscator = Obfuscator(tiny, distribution="gradients", distribution_options={"model": encoder, "steps": 2})
     certificate = obfuscator.obfuscate("alpha beta", epsilon=6).certificate.as_dict()
-    assert re.fullmatch(r"gradients \(Bert [0-9a-f]{12}, 2 steps\)", certificate["allocation"]["distribution"])
+    assert certificate["distribution"]["options"] == {"steps": 2}
+    assert certificate["distribution"]["model"] == {"name": "Bert", "sha256": ModelFiles.find(encoder).sha256}
     assert {"captum", "torch", "transformers"} <= set(certificate["versions"])
     assert str(encoder) not in json.dumps(certificate)
 
 
 def test_options_that_do_not_fit(tiny):
-    with pytest.raises(ParameterError, match="'uniform' has no model to choose"):
+    with pytest.raises(ParameterError, match="distribution 'uniform' has no options. Got `model`"):
         Obfuscator(tiny, distribution_options={"model": "x"})
-    with pytest.raises(ParameterError, match="made already"):
+    with pytest.raises(ParameterError, match="this one is built already"):
         Obfuscator(tiny, distribution=HalfScored(), distribution_options={"model": "x"})
 
 
 def test_the_profile_proven_takes_no_distributor_that_looks_at_the_text(tiny):
-    with pytest.raises(ProfileError, match="'words' with 'half'"):
+    with pytest.raises(ProfileError, match="'words' and 'half'"):
         Obfuscator(tiny, distribution=HalfScored(), profile="proven")
+
+
+def test_methods_may_be_built_already(tiny):
+    words = Words(tiny)
+    built = Obfuscator(tiny, decomposition=words, mechanism=Madlib(tiny.vectors("words")), seed=1)
+    named = Obfuscator(tiny, decomposition="words", mechanism="madlib", seed=1)
+    assert built.obfuscate("alpha beta", epsilon=9).text == named.obfuscate("alpha beta", epsilon=9).text
+    assert built.terms == named.terms
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decomposition": HalfScored()}, "`decomposition` must be a decomposition. Got the distribution 'half'"),
+        ({"distribution": 3}, "`distribution` must be a name or a distribution. Got int"),
+    ],
+)
+def test_a_method_of_the_wrong_kind(tiny, options, message):
+    with pytest.raises(ParameterError, match=message):
+        Obfuscator(tiny, **options)
+
+
+def test_a_mechanism_that_was_built_on_other_vectors(tiny):
+    with pytest.raises(ParameterError, match="built on other vectors"):
+        Obfuscator(tiny, mechanism=Madlib(Bundle.load("en").vectors("words")))
+
+
+def test_a_budget_per_word_counts_the_words_that_take_part(tiny):
+    obfuscator = Obfuscator(tiny)
+    results = list(obfuscator.obfuscate_all(["the alpha and the beta", "alpha", "the", "", None], epsilon_per_word=4))
+    assert [result.certificate.budget for result in results] == [8, 4, 0, 0, 0]
+    assert [[chunk.share for chunk in result.chunks if chunk.share] for result in results] == [[4, 4], [4], [], [], []]
+    assert Obfuscator(tiny, stopwords="perturb").obfuscate("the alpha", epsilon_per_word=4).certificate.budget == 8
+
+
+def test_neither_a_result_nor_an_obfuscator_reveals_a_text_when_it_is_logged(tiny):
+    obfuscator = Obfuscator(tiny, seed=1)
+    result = obfuscator.obfuscate("the alpha", epsilon=5)
+    assert repr(result) == "Obfuscation(obfuscated, budget 5; words: 1 perturbed, 1 kept_stopword)"
+    assert repr(obfuscator) == "Obfuscator('tiny', words, uniform, madlib, profile 'strict')"
+
+
+def test_a_result_as_json(tiny):
+    result = Obfuscator(tiny, seed=1).obfuscate("the alpha", epsilon=5)
+    values = json.loads(json.dumps(result.as_dict()))
+    assert values["text"] == result.text
+    assert values["outcome"] == "obfuscated"
+    assert values["chunks"][0] == {
+        "chunk": "the",
+        "scores": [1.0],
+        "share": 0.0,
+        "outcome": "kept_stopword",
+        "replacement": None,
+    }
+    assert values["certificate"] == result.certificate.as_dict()
+
+
+def test_a_file_from_python(tiny, tmp_path):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("id,body\n1,alpha beta\n2,the\n")
+    seen = []
+    report = Obfuscator(tiny, seed=1).obfuscate_file(
+        source,
+        target,
+        epsilon=5,
+        column="body",
+        outcome_column="what",
+        certificate=tmp_path / "c.json",
+        progress=lambda *done: seen.append(done),
+    )
+    assert [line.split(",")[-1] for line in target.read_text().splitlines()] == ["what", "obfuscated", "only_stopwords"]
+    assert (report.documents, seen[-1][1]) == (2, 2)
+    assert Certificate.load(tmp_path / "c.json").as_dict() == report.certificate.as_dict()
+    with pytest.raises(OutputExistsError, match="exists"):
+        Obfuscator(tiny).obfuscate_file(str(source), str(target), epsilon=5, column="body")

@@ -95,7 +95,9 @@ class Obfuscator:
     ) -> None:
         self.profile = load_profile(profile)
         self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
-        decomposer = DECOMPOSERS.choose(decomposition or choose_decomposition(self.bundle, self.profile))
+        if decomposition is None:
+            decomposition = choose_decomposition(self.bundle, self.profile)
+        decomposer = DECOMPOSERS.choose(decomposition)
         distributor = DISTRIBUTORS.choose(distribution)
         self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
         data_independent = decomposer.data_independent and distributor.data_independent

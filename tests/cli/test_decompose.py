@@ -72,7 +72,7 @@ def test_a_bundle_with_fewer_lexicons(copied_bundle):
         ([TEXT, "-d", "pmu"], "Did you mean 'pmi'"),
         (["two", "arguments"], "in quotes"),
         ([TEXT, "--tagger", "nltj"], "Did you mean 'nltk'"),
-        ([TEXT, "-d", "pmi", "--tagger", "nltk"], "--tagger goes with the decomposition pos"),
+        ([TEXT, "-d", "pmi", "--tagger", "nltk"], "--tagger goes with --decomposition pos"),
     ],
 )
 def test_wrong_calls_are_explained(arguments, message):

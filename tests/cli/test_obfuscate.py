@@ -221,8 +221,8 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
         ([SECRET, "--epsilon", "1", "--distribution", "unifrm"], "Did you mean 'uniform'"),
         ([SECRET, "--epsilon", "1", "--mechanism", "madlab"], "Did you mean 'madlib'"),
         ([SECRET, "--epsilon", "1", "--profile", "papers"], "Did you mean 'paper'"),
-        ([SECRET, "--epsilon", "1", "--profile", "proven", "--stopwords", "keep"], "allows stopwords=perturb"),
-        ([SECRET, "--epsilon", "1", "--stopwords", "drop"], "allows stopwords=keep or perturb"),
+        ([SECRET, "--epsilon", "1", "--profile", "proven", "--stopwords", "keep"], "needs --stopwords to be 'perturb'"),
+        ([SECRET, "--epsilon", "1", "--stopwords", "drop"], "needs --stopwords to be 'keep' or 'perturb'"),
         ([SECRET, "--epsilon", "1", "--bundle", "nowhere"], "no bundle or folder 'nowhere'"),
         (["--input", "x.csv", "--epsilon", "1", "--explain"], "single text"),
         (["--input", "x.csv", "--epsilon", "1", "--json"], "--json goes with"),
@@ -230,7 +230,10 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
         (["-", "--epsilon-per-word", "1"], "read twice"),
         (["--input", "x.doc", "--output", "y.doc", "--epsilon", "1"], "does not tell its format"),
         (["--input", "x.csv", "--format", "cvs", "--epsilon", "1"], "Did you mean 'csv'"),
-        (["--input", "x.csv", "--output", "y.csv", "--epsilon", "1", "--batch-size", "0"], "batch size"),
+        (
+            ["--input", "x.csv", "--output", "y.csv", "--epsilon", "1", "--batch-size", "0"],
+            "--batch-size must be",
+        ),
     ],
 )
 def test_a_wrong_call_exits_with_2_and_says_why(arguments, message):

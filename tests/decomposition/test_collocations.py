@@ -61,5 +61,5 @@ def test_a_bundle_without_the_lexicon(tiny):
 
 
 def test_there_is_no_tagger_to_choose(bundle):
-    with pytest.raises(ParameterError, match="'pmi' has no tagger to choose"):
+    with pytest.raises(ParameterError, match="decomposition 'pmi' has no options. Got `tagger`"):
         DECOMPOSERS.load("pmi")(bundle, tagger="nltk")

@@ -1,4 +1,5 @@
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,9 @@ def test_nltks_own_tagger_can_be_chosen(bundle, monkeypatch):
     monkeypatch.setenv(resources.RESOURCES["nltk-tagger"].variable, str(TAGGER))
     load_phrase_tagger.cache_clear()
     nltks = DECOMPOSERS.load("pos")(bundle, tagger="nltk")
-    assert nltks.description == "pos (tagger nltk)"
+    assert nltks.as_dict()["options"] == {"tagger": "nltk"}
+    assert re.fullmatch("[0-9a-f]{64}", nltks.as_dict()["model"]["sha256"])
+    assert re.fullmatch(r"pos \(nltk-tagger [0-9a-f]{12}, tagger nltk\)", nltks.description)
     assert split(nltks, ["The old waiter was rude."]) == [["the", "old waiter", "was", "rude"]]
     load_phrase_tagger.cache_clear()
 

@@ -65,9 +65,9 @@ def test_a_broken_encoder(make_encoder):
 
 @pytest.mark.parametrize("steps", [0, -1, 2.5, "many", True])
 def test_steps_are_a_count(make_encoder, steps):
-    with pytest.raises(ParameterError, match="The steps must be a whole number of at least 1"):
+    with pytest.raises(ParameterError, match="`steps` of gradients must be a whole number of at least 1"):
         Gradients(model=make_encoder(), steps=steps)
 
 
 def test_the_description_tells_the_steps(minilm):
-    assert Gradients(model=minilm, steps=7).description.endswith(", 7 steps)")
+    assert Gradients(model=minilm, steps=7).description.endswith(", steps 7)")

@@ -19,7 +19,7 @@ def test_a_budget_per_word_is_scaled_by_the_average_length_of_the_texts_there_ar
 
 
 def test_a_budget_per_word_needs_a_word():
-    with pytest.raises(InputError, match="no word in any text"):
+    with pytest.raises(InputError, match="No text has a word"):
         Budget(epsilon_per_word=2.0).resolve(["", None, "..."])
 
 

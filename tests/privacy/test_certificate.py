@@ -1,11 +1,14 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
+import jsonschema
 import pytest
 
+from textveil.errors import InputError
 from textveil.obfuscation import Obfuscator
-from textveil.privacy.certificate import Tally
+from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
 
@@ -32,13 +35,11 @@ def test_a_certificate_says_all_that_the_design_asks_for(tiny):
     certificate = json.loads(result.certificate.to_json())
     assert certificate["profile"] == "strict"
     assert certificate["budget"] == certificate["largest_total_of_shares"] == 10
-    assert certificate["allocation"] == {
-        "decomposition": "words",
-        "distribution": "uniform",
-        "type": "public given the kept stopwords",
-        "stopwords": "keep",
-    }
-    assert "same chunks, shares, kept stopwords" in certificate["neighbours"]
+    assert certificate["decomposition"] == {"name": "words", "options": {}, "model": None}
+    assert certificate["distribution"] == {"name": "uniform", "options": {}, "model": None}
+    assert certificate["allocation"] == "public given the kept stopwords"
+    assert certificate["stopwords"] == "keep"
+    assert "same chunks, shares, kept stopwords" in certificate["neighbors"]
     assert certificate["distance"]["metric"] == "euclidean"
     assert certificate["distance"]["pairs"]["0.5"] > certificate["distance"]["nearest"]["0.5"] > 0
     assert certificate["words"] == {
@@ -74,7 +75,7 @@ def test_a_seed_is_said_to_make_the_noise_predictable(tiny):
 def test_shares_are_public_only_if_they_do_not_depend_on_the_words(tiny, options, expected):
     obfuscator = Obfuscator(tiny, **options)
     one, other = (obfuscator.obfuscate(text, epsilon=6) for text in ("the film", "good film"))
-    assert one.certificate.as_dict()["allocation"]["type"] == expected
+    assert one.certificate.as_dict()["allocation"] == expected
     same = [chunk.share for chunk in one.chunks] == [chunk.share for chunk in other.chunks]
     assert same == (expected == "public")
 
@@ -98,3 +99,117 @@ def test_a_certificate_quotes_no_text(tiny):
     text = "Zyxwv quuxly alpha frobnicate"
     written = Obfuscator(tiny, profile="paper").obfuscate(text, epsilon=3).certificate.to_json().lower()
     assert not any(word in written for word in ("zyxwv", "quuxly", "frobnicate"))
+
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/certificate.schema.json").read_bytes())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"profile": "paper"},
+        {"profile": "proven", "seed": 1},
+        {"decomposition": "pos"},
+        {"distribution": "attention"},
+        {"distribution": "ic"},
+    ],
+    ids=str,
+)
+def test_a_certificate_fits_its_schema(options):
+    certificate = Obfuscator(**options).obfuscate("The waiter was rude 🙂 to xyzzy", epsilon=10).certificate.as_dict()
+    jsonschema.validate(json.loads(json.dumps(certificate)), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"certificate": 3},
+        {"budget": -1},
+        {"surprise": 1},
+        {"decomposition": {"name": "words", "options": {}}},
+        {"distribution": {"name": "x", "options": {}, "model": {"name": "m", "sha256": "short"}}},
+        {"words": {"perturbed": -1}},
+    ],
+    ids=str,
+)
+def test_the_schema_refuses_what_is_not_a_certificate(tiny, change):
+    certificate = Obfuscator(tiny).obfuscate("alpha", epsilon=1).certificate.as_dict()
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**certificate, **change}, SCHEMA)
+
+
+def test_a_certificate_survives_its_file(tiny, tmp_path):
+    certificate = Obfuscator(tiny, seed=3).obfuscate("The alpha and the xyzzy", epsilon=10).certificate
+    certificate.write(tmp_path / "c.json")
+    loaded = Certificate.load(str(tmp_path / "c.json"))
+    assert loaded == certificate
+    assert loaded.as_dict() == certificate.as_dict()
+    assert loaded.to_json() == (tmp_path / "c.json").read_text()
+
+
+OLD = {
+    "certificate": 1,
+    "profile": "strict",
+    "claim": "An old claim.",
+    "neighbours": "two old documents",
+    "not_protected": ["the number of words", "the other columns of the file, which are carried along as they are"],
+    "budget": 12.5,
+    "budget_from_average_length": 2.5,
+    "largest_total_of_shares": 12.5,
+    "allocation": {
+        "decomposition": "pos (tagger nltk)",
+        "distribution": "gradients (all-minilm-l6-v2 53aa51172d14, 7 steps)",
+        "type": "data-dependent",
+        "stopwords": "keep",
+    },
+    "mechanism": {"name": "madlib", "guarantee": "exp(share * distance)", "index": "exact"},
+    "distance": {"metric": "euclidean"},
+    "randomness": {"source": "os", "predictable": False},
+    "words": {"perturbed": 3, "drawn": 1, "kept_stopword": 2, "kept_unknown": 0, "kept_no_share": 0},
+    "documents": {"obfuscated": 2, "partly_in_clear": 0, "only_stopwords": 0, "no_words": 0, "missing": 0},
+    "words_without_score": 0,
+    "symbols_between_words": 4,
+    "bundle": {"name": "en", "version": "1.0", "sha256": "0" * 64},
+    "versions": {"textveil": "0.1.0", "python": "3.11.7"},
+}
+
+
+def test_a_certificate_of_format_1_is_still_read():
+    loaded = Certificate.from_dict(OLD)
+    assert loaded.as_dict() == OLD  # it says what it said
+    assert loaded.terms.decomposition == {"name": "pos", "options": {"tagger": "nltk"}, "model": None}
+    assert loaded.terms.distribution == {
+        "name": "gradients",
+        "options": {"steps": 7},
+        "model": {"name": "all-minilm-l6-v2", "sha256": "53aa51172d14"},
+    }
+    assert (loaded.budget, loaded.average_length, loaded.other_columns) == (12.5, 2.5, True)
+    assert (loaded.terms.profile.claim, loaded.terms.profile.neighbors) == ("An old claim.", "two old documents")
+    assert loaded.tally.words.total() == 6
+    assert loaded.not_protected == OLD["not_protected"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([], "not a certificate"),
+        ({"certificate": "2"}, "not a certificate"),
+        ({"certificate": 3}, "format 3"),
+        ({"certificate": 2}, "incomplete or damaged"),
+        ({**OLD, "profile": "lax"}, "incomplete or damaged"),
+        ({**OLD, "words": {"eaten": 1}}, "incomplete or damaged"),
+        ({**OLD, "allocation": {"decomposition": "?"}}, "incomplete or damaged"),
+    ],
+)
+def test_what_is_not_a_certificate_is_refused(values, message):
+    with pytest.raises(InputError, match=message):
+        Certificate.from_dict(values)
+
+
+@pytest.mark.parametrize(("content", "message"), [(None, "cannot be read"), ("{", "is not JSON"), ("[]", "c.json'")])
+def test_a_file_that_is_not_a_certificate(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "c.json").write_text(content)
+    with pytest.raises(InputError, match=message):
+        Certificate.load(tmp_path / "c.json")

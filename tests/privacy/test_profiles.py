@@ -27,7 +27,7 @@ def test_stopwords_are_treated_as_wanted_where_the_profile_allows(profile, wante
 
 @pytest.mark.parametrize(("profile", "wanted"), [(PAPER, "perturb"), (PROVEN, "keep"), (STRICT, "drop")])
 def test_other_wishes_are_refused(profile, wanted):
-    with pytest.raises(ProfileError, match=f"profile '{profile.name}' allows stopwords="):
+    with pytest.raises(ProfileError, match=f"profile '{profile.name}' needs `stopwords` to be "):
         profile.choose_stopwords(wanted)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from textveil.bundles.bundle import Bundle
 from textveil.decomposition.base import Decomposer, build_chunks
 from textveil.language.sentences import find_sentences
-from textveil.language.tagging import TAGGER_OPTION, load_phrase_tagger
+from textveil.language.tagging import TAGGER_OPTION, identify_tagger, load_phrase_tagger
 from textveil.language.text import Chunk, Document
 from textveil.language.word_stream import Expression, WordStream
 
@@ -31,6 +31,11 @@ class Phrases(Decomposer):
     def __init__(self, bundle: Bundle, **options: Any) -> None:
         super().__init__(bundle, **options)
         self._phrases = load_phrase_tagger(self.tagger)
+
+    @property
+    def model_used(self) -> Mapping[str, str] | None:
+        """NLTK's tagger, if it was chosen; our own comes with textveil."""
+        return identify_tagger(self.tagger)
 
     def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
         """One chunk per phrase, without the stopwords at its edges."""

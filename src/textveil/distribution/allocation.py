@@ -19,14 +19,14 @@ Missing: TypeAlias = Literal["mean", "zero"]
 def check_budget(epsilon: float) -> float:
     """The budget as a float, if it is positive and finite."""
     if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
-        raise BudgetError(f"The budget epsilon must be a number. Got {type(epsilon).__name__} instead.")
+        raise BudgetError(f"`epsilon` must be a number. Got {type(epsilon).__name__} instead.")
     try:
         budget = float(epsilon)
     except OverflowError:
         budget = math.inf
     if not LEAST_BUDGET <= budget < math.inf:  # a chained comparison, because NaN must fail too
         raise BudgetError(
-            f"The budget epsilon must be positive and finite. Got {budget!r} instead. "
+            f"`epsilon` must be positive and finite. Got {budget!r} instead. "
             "A word's share of it multiplies distances in the embedding; try 1 to 50 per word."
         )
     return budget

@@ -38,7 +38,7 @@ class History:
             rows = next(batches, None)
             if rows is None:
                 raise InputError(
-                    f"{self._table.source} has become shorter since the run began. Start over with --overwrite."
+                    f"{self._table.source} is shorter than when the run began. Start over with `overwrite=True`."
                 )
             size = min(len(rows.texts), done["rows"] - self.rows)
             self.add(Rows(rows.texts[:size], rows.carried[:size]))
@@ -46,6 +46,6 @@ class History:
                 batches = chain([Rows(rows.texts[size:], rows.carried[size:])], batches)
         if marks and self.as_dict()["digest"] != done["digest"]:
             raise InputError(
-                f"{self._table.source} has changed in rows that are done already. Start over with --overwrite."
+                f"{self._table.source} has changed in rows that are done already. Start over with `overwrite=True`."
             )
         yield from batches

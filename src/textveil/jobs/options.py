@@ -53,11 +53,13 @@ class JobOptions:
         if self.certificate is not None:
             check_free(self.certificate, overwrite=self.overwrite)
         if self.budget.epsilon is None and (source is None or (source.exists() and not source.is_file())):
-            raise BudgetError("An epsilon per word needs a file that can be read twice. Use --epsilon instead.")
+            raise BudgetError("An epsilon per word needs a file that can be read twice. Use `epsilon` instead.")
         if output is not None and self.layout.format_name is not None:
             told = strip_suffix(output).suffix.removeprefix(".").lower()
             if told in FORMATS and FORMATS.load(told) is not FORMATS.load(self.layout.format_name):
-                raise ParameterError(f"The output's name says {told}, and --format {self.layout.format_name}.")
+                raise ParameterError(
+                    f"The name of the output says {told}, but `format={self.layout.format_name!r}` was given."
+                )
 
     def report(
         self, obfuscator: ObfuscatesTexts, budget: ResolvedBudget, tally: Tally, table: Table, started: float
@@ -76,11 +78,11 @@ def check_place(path: Path) -> None:
     if not path.parent.is_dir():
         raise ParameterError(f"There is no folder {str(path.parent)!r}. Make it first.")
     if path.exists() and not path.is_file():
-        raise ParameterError(f"{str(path)!r} is not an ordinary file. Without --output, rows go to standard output.")
+        raise ParameterError(f"{str(path)!r} is not an ordinary file. Choose another name.")
 
 
 def check_free(path: Path, *, overwrite: bool) -> None:
     """Refuse to write where no ordinary file can be, or where one is that may not be replaced."""
     check_place(path)
     if path.exists() and not overwrite:
-        raise OutputExistsError(f"{str(path)!r} exists. Choose another name, or replace it with --overwrite.")
+        raise OutputExistsError(f"{str(path)!r} exists. Choose another name, or set `overwrite=True` to replace it.")

@@ -60,8 +60,8 @@ class Partial(ResumableRun):
             merge(self._open_parts(parts), target)
         if self.output.exists() and not overwrite:
             raise OutputExistsError(
-                f"{str(self.output)!r} has appeared during the run. Move it away and run again with --resume, "
-                "or replace it with --resume --overwrite."
+                f"{str(self.output)!r} appeared during the run. Move it away and run again with `resume=True`, "
+                "or replace it with `resume=True` and `overwrite=True`."
             )
         self.write_json(_FINAL_MARK, totals)
         try:

@@ -17,6 +17,7 @@ from textveil.errors import InputError
 from textveil.language.word_stream import Array
 from textveil.registry import Option, unknown_name
 from textveil.resources import find
+from textveil.storage.hashing import hash_files
 
 TAGGERS = ("textveil", "nltk")
 """What may tell the parts of speech."""
@@ -246,6 +247,13 @@ def load_phrase_tagger(tagger: str) -> PhraseTagger:
     if tagger == TAGGERS[0]:
         return phrases
     return phrases.with_tagger(PerceptronTagger.load_nltk(find("nltk-tagger")))
+
+
+def identify_tagger(tagger: str) -> dict[str, str] | None:
+    """NLTK's tagger as a certificate records it; ``None`` for our own, which comes with textveil."""
+    if tagger == TAGGERS[0]:
+        return None
+    return {"name": "nltk-tagger", "sha256": hash_files(sorted(find("nltk-tagger").glob("*.json")))}
 
 
 def _normalise(word: str) -> str:
