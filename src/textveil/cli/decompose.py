@@ -24,7 +24,7 @@ from textveil.language.text import Chunk, Document
 
 STANDARD = "-"
 BAR = " | "
-COLOURS = ("bold green", "bold cyan")
+COLORS = ("bold green", "bold cyan")
 EXAMPLES = """
 \b
 Examples:
@@ -124,7 +124,7 @@ def _break_lines(document: Document, width: int, sentences: Container[int]) -> I
 
 def _show_line(document: Document, chunks: Sequence[Chunk], start: int, stop: int, sentences: Container[int]) -> Text:
     line = Text()
-    colours = cycle(COLOURS)
+    colours = cycle(COLORS)
     first = bisect_right(chunks, start, key=lambda chunk: chunk.stop)
     for chunk in takewhile(lambda chunk: chunk.start < stop, islice(chunks, first, None)):
         words = document.words[chunk.start : chunk.stop]

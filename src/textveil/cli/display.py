@@ -12,7 +12,7 @@ from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress, ignore_progress
 
-COLOURS = {
+COLORS = {
     Outcome.PERTURBED: "green",
     Outcome.DRAWN: "cyan",
     Outcome.KEPT_STOPWORD: "dim",
@@ -47,7 +47,7 @@ def explain(result: Obfuscation) -> None:
             f"{chunk.share:.4g}" if chunk.share else "",
             chunk.outcome.value,
             Text(chunk.replacement or ""),
-            style=COLOURS[chunk.outcome],
+            style=COLORS[chunk.outcome],
         )
     Console().print(table)
 
@@ -90,7 +90,7 @@ def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "doc
         yield advance
 
 
-def summarise(certificate: Certificate, seconds: float) -> list[str]:
+def summarize(certificate: Certificate, seconds: float) -> list[str]:
     """What a run did and what it protects, in a few lines."""
     tally, profile = certificate.tally, certificate.terms.profile
     documents, words = tally.documents.total(), tally.words.total()

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.cli.display import explain, showing_progress, summarise, warn_of_clear_words
+from textveil.cli.display import explain, showing_progress, summarize, warn_of_clear_words
 from textveil.cli.method_options import choose_options, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
@@ -154,7 +154,7 @@ def obfuscate(
     if as_json:
         typer.echo(finished.certificate.to_json(), nl=False)
     if not quiet:
-        for line in summarise(finished.certificate, finished.seconds):
+        for line in summarize(finished.certificate, finished.seconds):
             report(line)
     if warning := warn_of_clear_words(finished.certificate):
         report(warning)

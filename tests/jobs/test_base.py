@@ -1,0 +1,12 @@
+import inspect
+
+from textveil.jobs.base import ObfuscatesTexts
+from textveil.obfuscation import Obfuscator
+
+
+def test_an_obfuscator_offers_all_that_jobs_ask_for(tiny):
+    obfuscator = Obfuscator(tiny)
+    for name in ObfuscatesTexts.__annotations__:
+        assert hasattr(obfuscator, name)
+    asked = inspect.signature(ObfuscatesTexts.obfuscate_all).parameters
+    assert asked.keys() <= inspect.signature(Obfuscator.obfuscate_all).parameters.keys()
