@@ -39,7 +39,7 @@ def test_an_unknown_command_is_a_wrong_call_and_is_not_quoted(command, hint):
 def test_a_text_that_begins_with_a_dash_is_not_taken_for_an_option():
     wrong = subprocess.run([TEXTVEIL, "obfuscate", "--my secret", "--epsilon", "1"], capture_output=True, text=True)
     assert wrong.returncode == 2
-    assert "stands behind --" in wrong.stderr
+    assert "at the end, after --" in wrong.stderr
     assert "secret" not in wrong.stderr
     right = subprocess.run(
         [TEXTVEIL, "obfuscate", "--epsilon", "9000", "--", "--my music"], capture_output=True, text=True

@@ -78,7 +78,7 @@ def test_every_profile_works(profile):
 def test_paper_warns_of_what_it_lets_through():
     result = run(f"the soup of {SECRET}", "--profile", "paper", *SEEDED)
     assert SECRET in result.stdout
-    assert result.stderr == "Warning: released in clear, without being stopwords (profile paper): 2\n"
+    assert result.stderr == "Warning: words released in clear that are not stopwords (profile paper): 2\n"
 
 
 def test_stopwords_are_perturbed_on_request():
@@ -115,7 +115,7 @@ def test_quiet_does_not_hide_that_words_are_in_clear(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text(f"the soup of {SECRET}\n", encoding="utf-8")
     result = run("-i", path, "-o", tmp_path / "out.txt", "--profile", "paper", "--quiet", *SEEDED)
-    assert result.stderr == "Warning: released in clear, without being stopwords (profile paper): 2\n"
+    assert result.stderr == "Warning: words released in clear that are not stopwords (profile paper): 2\n"
 
 
 def test_a_file_is_obfuscated_row_by_row(tmp_path, reviews):
@@ -213,7 +213,7 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
         ([SECRET, "--epsilon", "many"], "--epsilon"),
         ([SECRET, "--epsilon-per-word", "0"], "must be positive"),
         ([SECRET, "--epsilon", "1", "--epsilon-per-word", "1"], "not both"),
-        (["--epsilon", "1"], "A text is missing"),
+        (["--epsilon", "1"], "There is no text"),
         ([*SECRET.split(), "--epsilon", "1"], "Put the text in quotes"),
         ([SECRET, "--input", "x.csv", "--epsilon", "1"], "not both"),
         ([SECRET, "--output", "x.txt", "--epsilon", "1"], "go with --input"),
@@ -302,7 +302,7 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch):
     monkeypatch.setattr(Obfuscator, "obfuscate", interrupted)
     result = run(SECRET, "--epsilon", "1")
     assert result.exit_code == 130
-    assert result.stderr.startswith("Stopped.")
+    assert result.stderr.startswith("Interrupted.")
 
 
 # In a terminal, and in a pipe.

@@ -38,24 +38,22 @@ Examples:
 @reporting_errors
 @with_method_options(DECOMPOSERS)
 def decompose(
-    text: Annotated[
-        list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads it from standard input.")
-    ],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads standard input.")],
     *,
     decompositions: Annotated[
         list[str] | None,
-        typer.Option("--decomposition", "-d", help=f"Only this one, or these: {', '.join(DECOMPOSERS)}."),
+        typer.Option("--decomposition", "-d", help=f"Show only this one (repeatable): {', '.join(DECOMPOSERS)}."),
     ] = None,
-    bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder: it has the lexicons.")] = DEFAULT_BUNDLE,
+    bundle: Annotated[str, typer.Option(help="The name or folder of the bundle with the lexicons.")] = DEFAULT_BUNDLE,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the chunks as JSON: words from start to stop, and the text.")
+        bool, typer.Option("--json", help="Print the chunks as JSON: start and stop (in words), and the text.")
     ] = False,
     method_options: dict[str, Any],
 ) -> None:
-    """Show how a text is split into chunks, under every decomposition side by side.
+    """Show how each decomposition splits a text into chunks.
 
-    The words of a chunk have underscores between them, a bar stands between sentences. Stopwords are never at the edge
-    of a chunk of several words.
+    Underscores join the words of a chunk; a bar separates sentences. A chunk of several words has no stopword at its
+    edges.
     """
     if sys.stdout is None:
         raise ParameterError("Standard output is closed.")
@@ -124,11 +122,11 @@ def _break_lines(document: Document, width: int, sentences: Container[int]) -> I
 
 def _show_line(document: Document, chunks: Sequence[Chunk], start: int, stop: int, sentences: Container[int]) -> Text:
     line = Text()
-    colours = cycle(COLORS)
+    colors = cycle(COLORS)
     first = bisect_right(chunks, start, key=lambda chunk: chunk.stop)
     for chunk in takewhile(lambda chunk: chunk.start < stop, islice(chunks, first, None)):
         words = document.words[chunk.start : chunk.stop]
-        style = "dim" if ENGLISH.issuperset(words) else next(colours) if chunk.size > 1 else ""
+        style = "dim" if ENGLISH.issuperset(words) else next(colors) if chunk.size > 1 else ""
         for position in range(max(chunk.start, start), min(chunk.stop, stop)):
             if position == chunk.start > start:
                 line.append(BAR if position in sentences else " ", "dim")

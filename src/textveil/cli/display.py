@@ -1,4 +1,4 @@
-"""What a person sees: the table of chunks, the progress bar and the summary of a run."""
+"""Output for people: the table of chunks, the progress bar and the summary of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS_FOR = {
     Outcome.DRAWN: "drawn without knowing the word",
     Outcome.KEPT_STOPWORD: "stopwords kept",
     Outcome.KEPT_UNKNOWN: "IN CLEAR because unknown",
-    Outcome.KEPT_NO_SHARE: "IN CLEAR because without a share",
+    Outcome.KEPT_NO_SHARE: "IN CLEAR because they have no share",
 }
 
 
@@ -58,7 +58,7 @@ def _write_score(score: Score) -> str:
 
 @contextmanager
 def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "documents") -> Iterator[Progress]:
-    """A bar with rate and time left on a terminal; nothing in a pipe."""
+    """A progress bar on a terminal; nothing in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield ignore_progress
         return
@@ -91,7 +91,7 @@ def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "doc
 
 
 def summarize(certificate: Certificate, seconds: float) -> list[str]:
-    """What a run did and what it protects, in a few lines."""
+    """A few lines on what a run did and what it protects."""
     tally, profile = certificate.tally, certificate.terms.profile
     documents, words = tally.documents.total(), tally.words.total()
     rate = documents / seconds if seconds > 0 else 0.0
@@ -117,6 +117,6 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
 
 
 def warn_of_clear_words(certificate: Certificate) -> str | None:
-    """A warning where words that are no stopwords stand in the output."""
+    """A warning if words other than stopwords were released in clear."""
     clear = sum(certificate.tally.words[outcome] for outcome in (Outcome.KEPT_UNKNOWN, Outcome.KEPT_NO_SHARE))
-    return f"Warning: released in clear, without being stopwords (profile paper): {clear}" if clear else None
+    return f"Warning: words released in clear that are not stopwords (profile paper): {clear}" if clear else None

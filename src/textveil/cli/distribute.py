@@ -36,28 +36,25 @@ Examples:
 @reporting_errors
 @with_method_options(DISTRIBUTORS)
 def distribute(
-    text: Annotated[
-        list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads it from standard input.")
-    ],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads standard input.")],
     *,
     epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The budget of the text.")],
     distributions: Annotated[
         list[str] | None,
-        typer.Option("--distribution", "-d", help=f"Only this one, or these: {', '.join(DISTRIBUTORS)}."),
+        typer.Option("--distribution", "-d", help=f"Show only this one (repeatable): {', '.join(DISTRIBUTORS)}."),
     ] = None,
     profile: Annotated[
-        str, typer.Option(help=f"What becomes of words without a score, and of stopwords: {', '.join(PROFILES)}.")
+        str, typer.Option(help=f"How stopwords and words without a score are handled: {', '.join(PROFILES)}.")
     ] = STRICT.name,
-    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the words as boxes to this file.")] = None,
+    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write an HTML page with colored boxes to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print scores and shares as JSON.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that exists.")] = False,
     method_options: dict[str, Any],
 ) -> None:
-    """Show how a budget is divided over the words of a text, under every distribution side by side.
+    """Show how each distribution divides a budget over the words of a text.
 
-    Stopwords that are kept get nothing. A word that a method gives no score gets the mean of the others (profile
-    strict) or nothing (paper).
+    Kept stopwords get nothing. A word without a score gets the mean of the others (profile strict) or nothing (paper).
     """
     if sys.stdout is None:
         raise ParameterError("Standard output is closed.")
@@ -86,7 +83,7 @@ def distribute(
 def _score(
     document: Document, wanted: list[str] | None, options: dict[str, Any]
 ) -> Iterator[tuple[Distributor, list[Score]]]:
-    """The scores of each distribution that is wanted; of all that are installed, if none is named."""
+    """The scores of the wanted distributions, by default of all that are installed."""
     chosen = {DISTRIBUTORS.load(name).name: DISTRIBUTORS.load(name) for name in wanted or DISTRIBUTORS}
     refuse_unused(options, chosen.values(), {"--distribution": DISTRIBUTORS})
     for name, method in chosen.items():
@@ -115,7 +112,7 @@ def _as_dict(words: list[str], found: list[Division]) -> dict[str, Any]:
 
 
 def _show(words: list[str], takes_part: list[bool], found: list[Division], budget: float) -> None:
-    """Print a table: a line per word, a column per distribution, the larger the share the darker."""
+    """Print a table: a line per word and a column per distribution; larger shares are darker."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

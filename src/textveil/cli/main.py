@@ -1,4 +1,4 @@
-"""The command ``textveil`` and what its parts have in common."""
+"""The command ``textveil``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Epsilon is the budget of one document. Smaller is more private and less faithful
 
 
 class _Commands(TyperGroup):
-    """Answers an unknown command without quoting it: it may be a text whose command was forgotten."""
+    """Reports an unknown command without quoting it: it may be a text."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
@@ -92,17 +92,17 @@ def textveil(
 def main() -> None:
     """Run the command line."""
     signal.signal(signal.SIGTERM, _stop)
-    # Arrow's own allocator keeps what it has freed, so that memory would grow with a Parquet file.
+    # Arrow's own allocator keeps freed memory, which would grow with a Parquet file.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     if any(_is_dashed_text(argument) for argument in takewhile("--".__ne__, sys.argv[1:])):
         # The parser would take it for an option, and quote it.
-        report("Error: a text that begins with - stands behind --, at the end: textveil obfuscate --epsilon 60 -- TEXT")
+        report("Error: put a text that begins with - at the end, after --: textveil obfuscate --epsilon 60 -- TEXT")
         sys.exit(USAGE)
     app()
 
 
 def _stop(*_: object) -> None:
-    """What a batch system asks for is what Ctrl-C asks for."""
+    """SIGTERM, as batch systems send it, is handled as Ctrl-C."""
     raise KeyboardInterrupt
 
 

@@ -48,7 +48,7 @@ def _names(registry: Any) -> str:
 def obfuscate(
     text: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TEXT", help="The text, in quotes; - reads standard input, a document per line."),
+        typer.Argument(metavar="TEXT", help="The text, in quotes; - reads standard input, one document per line."),
     ] = None,
     *,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The budget of a document.")] = None,
@@ -60,66 +60,63 @@ def obfuscate(
         typer.Option(
             "--input",
             "-i",
-            help="A file of texts: txt (a document per line), csv, tsv, jsonl or parquet, "
-            "plain or with .gz, .xz or .zst behind it; - is standard input.",
+            help="A file of texts: txt (one document per line), csv, tsv, jsonl or parquet, "
+            "optionally compressed (.gz, .xz, .zst); - is standard input.",
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write; without it, standard output.")
+        Path | None, typer.Option("--output", "-o", help="The file to write; by default, standard output.")
     ] = None,
     column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
     outcome_column: Annotated[
-        str, typer.Option(help="The column to write each row's outcome to; '' writes none.")
+        str, typer.Option(help="The column for the outcome of each row; '' writes none.")
     ] = OUTCOME_COLUMN,
     format_name: Annotated[
-        str | None, typer.Option("--format", help=f"The format, if the name does not tell it: {_names(FORMATS)}.")
+        str | None, typer.Option("--format", help=f"The format, if the file name does not show it: {_names(FORMATS)}.")
     ] = None,
     profile: Annotated[
-        str, typer.Option(help=f"What becomes of words that cannot be perturbed: {_names(PROFILES)}.")
+        str, typer.Option(help=f"How words that cannot be perturbed are handled: {_names(PROFILES)}.")
     ] = STRICT.name,
     decomposition: Annotated[
         str | None,
         typer.Option(
-            help=f"How texts are split: {_names(DECOMPOSERS)}. By default {DECOMPOSITION}, or words where the bundle "
-            "lacks it or --profile is proven."
+            help=f"How texts are split: {_names(DECOMPOSERS)}. By default {DECOMPOSITION}; words if the bundle "
+            "lacks it or the profile is proven."
         ),
     ] = None,
     distribution: Annotated[
         str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
     mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
-    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; the profile's choice by default.")] = None,
-    bundle: Annotated[str, typer.Option(help="A bundle's name, or its folder.")] = DEFAULT_BUNDLE,
+    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[
-        int | None, typer.Option(help="Make the noise repeatable, and so predictable: for experiments only.")
+        int | None, typer.Option(help="Make the noise repeatable, and so predictable. For experiments only.")
     ] = None,
-    batch_size: Annotated[int, typer.Option(help="Documents worked on at a time.")] = BATCH_SIZE,
+    batch_size: Annotated[int, typer.Option(help="Number of documents to work on at a time.")] = BATCH_SIZE,
     as_json: Annotated[
         bool,
-        typer.Option(
-            "--json", help="For a text: print text, chunks and certificate as JSON. For a file: print the certificate."
-        ),
+        typer.Option("--json", help="Text: print text, chunks and certificate as JSON. File: print the certificate."),
     ] = False,
     explained: Annotated[
         bool,
-        typer.Option("--explain", help="For a text: a table of chunks, scores, shares and outcomes."),
+        typer.Option("--explain", help="Text: show a table of chunks, scores, shares and outcomes."),
     ] = False,
     certificate: Annotated[
-        Path | None, typer.Option(help="Write the certificate, what is and is not protected, to this file.")
+        Path | None, typer.Option(help="Write the certificate (what is and is not protected) to this file.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress bar and no summary; warnings stay.")
+        bool, typer.Option("--quiet", "-q", help="Show no progress bar and no summary; warnings stay.")
     ] = False,
     method_options: dict[str, Any],
 ) -> None:
     """Obfuscate a text, a file of texts, or standard input.
 
-    Every document gets the budget epsilon. It is divided over its words, except stopwords that are kept; each of
-    them is replaced by a word that a mechanism draws near it in an embedding, and the certificate says what that
-    protects. Texts of a file stay in their rows, other columns are carried along, and a run that was stopped goes on
-    with --resume.
+    Every document gets the budget epsilon, which is divided over its words (kept stopwords get none). A mechanism
+    replaces each word by a random word near it in an embedding. The certificate says what that protects. Rows of a file
+    stay in order, other columns are unchanged, and --resume continues an interrupted run.
     """
     if sys.stdout is None:
         raise ParameterError("Standard output is closed.")
@@ -191,7 +188,7 @@ def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | N
     if arguments and input_file is not None:
         raise ParameterError("Give a text or --input, not both.")
     if not arguments and input_file is None:
-        raise ParameterError("A text is missing: give one in quotes, or --input FILE, or - for standard input.")
+        raise ParameterError("There is no text. Give one in quotes, --input FILE, or - for standard input.")
     if arguments and len(arguments) > 1:
         raise ParameterError("Put the text in quotes: it must be one argument.")
     return arguments[0] if arguments and arguments[0] != STANDARD else None
@@ -213,7 +210,7 @@ def _check_combination(
     if text is None and explained:
         raise ParameterError("--explain goes with a single text on the command line.")
     if text is None and as_json and output is None:
-        raise ParameterError("--json goes with a single text, or with --output, since rows go to standard output.")
+        raise ParameterError("--json goes with a single text or with --output, because rows go to standard output.")
     if resume and (output is None or input_file in (None, STANDARD)):
         raise ParameterError("--resume needs --input FILE and --output FILE: a stream cannot be read again.")
 

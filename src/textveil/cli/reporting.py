@@ -53,9 +53,9 @@ _QUOTES = "'\""
 
 
 def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn what a command raises into a message and an exit code.
+    """Turn an exception of a command into a message and an exit code.
 
-    An unexpected exception shows where it happened but not what it says, which may be a document's text.
+    For an unexpected exception, only its place is shown: its message may quote a document.
     """
 
     @functools.wraps(command)
@@ -65,14 +65,14 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
         except TextveilError as error:
             report(f"Error: {error.spell(functools.partial(spell_flag, command))}")
             raise typer.Exit(USAGE if isinstance(error, ParameterError) else FAILURE) from error
-        except BrokenPipeError as error:  # whoever reads our output has enough
+        except BrokenPipeError as error:  # the reader of our output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(FAILURE) from error
         except OSError as error:
             report(f"Error: the system says: {error.strerror or type(error).__name__}. Check paths and free space.")
             raise typer.Exit(FAILURE) from error
         except KeyboardInterrupt as error:
-            report("Stopped. What is finished is kept: the same command goes on (obfuscate: with --resume).")
+            report("Interrupted. Finished work is saved; run the same command to resume (obfuscate: with --resume).")
             raise typer.Exit(INTERRUPTED) from error
         except (typer.Exit, typer.Abort):
             raise

@@ -1,4 +1,4 @@
-"""A page with the words of a text as boxes, whose colours are their shares of the budget."""
+"""An HTML page that shows words as boxes, colored by their share of the budget."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ li.kept {{ background: var(--empty); color: var(--muted); }}
 li.light {{ color: #10151a; }}
 li.dark {{ color: #fff; }}
 .scale {{ display: inline-block; width: 8rem; height: .7rem; border-radius: .3rem; vertical-align: middle;
-  background: linear-gradient(to right, {colours}); }}
+  background: linear-gradient(to right, {colors}); }}
 </style>
 </head>
 <body>
 <h1>How a budget of {budget} is divided</h1>
-<p>0 <span class="scale"></span> {largest} &nbsp; Grey words are kept as they are.</p>
+<p>0 <span class="scale"></span> {largest} &nbsp; Gray words are kept.</p>
 {sections}
 </body>
 </html>
@@ -66,7 +66,7 @@ def draw_page(words: Sequence[str], takes_part: Sequence[bool], divisions: Seque
     return _PAGE.format(
         budget=f"{budget:g}",
         largest=f"{largest:.3g}",
-        colours=f"{_mix(0.0)}, {_mix(1.0)}",
+        colors=f"{_mix(0.0)}, {_mix(1.0)}",
         sections="\n".join(_draw_section(words, takes_part, division, largest) for division in divisions),
     )
 
@@ -89,6 +89,6 @@ def _draw_section(words: Sequence[str], takes_part: Sequence[bool], division: Di
 
 
 def _mix(part: float) -> str:
-    """A colour between the lightest and the darkest."""
+    """A color between the lightest and the darkest."""
     mixed = (round(light + part * (dark - light)) for light, dark in zip(_LIGHTEST, _DARKEST, strict=True))
     return f"rgb({', '.join(map(str, mixed))})"

@@ -1,4 +1,4 @@
-"""How a document is split into chunks: one file per kind of decomposer, and the registry that names them."""
+"""Splitting a document into chunks: one file per kind of decomposer, and the registry of their names."""
 
 from textveil.decomposition.base import Decomposer
 from textveil.language.tagging import TAGGERS

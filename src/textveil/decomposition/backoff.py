@@ -1,4 +1,4 @@
-"""Back-off: a chunk that the embedding does not know is split into the longest sub-chunks that it does know."""
+"""Back-off: an unknown chunk is split into its longest known sub-chunks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ def back_off(
 ) -> list[Chunk]:
     """Split ``chunk``, left to right and longest first; a single word is never split.
 
-    A sub-chunk of several words has no stopword at its edges. The research code lets unknown chunks through in clear.
+    A sub-chunk of several words has no stopword at its edges. The research code releases unknown chunks in clear.
 
     Args:
         document: The document.
         chunk: One of its chunks.
-        known: What the embedding knows.
-        longest: How many words the longest entry of it has.
-        stopwords: What may be at no edge.
+        known: The vocabulary of the embedding.
+        longest: The number of words of its longest entry.
+        stopwords: Words that may not stand at an edge.
 
     >>> document = Document.parse("a cup of green tea")
     >>> back_off(document, Chunk(0, 5), known={"green_tea", "cup"}, longest=2, stopwords={"a", "of"})

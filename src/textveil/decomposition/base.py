@@ -1,4 +1,4 @@
-"""The contract of a decomposer, and what those with multi-word chunks have in common."""
+"""The contract of a decomposer, and the base of those with multi-word chunks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Decomposer(Method):
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of what splits sentences."""
+        """The version of the sentence splitter."""
         return {"nupunkt": version("nupunkt")}
 
     @abstractmethod
@@ -49,7 +49,7 @@ class LexiconDecomposer(Decomposer):
         self.index = bundle.lexicon(self.name)
 
     def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
-        """One chunk per expression, without the stopwords at its edges."""
+        """One chunk per expression, without stopwords at its edges."""
         return [build_chunks(*found) for found in zip(documents, self.find(documents), strict=True)]
 
     def find(self, documents: Sequence[Document]) -> list[list[Expression]]:
@@ -58,9 +58,9 @@ class LexiconDecomposer(Decomposer):
 
 
 def build_chunks(document: Document, expressions: Sequence[Expression]) -> list[Chunk]:
-    """The chunks of a document in which expressions were found; all other words are chunks of their own.
+    """The chunks of a document with these expressions; every other word is a chunk.
 
-    The two words of a contraction are merged, if no expression has one of them: the paper's MergeContractions.
+    The two words of a contraction are merged unless an expression has one of them: the paper's MergeContractions.
 
     >>> document = Document.parse("I don't sell the green tea")
     >>> [document.written(chunk) for chunk in build_chunks(document, [(5, 7)])]
@@ -78,7 +78,7 @@ def build_chunks(document: Document, expressions: Sequence[Expression]) -> list[
 
 
 def _find_contractions(document: Document, expressions: Sequence[Expression]) -> list[Expression]:
-    """The contractions that no expression overlaps, and that no sentence ends in."""
+    """The contractions that overlap no expression and contain no end of a sentence."""
     words = document.words
     clitics = compress(range(len(words)), map(_CLITICS.__contains__, words))
     found = [clitic for clitic in clitics if words[clitic - 1 : clitic + 1] in CONTRACTIONS]

@@ -1,4 +1,4 @@
-"""Chunks of words that stand together more often than by chance, in the lexicons of three association measures."""
+"""Collocations: chunks from the lexicons of three association measures."""
 
 from __future__ import annotations
 

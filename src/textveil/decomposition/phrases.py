@@ -1,4 +1,4 @@
-"""Chunks that are phrases, by the parts of speech of their words."""
+"""Phrases: chunks by part of speech."""
 
 from __future__ import annotations
 

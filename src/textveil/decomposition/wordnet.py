@@ -1,4 +1,4 @@
-"""Chunks that are entries of WordNet, in any form that its morphology leads back to an entry."""
+"""WordNet entries as chunks, in all forms that WordNet's morphology knows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textveil.language.word_stream import Expression
 
 
 class WordNet(LexiconDecomposer):
-    """What ``nltk.corpus.wordnet.synsets`` finds for words joined by underscores; the lexicon has all their forms."""
+    """The entries that ``nltk.corpus.wordnet.synsets`` finds for words joined by underscores."""
 
     name = "wordnet"
 

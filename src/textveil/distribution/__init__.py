@@ -1,4 +1,4 @@
-"""How a document's budget is divided over its words: one file per distributor, and the registry that names them."""
+"""Dividing a document's budget over its words: one file per distributor, and the registry of their names."""
 
 from textveil.distribution.base import Distributor, Score
 from textveil.registry import Registry

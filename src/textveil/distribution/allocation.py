@@ -1,4 +1,4 @@
-"""From scores to shares: the one step that all distributors have in common (the paper's algorithm 7)."""
+"""From scores to shares: the step that all distributors share (the paper's algorithm 7)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textveil.distribution.base import Score
 from textveil.errors import BudgetError, ParameterError
 
 LEAST_BUDGET = 1e-200
-"""With less, a share could be too small for a number, and so 0."""
+"""With a smaller budget, a share could underflow to 0."""
 
 Missing: TypeAlias = Literal["mean", "zero"]
 
@@ -42,16 +42,16 @@ def allocate(
 ) -> list[float]:
     """Divide ``budget`` over the words that take part, in proportion to their scores.
 
-    Negative scores are shifted so that the least is 0; inverted scores are mirrored, (max + min) - score; a missing
-    score is the mean of the others (``"mean"``) or leaves its word without a share (``"zero"``). The shares sum to the
-    budget if any word takes part: where no score is positive, they are equal.
+    Negative scores are shifted so that the least is 0. Inverted scores are mirrored: (max + min) - score. A missing
+    score is the mean of the others (``"mean"``), or its word gets no share (``"zero"``). If no score is positive, all
+    shares are equal. The shares sum to the budget if any word takes part.
 
     Args:
-        scores: One per word of a document; ``None`` where the method gave none.
-        takes_part: Whether a word is to get a share; stopwords that are kept do not.
+        scores: One per word of a document; ``None`` if the method gave none.
+        takes_part: Whether each word gets a share; kept stopwords do not.
         budget: The document's epsilon.
         invert: Whether a higher score must mean a smaller share.
-        missing: What becomes of a word without a score.
+        missing: How to treat a word without a score.
 
     >>> allocate([1.0, 3.0, 9.0], [True, True, False], budget=8.0)
     [2.0, 6.0, 0.0]
@@ -71,7 +71,7 @@ def allocate(
 
 
 def _weigh(scores: Sequence[Score], *, invert: bool, missing: Missing) -> list[float]:
-    """Scores as non-negative weights: shifted, inverted, missing ones filled in."""
+    """Scores as non-negative weights: shifted, inverted, with missing ones filled in."""
     given = [score for score in scores if score is not None]
     if not all(map(math.isfinite, given)):
         raise ParameterError("A distributor gave a score that is not a finite number. Its model may be broken.")

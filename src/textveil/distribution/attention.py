@@ -1,4 +1,4 @@
-"""Words that an encoder attends to are important."""
+"""Attention: words that an encoder attends to are important."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from textveil.models.encoders import Batch, Encoder
 from textveil.models.files import EXTRA
 
 IMPLEMENTATION = "textveil"
-"""What transformers calls our implementation of attention."""
+"""The name under which transformers knows our implementation of attention."""
 
 
 class _Seen(NamedTuple):
-    """The attention in every layer so far, a mean over its heads, and how many layers there are."""
+    """The attention of every layer so far, averaged over its heads, and the number of layers."""
 
     layers: list[Any]
     wanted: int
@@ -28,20 +28,20 @@ _seen: ContextVar[_Seen | None] = ContextVar("seen", default=None)
 
 
 class _EnoughSeenError(Exception):
-    """The last layer's attention is known; what the encoder would make of it is not needed."""
+    """The attention of the last layer is known; the rest of the pass is not needed."""
 
 
 class Attention(EncoderDistributor):
-    """The attention that a word gets: the mean over layers, heads and the words that attend (the paper's algorithm 4).
+    """The mean attention to a word over layers, heads and attending tokens (the paper's algorithm 4).
 
-    The attention to the tokens of a word is summed; special tokens attend, but have no score.
+    The attention to the tokens of a word is summed. Special tokens attend but get no score.
     """
 
     name = "attention"
     invert = True
 
     def load(self) -> Encoder:
-        """Load the encoder so that its attention can be read."""
+        """Load the encoder with our implementation of attention."""
         return Encoder.load(self.files, attention=_register(), batch_size=self.batch_size, device=self.device)
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
@@ -67,7 +67,7 @@ class Attention(EncoderDistributor):
 
 @cache
 def _register() -> str:
-    """Make our implementation of attention known to transformers."""
+    """Register our implementation of attention with transformers."""
     transformers = require("transformers", extra=EXTRA)
     masking = require("transformers.masking_utils", extra=EXTRA)
     transformers.AttentionInterface.register(IMPLEMENTATION, _attend)
@@ -78,7 +78,7 @@ def _register() -> str:
 def _attend(
     _module: Any, query: Any, key: Any, value: Any, attention_mask: Any, *, scaling: float | None = None, **_: Any
 ) -> tuple[Any, Any]:
-    """Attention as transformers' own eager one, which also notes its mean over the heads."""
+    """Eager attention as in transformers; it also records the mean over the heads."""
     weights = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
     if attention_mask is not None:
         weights = weights + attention_mask

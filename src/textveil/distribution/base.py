@@ -1,4 +1,4 @@
-"""The contract of a distributor, and what those that ask an encoder have in common."""
+"""The contract of a distributor, and the base of those that use an encoder."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from textveil.models.files import EXTRA, ModelFiles
 from textveil.registry import Method, Option
 
 Score: TypeAlias = float | None
-"""How important a word is; ``None`` where the method gives no answer."""
+"""The importance of a word; ``None`` if the method gives none."""
 
 
 class Distributor(Method):
-    """Gives every word a score; ``allocation`` turns scores into shares."""
+    """Scores the words of documents; ``allocation`` turns scores into shares."""
 
     kind = "distribution"
     data_independent: bool = False
@@ -32,7 +32,7 @@ class Distributor(Method):
 
 
 class EncoderDistributor(Distributor):
-    """Asks an encoder, which is loaded on first use."""
+    """Scores words with an encoder, which is loaded on first use."""
 
     options: ClassVar[tuple[Option, ...]] = (
         Option(
@@ -65,7 +65,7 @@ class EncoderDistributor(Distributor):
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of the packages that run the encoder."""
+        """The versions of the packages that run the encoder."""
         return {package: require_version(package, extra=EXTRA) for package in self.packages}
 
     @cached_property

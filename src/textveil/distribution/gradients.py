@@ -1,4 +1,4 @@
-"""Words whose embedding moves an encoder's output are important."""
+"""Integrated gradients: words whose embedding moves an encoder's output are important."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from textveil.registry import Option
 
 STEPS = 50
 BATCH_SIZE = 2
-"""Windows that are read at a time: few, since each is read in all steps."""
+"""Windows to encode at a time: few, since each passes through all steps."""
 _PASS = 2048
-"""Tokens of a pass through the encoder, about: more are no faster, and need more memory."""
+"""About how many tokens pass through the encoder at a time; more are no faster and need more memory."""
 
 
 class Gradients(EncoderDistributor):
     """Integrated gradients of the encoder's output, by Captum (the paper's algorithm 5).
 
-    The output is the sum of the mean-pooled last hidden state. From a baseline of zeros to the words' embeddings, its
-    gradients are integrated; a token's score is the L2 norm of its attribution, and the tokens of a word are summed.
+    The output is the sum of the mean-pooled last hidden state. Its gradients are integrated
+    from a baseline of zeros to the embeddings of the tokens. A token's score is the L2 norm of its attribution; the
+    scores of a word's tokens are summed.
     """
 
     name = "gradients"
@@ -38,7 +39,7 @@ class Gradients(EncoderDistributor):
     steps: int
 
     def load(self) -> Encoder:
-        """Load the encoder with the implementation of attention that transformers prefers."""
+        """Load the encoder with the default attention of transformers."""
         return Encoder.load(self.files, attention=None, batch_size=self.batch_size, device=self.device)
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
@@ -46,9 +47,9 @@ class Gradients(EncoderDistributor):
         return self.encoder.score_words(documents, self._look)
 
     def measure_convergence(self, documents: Sequence[Document]) -> list[float]:
-        """By how much the attributions of each document miss what they should sum to: Captum's convergence delta.
+        """Captum's convergence delta of each document: by how much its attributions miss their expected sum.
 
-        A document that is read in several windows has the largest of theirs. More steps make it smaller.
+        For a document of several windows it is the largest of theirs. More steps make it smaller.
         """
         read = self.encoder.read([document.text for document in documents], self._look_at_convergence)
         return [float(max(abs(row[0]) for _, row in text.seen)) for text in read]

@@ -1,4 +1,4 @@
-"""Words whose sense is rare are important."""
+"""Information content: words with a rare sense are important."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from textveil.language.text import Document
 from textveil.resources import find
 
 WITHOUT_SENSE = 1.0
-"""The score of a word that WordNet does not know, or knows as an adjective or adverb, which have no counts."""
+"""The score of a word without a sense, and of adjectives and adverbs, which have no counts."""
 
 _PARTS = {"JJ": "a", "NN": "n", "RB": "r", "VB": "v"}
 _WITHOUT_CONTENT = ("a", "r")
@@ -28,7 +28,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 class _Choice(NamedTuple):
-    """The senses of a word: the numbers of the words in all glosses, how many each gloss has, what each sense tells."""
+    """The senses of a word: the ids of the words in all glosses, the length of each gloss, and each sense's content."""
 
     words: Integers
     lengths: Integers
@@ -38,8 +38,8 @@ class _Choice(NamedTuple):
 class InformationContent(Distributor):
     """The information content of a word's sense in WordNet (the paper's algorithm 6).
 
-    The sense is the one that NLTK's Lesk chooses among those of the word's part of speech: its gloss has the most words
-    of the document. Its information content is averaged over the corpora that have the sense; a sense that none has
+    The sense is chosen as by NLTK's Lesk among those of the word's part of speech: its gloss shares the most words with
+    the document. Its information content is averaged over the corpora that have the sense. A sense that no corpus has
     counts as the rarest of all.
     """
 
@@ -63,7 +63,7 @@ class InformationContent(Distributor):
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of what splits sentences for the tagger."""
+        """The version of the sentence splitter, which the tagger depends on."""
         return {"nupunkt": version("nupunkt")}
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:

@@ -1,4 +1,4 @@
-"""Words that mean what the whole document means are important."""
+"""KeyBERT: words whose meaning is near that of the document are important."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textveil.models.files import EXTRA
 
 
 class KeyBERT(EncoderDistributor):
-    """KeyBERT's score of every word: the cosine of its embedding with that of the document, to four digits."""
+    """KeyBERT's score: the cosine between the embeddings of word and document, rounded to four digits."""
 
     name = "keybert"
     invert = True

@@ -1,4 +1,4 @@
-"""Every word counts the same."""
+"""Uniform: every word is equally important."""
 
 from __future__ import annotations
 

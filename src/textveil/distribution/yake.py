@@ -1,4 +1,4 @@
-"""Words that stand out by how often, where and how they are written are important."""
+"""YAKE: words that stand out by frequency, position and spelling are important."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _INSIDE_WORDS = re.compile(r"(?<=\w)[^\w\s]+(?=\w)")
 
 
 class Yake(Distributor):
-    """YAKE's score of every word, small for important ones.
+    """YAKE's score, which is small for important words.
 
-    YAKE gives none to numbers, words of one or two letters, and words that are on its list of stopwords.
+    YAKE gives no score to numbers, words of one or two letters, and words on its own stopword list.
     """
 
     name = "yake"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        require_version("yake", extra=EXTRA)  # which is better missed now than later
+        require_version("yake", extra=EXTRA)  # better missed now than later
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of YAKE, and of the package that splits texts for it."""
+        """The versions of YAKE and of its sentence splitter."""
         return {package: require_version(package, extra=EXTRA) for package in ("segtok", "yake")}
 
     @cached_property
@@ -42,11 +42,11 @@ class Yake(Distributor):
         return [self._score(document) for document in documents]
 
     def _score(self, document: Document) -> list[Score]:
-        """What ``KeywordExtractor(n=1, dedup_lim=1, top=...)`` finds.
+        """The scores that ``KeywordExtractor(n=1, dedup_lim=1, top=...)`` finds.
 
-        Its steps are taken here because it would answer an error with no keywords, and log the text.
+        Its steps run one by one here, because the extractor answers an error with no keywords and logs the text.
         """
-        # What joins words, as in well-known, would make one word of them, which we have as two.
+        # YAKE would take joined words, as in well-known, for one; they are two words here.
         text = _INSIDE_WORDS.sub(" ", document.text).replace("\n", " ")
         core = require("yake.data", extra=EXTRA).DataCore(
             text=text, stopword_set=self._stopwords, config={"windows_size": 1, "n": 1}

@@ -1,4 +1,4 @@
-"""Obfuscating files and streams of rows: aligned, streaming, and resumable where rows go from file to file."""
+"""Obfuscating files and streams of rows: aligned, in bounded memory, and resumable from file to file."""
 
 from textveil.jobs.file import FileJob
 from textveil.jobs.options import JobOptions, JobReport, check_free

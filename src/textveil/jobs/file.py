@@ -1,4 +1,4 @@
-"""From one file into another: in parts, so that a run that was killed can go on."""
+"""Obfuscating one file into another, in parts, so that an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from textveil.tables import FileSource, Rows, Table, detect_format
 from textveil.tables.compression import compressing
 
 PART_SECONDS = 5.0
-"""How much work a killed run loses at most, about."""
+"""About how much work an interrupted run loses at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class FileJob:
 
     Args:
         source: The file to read.
-        output: The file to write; it gets its name when it is complete.
-        options: What every job is told.
-        resume: Go on with an unfinished run.
-        part_seconds: How often finished rows are put on the disk for good.
+        output: The file to write; it appears under this name when it is complete.
+        options: The settings that all jobs share.
+        resume: Resume an unfinished run.
+        part_seconds: How often finished rows are saved.
     """
 
     source: Path
@@ -43,7 +43,7 @@ class FileJob:
     part_seconds: float = PART_SECONDS
 
     def run(self, obfuscator: ObfuscatesTexts, progress: Progress = ignore_progress) -> JobReport:
-        """Do it, or what is left of it."""
+        """Obfuscate the file, or the rest of it."""
         started = time.monotonic()
         self.options.check(self.source, self.output)
         if self.options.layout.format_name is None and detect_format(self.source) != detect_format(self.output):
@@ -73,7 +73,7 @@ class FileJob:
         return report
 
     def _settings(self, obfuscator: ObfuscatesTexts, table: Table) -> dict[str, Any]:
-        """What must be the same when a run is resumed."""
+        """The settings that must not change when a run resumes."""
         terms = obfuscator.terms
         return {
             "textveil": terms.versions["textveil"],
@@ -99,7 +99,7 @@ class FileJob:
         partial: Partial,
         progress: Progress,
     ) -> Tally:
-        """Write part after part, then join them."""
+        """Write the parts one by one, then join them."""
         marks = partial.load_marks()
         tally = Tally.over(Tally.from_dict(mark["tally"]) for mark in marks)
         history = History(table)
@@ -134,7 +134,7 @@ class FileJob:
 
 
 class _UntilError(Iterator[Rows]):
-    """Ends where the source has an error, and keeps it until the rows before it are safe."""
+    """Ends at the first error of the source, and holds it until the rows before it are saved."""
 
     def __init__(self, batches: Iterator[Rows]) -> None:
         self._batches = batches

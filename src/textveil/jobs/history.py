@@ -1,4 +1,4 @@
-"""The rows that a job has done: how many, and what tells that they are still the same."""
+"""The rows that a job has done: their number, and a hash that notices changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textveil.tables import Rows, Table
 
 
 class History:
-    """The rows done so far: how many, and enough of a hash to notice that they have changed."""
+    """The rows done so far: their number, and a hash that notices changes."""
 
     def __init__(self, table: Table) -> None:
         self.rows = 0
@@ -28,11 +28,11 @@ class History:
             self._digest.update(f"{len(row)}:{row}".encode("utf-8", "surrogatepass"))
 
     def as_dict(self) -> dict[str, Any]:
-        """What a mark records: a few digits of the hash notice a change."""
+        """The number of rows and the first digits of the hash."""
         return {"rows": self.rows, "digest": self._digest.hexdigest()[:8]}
 
     def skip(self, batches: Iterator[Rows], marks: Sequence[Mapping[str, Any]]) -> Iterator[Rows]:
-        """The rows behind those that an earlier run has done, which must still be the same."""
+        """The rows after those that an earlier run has done, which must be unchanged."""
         done = marks[-1] if marks else {"rows": 0}
         while self.rows < done["rows"]:
             rows = next(batches, None)

@@ -1,4 +1,4 @@
-"""What every job is told, and what it reports."""
+"""The settings that all jobs share, and what a job reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from textveil.tables.compression import strip_suffix
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """What a finished job did."""
+    """The result of a finished job."""
 
     documents: int
     seconds: float
@@ -26,12 +26,12 @@ class JobReport:
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """What every job is told, whatever it reads and writes.
+    """The settings that all jobs share.
 
     Args:
         budget: The budget of every document.
         layout: Where the texts are, in input and output.
-        batch_size: Documents worked on at a time.
+        batch_size: The number of documents to work on together.
         overwrite: Replace files that exist.
         certificate: Where to write the certificate.
     """
@@ -43,7 +43,7 @@ class JobOptions:
     certificate: Path | None = None
 
     def check(self, source: Path | None, output: Path | None) -> None:
-        """Refuse what cannot end well, before anything is read."""
+        """Refuse wrong settings before anything is read."""
         check_batch_size(self.batch_size)
         files = [path.resolve() for path in (source, output, self.certificate) if path is not None]
         if len(set(files)) < len(files):
@@ -64,7 +64,7 @@ class JobOptions:
     def report(
         self, obfuscator: ObfuscatesTexts, budget: ResolvedBudget, tally: Tally, table: Table, started: float
     ) -> JobReport:
-        """Certify what was done."""
+        """Issue the certificate."""
         certificate = Certificate(
             obfuscator.terms, budget.epsilon, tally, budget.average_length, other_columns=table.has_columns
         )
@@ -74,7 +74,7 @@ class JobOptions:
 
 
 def check_place(path: Path) -> None:
-    """Refuse to write where no ordinary file can be."""
+    """Refuse a path that cannot become an ordinary file."""
     if not path.parent.is_dir():
         raise ParameterError(f"There is no folder {str(path.parent)!r}. Make it first.")
     if path.exists() and not path.is_file():
@@ -82,7 +82,7 @@ def check_place(path: Path) -> None:
 
 
 def check_free(path: Path, *, overwrite: bool) -> None:
-    """Refuse to write where no ordinary file can be, or where one is that may not be replaced."""
+    """Refuse a path that cannot become an ordinary file, or that has one that may not be replaced."""
     check_place(path)
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{str(path)!r} exists. Choose another name, or set `overwrite=True` to replace it.")

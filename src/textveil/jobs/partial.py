@@ -1,11 +1,11 @@
-"""The unfinished part of an output: finished pieces on disk, from which a killed run goes on.
+"""The unfinished output of a run: finished parts on disk, from which an interrupted run resumes.
 
 out.csv.partial/
     job.json        the settings of the run; a resumed run must have the same
     000000.part     rows, complete
-    000000.json     how many rows, what became of them; its presence is the mark that the part is complete
+    000000.json     the number of rows and their outcomes; once it exists, the part is complete
     final           all parts joined, ready to take the output's name
-    final.json      that final is complete; what became of all rows
+    final.json      the outcomes of all rows; once it exists, final is complete
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Partial(ResumableRun):
 
     @contextmanager
     def writing_part(self, number: int) -> Iterator[BinaryIO]:
-        """Write a part; it counts once :meth:`mark` was called for it."""
+        """Write a part; it counts once :meth:`mark` is called for it."""
         with writing(self._path(number, "part")) as stream:
             yield stream
 
@@ -54,7 +54,7 @@ class Partial(ResumableRun):
         *,
         overwrite: bool,
     ) -> None:
-        """Join the parts and give the result the output's name; the totals stay until :meth:`remove`."""
+        """Join the parts under the name of the output; the totals stay until :meth:`remove`."""
         final = self.folder / _FINAL
         with writing(final) as target:
             merge(self._open_parts(parts), target)
@@ -71,7 +71,7 @@ class Partial(ResumableRun):
         sync_folder(self.output.parent)
 
     def load_totals(self) -> dict[str, Any] | None:
-        """The totals of a run whose output has its name already, and of which only the clean-up was cut short."""
+        """The totals of a run that wrote its output and was interrupted only during the clean-up."""
         renamed = (self.folder / _FINAL_MARK).exists() and not (self.folder / _FINAL).exists()
         return self.read_json(_FINAL_MARK) if renamed and self.output.exists() else None
 

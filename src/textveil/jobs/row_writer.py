@@ -1,4 +1,4 @@
-"""Rows on their way through a job: texts alone, to measure them, or obfuscated, to a writer."""
+"""Reading the texts of rows, and writing rows with obfuscated texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textveil.tables import Result, Rows, Source, Table, Writer
 
 
 def read_texts(source: Source, table: Table, batch_size: int, progress: Progress) -> Iterator[str | None]:
-    """Stream the texts of a source alone, to measure them."""
+    """Stream the texts of a source, to count their words."""
     documents = 0
     for rows in source.read(table, batch_size=batch_size):
         yield from rows.texts
@@ -24,13 +24,13 @@ def read_texts(source: Source, table: Table, batch_size: int, progress: Progress
 
 @dataclass(frozen=True, slots=True)
 class RowWriter:
-    """Obfuscates rows on their way from a table to its writer."""
+    """Obfuscates rows and passes them to a writer."""
 
     obfuscator: ObfuscatesTexts
     epsilon: float
 
     def write(self, rows: Rows, writer: Writer, *, first_document: int | None = None) -> Tally:
-        """Write the rows with obfuscated texts; what became of them."""
+        """Write the rows with obfuscated texts, and tally their outcomes."""
         done = list(
             self.obfuscator.obfuscate_all(
                 rows.texts, epsilon=self.epsilon, batch_size=len(rows.texts), first_document=first_document

@@ -1,4 +1,4 @@
-"""From a file or a stream into a stream, or from a stream into a file: at one go."""
+"""Obfuscating from or to a stream, in one pass."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from textveil.tables.compression import compressing
 
 @dataclass(frozen=True, slots=True)
 class StreamJob:
-    """Obfuscates a file into a stream, or a stream into a stream or a file; nothing can be resumed.
+    """Obfuscates a file into a stream, or a stream into a stream or a file. It cannot resume.
 
     Args:
         source: What to read.
         output: The file to write, which gets its name when it is complete; ``None`` writes to the stream.
-        options: What every job is told.
+        options: The settings that all jobs share.
     """
 
     source: Source
@@ -33,7 +33,7 @@ class StreamJob:
     options: JobOptions
 
     def run(self, obfuscator: ObfuscatesTexts, stream: BinaryIO, progress: Progress = ignore_progress) -> JobReport:
-        """Do it; what is not written to the output goes to ``stream``."""
+        """Obfuscate; without an output file, rows go to ``stream``."""
         started = time.monotonic()
         self.options.check(self.source.path if isinstance(self.source, FileSource) else None, self.output)
         if self.output is not None:
@@ -51,10 +51,10 @@ class StreamJob:
         return self.options.report(obfuscator, budget, tally, table, started)
 
     def _copy(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress) -> Tally:
-        """Write batch after batch."""
+        """Write the rows, batch by batch."""
         tally = Tally()
         batches = self.source.read(table, batch_size=self.options.batch_size)
-        pending = next(batches, None)  # the writer needs what the first rows tell
+        pending = next(batches, None)  # the writer needs to know the columns
         with table.writer(stream, head=True) as writer:
             while pending is not None:
                 tally.add(rows.write(pending, writer))

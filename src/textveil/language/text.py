@@ -1,4 +1,4 @@
-"""Documents and chunks: words with their offsets, the gaps between them, and how they are put together again."""
+"""Documents and chunks: words with their offsets, the gaps between them, and reassembly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNUSUAL = re.compile(r"[^\w\s!-~]")
 
 
 def cut(text: str, words: int) -> str:
-    """The first words of a text, as they are written.
+    """The first words of a text, unchanged.
 
     >>> cut("One, two... three!", 2)
     'One, two'
@@ -44,7 +44,7 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, repr=False)  # an object that is logged must not reveal the text
 class Document:
-    """A text, its words in lower case, and where pauses are between them.
+    """A text, its words in lowercase, and the pauses between them.
 
     >>> document = Document.parse("Don't  panic!")
     >>> document.words
@@ -56,7 +56,7 @@ class Document:
     text: str
     words: tuple[str, ...]
     pauses: tuple[int, ...]
-    """How many words stand before each pause, a match of ``PAUSE``."""
+    """For each pause (a match of ``PAUSE``), the number of words before it."""
     pause_offsets: tuple[int, ...]
     """The offset of each pause in the text."""
 
@@ -79,7 +79,7 @@ class Document:
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """The offsets of every word: where it starts, and where it stops."""
+        """The start and stop offsets of every word."""
         return tuple(match.span() for match in WORD.finditer(self.text))
 
     def pauses_before(self, position: int) -> bool:
@@ -88,17 +88,17 @@ class Document:
         return pause < len(self.pauses) and self.pauses[pause] == position
 
     def key(self, chunk: Chunk) -> str:
-        """How the vocabulary spells a chunk: lower case, words joined by underscores."""
+        """The chunk as vocabularies spell it: lowercase, words joined by underscores."""
         return "_".join(self.words[chunk.start : chunk.stop])
 
     def written(self, chunk: Chunk) -> str:
-        """The chunk as it stands in the text, gaps inside it included."""
+        """The chunk as the text has it, including the gaps inside it."""
         return self.text[self.spans[chunk.start][0] : self.spans[chunk.stop - 1][1]]
 
     def assemble(self, chunks: Sequence[Chunk], replacements: Iterable[str | None]) -> str:
-        """Write the text again with some chunks replaced; ``None`` keeps a chunk as it stands.
+        """The text with some chunks replaced; ``None`` keeps a chunk.
 
-        Gaps around chunks stay, gaps inside a replaced chunk disappear.
+        Gaps around chunks stay; gaps inside a replaced chunk disappear.
         """
         pieces: list[str] = []
         written = 0
@@ -111,12 +111,12 @@ class Document:
         return "".join(pieces)
 
     def count_symbols(self) -> int:
-        """How many characters of the gaps are neither space nor punctuation, such as emoji and loose accents."""
+        """The number of characters between words that are neither space nor punctuation, such as emoji."""
         return sum(unicodedata.category(character)[0] not in "PZ" for character in _UNUSUAL.findall(self.text))
 
 
 def spoken(entry: str) -> str:
-    """How an entry of a vocabulary is written into a text.
+    """An entry of a vocabulary as a text has it.
 
     >>> spoken("New_York"), spoken("let_s_go")
     ('new york', "let's go")

@@ -1,4 +1,4 @@
-"""How a chunk is perturbed: one file per mechanism, and the registry that names them."""
+"""Perturbing chunks: one file per mechanism, and the registry of their names."""
 
 from textveil.mechanisms.base import Mechanism, Request
 from textveil.registry import Registry

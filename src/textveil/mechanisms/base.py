@@ -13,9 +13,9 @@ from textveil.registry import Method
 
 
 class Request(NamedTuple):
-    """What a document asks of a mechanism: the rows of its chunks, their shares, and its stream of randomness.
+    """One document's request: the rows of its chunks, their shares, and a stream of randomness.
 
-    A row of ``UNKNOWN`` is a chunk that is not in the vocabulary. A share is zero or positive, and finite.
+    The row ``UNKNOWN`` is a chunk that is not in the vocabulary. A share is finite and not negative.
     """
 
     rows: RowNumbers
@@ -24,10 +24,10 @@ class Request(NamedTuple):
 
 
 class Mechanism(Method):
-    """Chooses an entry of the vocabulary for every chunk, at random, guided by the chunk's vector and share.
+    """Chooses a random entry of the vocabulary for every chunk, guided by the chunk's vector and share.
 
-    A document's answer depends on its own request only: not on what else is in the batch. Whatever was added to a
-    vector stays inside the mechanism.
+    The answer for a document depends on its own request only, not on the rest of the batch. Noise never leaves the
+    mechanism.
     """
 
     kind = "mechanism"

@@ -12,7 +12,7 @@ from textveil.mechanisms.base import Mechanism, Request
 from textveil.threads import in_threads
 
 BLOCK_CHUNKS = 512
-"""Chunks looked up at a time by one thread; bounds the memory that noise takes."""
+"""Chunks that one thread looks up at a time; this bounds the memory for noise."""
 
 
 class Madlib(Mechanism):
@@ -25,8 +25,8 @@ class Madlib(Mechanism):
     Guarantee:
         For two chunks at the Euclidean distance D, and any entry, the probabilities of choosing it differ by a factor
         of at most exp(share * D); the search for the nearest entry is post-processing. A chunk that is not in the
-        vocabulary stands at the centre of all vectors, so D is defined for every pair of chunks. This holds for
-        real numbers; what floating-point noise adds to it stays open.
+        vocabulary is placed at the center of all vectors, so D is defined for every pair of chunks. The proof is for
+        real numbers; the effect of floating-point noise is an open question.
     """
 
     name = "madlib"
@@ -34,7 +34,7 @@ class Madlib(Mechanism):
 
     def __init__(self, vectors: Vectors, **options: Any) -> None:
         super().__init__(vectors, **options)
-        _ = vectors.index  # built here, once, and not by several threads at the same time
+        _ = vectors.index  # built here, once, and not by several threads at a time
 
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request."""

@@ -1,4 +1,4 @@
-"""What became of a chunk, and of a document as a whole."""
+"""Outcomes: what became of a chunk, and of a document as a whole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Outcome(StrEnum):
 
     @property
     def in_clear(self) -> bool:
-        """Whether the chunk itself stands in the output."""
+        """Whether the output has the chunk itself."""
         return self not in (Outcome.PERTURBED, Outcome.DRAWN)
 
 
@@ -30,13 +30,13 @@ class DocumentOutcome(StrEnum):
     """What became of a document as a whole."""
 
     OBFUSCATED = "obfuscated"
-    """Every word but kept stopwords was chosen by the mechanism."""
+    """The mechanism chose every word except kept stopwords."""
     PARTLY_IN_CLEAR = "partly_in_clear"
     """Some words that are not stopwords were released in clear (profile ``paper`` only)."""
     ONLY_STOPWORDS = "only_stopwords"
-    """Nothing to perturb: the text is stopwords and stands as it was."""
+    """Nothing to perturb: the text has only stopwords and is unchanged."""
     NO_WORDS = "no_words"
-    """Nothing to perturb: the text is empty, or has no word in it."""
+    """Nothing to perturb: the text is empty or has no words."""
     MISSING = "missing"
     """There was no text."""
 

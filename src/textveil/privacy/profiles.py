@@ -1,4 +1,4 @@
-"""Profiles: what happens to what cannot be perturbed as planned, and what may be claimed of the result."""
+"""Profiles: how words that cannot be perturbed are handled, and what may be claimed of the result."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ Stopwords: TypeAlias = Literal["keep", "perturb"]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One answer to every question about words that the mechanism cannot perturb as planned."""
+    """A consistent set of rules, with the claim that they allow."""
 
     name: str
     releases_unperturbed: bool
-    """A chunk that is unknown or has no share is released in clear instead of being drawn."""
+    """A chunk that is unknown or has no share is released in clear instead of drawn."""
     backs_off: bool
     """An unknown chunk of several words is split into the longest known ones."""
     stopwords: tuple[Stopwords, ...]
-    """What may be done with stopwords; the first is the default."""
+    """The allowed ways to treat stopwords; the first is the default."""
     keeps_gaps: bool
-    """What stands between words is written as it was; otherwise it becomes one space."""
+    """The text between words is kept; otherwise it becomes one space."""
     public_allocation: bool
-    """Only methods whose chunks and scores depend on nothing but the number of words."""
+    """Only methods whose chunks and scores depend on nothing but the number of words are allowed."""
     missing: Literal["mean", "zero"]
     """The score of a word that the distributor gives none: the mean of the others, or zero."""
     neighbors: str
     claim: str
     not_protected: tuple[str, ...]
-    """What the claim leaves open, besides stopwords where they are kept."""
+    """What the claim leaves open, besides kept stopwords."""
 
     def choose_stopwords(self, wanted: str | None) -> Stopwords:
-        """What is done with stopwords: as wanted, if the profile allows it."""
+        """The way to treat stopwords: as wanted, if the profile allows it."""
         for choice in self.stopwords:
             if wanted in (None, choice):
                 return choice
@@ -53,16 +53,16 @@ STRICT = Profile(
     public_allocation=False,
     missing="mean",
     neighbors=(
-        "two documents with the same chunks, shares, kept stopwords and text between words, that differ in what their "
-        "other chunks say"
+        "two documents with the same chunks, shares, kept stopwords and text between words, that differ in their "
+        "other chunks"
     ),
     claim=(
         "Every chunk that is not a kept stopword was chosen by the mechanism: the probabilities of any output differ "
         "by a factor of at most exp(sum of share * distance) over the chunks that differ."
     ),
     not_protected=(
-        "the number of words, the borders of chunks and their shares",
-        "what stands between words: spaces, punctuation, symbols",
+        "the number of words, the boundaries of chunks and their shares",
+        "the text between words: spaces, punctuation, symbols",
     ),
 )
 
@@ -93,7 +93,7 @@ PROVEN = Profile(
     neighbors="any two documents with the same number of words",
     claim=(
         "The probabilities of any output differ by a factor of at most exp(sum of share * distance), word by word; "
-        "a word that the vocabulary does not know stands at the centre of the embedding."
+        "a word that is not in the vocabulary is placed at the center of the embedding."
     ),
     not_protected=("the number of words",),
 )
