@@ -1,0 +1,74 @@
+"""Codes: e-mail addresses, URLs, handles, phone numbers and other tokens whose form would reveal them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from textveil.language.text import Chunk, Document
+
+_CODE = re.compile(
+    r"""
+    (?:https?://|ftp://|www\.) [^\s<>"]+                              # a URL
+    | [\w.+%-]+ @ [\w-]+ (?:\.[\w-]+)*                                # an e-mail address, or user@host
+    | (?<!\w) [@\#] \w+                                               # a handle or a hashtag
+    | \b [\w-]+ (?:\.[\w-]+)* \. (?:com|org|net|edu|gov|mil|int|info|io|ai|app|dev|uk|de|fr|eu|ca|au|us) \b (?:/[^\s<>"]*)?
+    | [+(\[]* \d+ [)\]]* (?: (?:\ ?[-–./:,'+()]|\ )+ \d+ [)\]]* )+ %? # numbers with separators: phones, dates, amounts
+    | \b (?=[\w./-]*\d) [A-Z0-9]+ (?:[-./] [A-Z0-9]+)+ \b             # a code in capitals and digits, such as A4-17
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_TRAILING = ".,;:!?'\"”’)]>"
+
+
+class Code(NamedTuple):
+    """A code: the words that it spans, and its offsets in the text."""
+
+    chunk: Chunk
+    start: int
+    stop: int
+
+
+def find_codes(document: Document) -> list[Code]:
+    """The codes of a document, in order.
+
+    >>> document = Document.parse("Mail bo@x.org or call +1 (555) 123-4567.")
+    >>> [document.text[code.start : code.stop] for code in find_codes(document)]
+    ['bo@x.org', '+1 (555) 123-4567']
+    """
+    if not _HINT.search(document.text):
+        return []
+    starts = [start for start, _ in document.spans]
+    codes = []
+    for found in _CODE.finditer(document.text):
+        start, stop = found.start(), found.start() + len(found[0].rstrip(_TRAILING))
+        chunk = Chunk(bisect_left(starts, start), bisect_right(starts, stop - 1) if stop > start else 0)
+        if chunk.size > 0:
+            codes.append(Code(chunk, start, max(stop, document.spans[chunk.stop - 1][1])))
+    return codes
+
+
+_HINT = re.compile(r"[@#]|://|www\.|\.\w|\d\W{1,4}\d|\w[-./]\d|\d[-./]\w", re.IGNORECASE)
+"""Found in every text with a code."""
+
+
+def merge_codes(chunks: Sequence[Chunk], codes: Iterable[Code]) -> list[Chunk]:
+    """The chunks of a document with one chunk for every code; a chunk that reaches into a code is split into words.
+
+    >>> merge_codes([Chunk(0, 1), Chunk(1, 3), Chunk(3, 4)], [Code(Chunk(2, 4), 10, 18)])
+    [Chunk(start=0, stop=1), Chunk(start=1, stop=2), Chunk(start=2, stop=4)]
+    """
+    merged: list[Chunk] = []
+    codes = {place: code.chunk for code in codes for place in range(code.chunk.start, code.chunk.stop)}
+    for chunk in chunks:
+        if not any(place in codes for place in range(chunk.start, chunk.stop)):
+            merged.append(chunk)
+            continue
+        for place in range(chunk.start, chunk.stop):
+            if place not in codes:
+                merged.append(Chunk(place, place + 1))
+            elif place == codes[place].start:
+                merged.append(codes[place])
+    return merged
