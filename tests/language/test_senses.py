@@ -55,9 +55,7 @@ def test_information_content_matches_a_calculation_by_hand(tmp_path):
         {"bnc": ["1n 6 ROOT", "2n 2 ROOT", "5n 2", "3v 4 ROOT"], "brown": ["1n 8 ROOT", "5n 4", "6n 1", "7n 0"]},
     )
     contents = read_contents(files)
-    assert contents["n"][5] == pytest.approx(
-        (math.log(4) + math.log(2)) / 2
-    )  # the mean of the two corpora that contain it
+    assert contents["n"][5] == pytest.approx((math.log(4) + math.log(2)) / 2)  # the mean of two corpora
     assert contents["n"][6] == pytest.approx(math.log(8))
     assert 7 not in contents["n"]
     assert contents["v"] == {3: 0}
