@@ -125,7 +125,7 @@ def with_lexicon(make_bundle):
 def test_a_lexicon_is_kept_with_its_scores_origin_and_licence(with_lexicon):
     bundle = Bundle.load(with_lexicon.folder)
     index = bundle.lexicon("pmi")
-    assert index.spelt == {"green tea", "cup of tea", "new york"}
+    assert index.spelled == {"green tea", "cup of tea", "new york"}
     scores = dict(zip(["cup of tea", "green tea", "new york"], bundle.lexicon_scores("pmi").tolist(), strict=True))
     assert scores == {"cup of tea": 2.5, "green tea": 1.5, "new york": 3.5}
     assert bundle.manifest.lexicons["pmi"] == {"ngrams": 3, "min_count": 7}
@@ -150,7 +150,7 @@ def test_vectors_that_were_trained_with_another_lexicon_are_refused(with_lexicon
     shutil.copy(other.folder / "pmi/lexicon_words.txt", folder / "pmi/lexicon_words.txt")
     shutil.copy(other.folder / "pmi/lexicon.npy", folder / "pmi/lexicon.npy")
     rewrite(folder)
-    assert Bundle.load(folder).lexicon("pmi").spelt == {"black tea", "bag of tea", "old york"}
+    assert Bundle.load(folder).lexicon("pmi").spelled == {"black tea", "bag of tea", "old york"}
     with pytest.raises(BundleError, match="belong to another lexicon.*another version of the bundle"):
         Bundle.load(folder).vectors("pmi")
 

@@ -94,7 +94,7 @@ def test_import_takes_lexicons_along(tmp_path, glove):
     result = run("import", glove, "--output", mine, "--decomposition", "pmi", "--lexicons", lexicons)
     assert result.exit_code == 0, result.stderr
     bundle = Bundle.load(mine)
-    assert "green tea" in bundle.lexicon("pmi").spelt
+    assert "green tea" in bundle.lexicon("pmi").spelled
     assert bundle.lexicon_scores("llr") is not None
     assert "lexicon of" in run("info", mine).stdout
     obfuscated = CliRunner().invoke(

@@ -62,7 +62,7 @@ def test_training_takes_lexicons_that_are_there(corpus, tmp_path):
     result = run("train", corpus, "-o", output, "--lexicons", lexicons, *SMALL, "-d", "pmi", "--storage", "float16")
     assert result.exit_code == 0, result.stderr
     bundle = Bundle.load(output)
-    assert "green tea" in bundle.lexicon("pmi").spelt
+    assert "green tea" in bundle.lexicon("pmi").spelled
     assert bundle.manifest.vectors["pmi"]["storage"] == "float16"
     assert run("train", corpus, "-o", tmp_path / "words", *SMALL, "-d", "words").exit_code == 0
 
