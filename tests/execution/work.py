@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import time
 from pathlib import Path
 
 from textveil.errors import InputError
+
+START_METHODS = multiprocessing.get_all_start_methods()
 
 
 def double(number: int) -> int:
