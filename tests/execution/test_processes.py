@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import subprocess
 import sys
 import threading
@@ -39,7 +40,7 @@ def start_parent(tmp_path, monkeypatch):
     (tmp_path / "parent.py").write_text(PARENT, encoding="utf-8")
 
     def start(method: str) -> subprocess.Popen[bytes]:
-        monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT / "src", ROOT))))
         command = [sys.executable, str(tmp_path / "parent.py"), method]
         started.append(subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT))
         assert started[-1].stdout.readline().split()  # the workers are there

@@ -34,7 +34,7 @@ def test_a_killed_worker_of_a_cluster(cluster, tmp_path):
 
 
 def test_a_cluster_without_the_gpus(cluster):
-    with pytest.raises(ExecutionError, match="A task is to have 1 GPUs, and the cluster has 0"):
+    with pytest.raises(ExecutionError, match="A task needs 1 GPUs, and the cluster has 0. Lower `gpus_per_task`"):
         RayExecutor(2, cluster.address, gpus_per_task=1)
 
 

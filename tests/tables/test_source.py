@@ -32,7 +32,7 @@ def test_a_name_tells_its_format(name, expected):
 
 @pytest.mark.parametrize("name", ["reviews", "reviews.xlsx", "reviews.gz"])
 def test_a_name_that_tells_nothing(name):
-    with pytest.raises(ParameterError, match="does not tell its format.*--format"):
+    with pytest.raises(ParameterError, match="does not tell its format.*set `format_name`"):
         detect_format(Path(name))
 
 

@@ -125,7 +125,7 @@ class Bundle:
         except OSError as error:
             raise BundleError(
                 f"{str(folder)!r} is not a bundle: {MANIFEST} cannot be read ({error.strerror}). "
-                "See 'textveil bundle --help' for making one."
+                "'textveil prepare' and 'textveil bundle import' build one."
             ) from error
         self.manifest = Manifest.parse(content, source=path)
         self.hash = hashlib.sha256(content).hexdigest()
@@ -185,7 +185,7 @@ class Bundle:
             known = ", ".join(self.manifest.lexicons) or "none"
             raise BundleError(
                 f"The bundle {self.manifest.name!r} has no lexicon for {decomposition!r}. It has: {known}. "
-                "Import its vectors again with --lexicons, or choose another decomposition or bundle."
+                "Build the bundle again with `lexicons`, or choose another decomposition or bundle."
             )
         if decomposition not in self._lexicons:
             self._lexicons[decomposition] = self._load_lexicon(decomposition)

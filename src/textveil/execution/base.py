@@ -36,9 +36,9 @@ class Executor(AbstractContextManager["Executor"], ABC):
 
     def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
         if not 0 <= gpus_per_task < math.inf:
-            raise ParameterError(f"The GPUs per task must be a number from 0. Got {gpus_per_task} instead.")
+            raise ParameterError(f"`gpus_per_task` must be a finite number of at least 0. Got {gpus_per_task} instead.")
         if workers is not None and workers < 1:
-            raise ParameterError(f"The number of workers must be at least 1. Got {workers} instead.")
+            raise ParameterError(f"`workers` must be at least 1. Got {workers} instead.")
         self.workers = workers or usable_cores()
         self.address = address
         self.gpus_per_task = gpus_per_task
@@ -68,13 +68,13 @@ class Executor(AbstractContextManager["Executor"], ABC):
 def worker_died() -> ExecutionError:
     """What is said where workers die again and again."""
     return ExecutionError(
-        "Worker processes were killed again and again, perhaps because memory ran out. Give fewer --workers, then run "
-        "the same command again: what is finished is kept."
+        "Worker processes were killed repeatedly, perhaps because memory ran out. Lower `workers`, then run the same "
+        "job again: finished work is kept."
     )
 
 
 def refuse_cluster(executor: Executor) -> None:
     """An address, or a part of a cluster's GPUs, means nothing to an executor on this machine."""
-    for option, given in (("--address", executor.address), ("--gpus-per-task", executor.gpus_per_task)):
+    for parameter, given in (("address", executor.address), ("gpus_per_task", executor.gpus_per_task)):
         if given:
-            raise ParameterError(f"{option} goes with --executor ray. Got --executor {executor.name}.")
+            raise ParameterError(f"`{parameter}` goes with `executor='ray'`. Got `executor={executor.name!r}` instead.")

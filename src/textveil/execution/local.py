@@ -21,7 +21,7 @@ class LocalExecutor(Executor):
         super().__init__(1 if workers is None else workers, address, gpus_per_task)
         refuse_cluster(self)
         if self.workers > 1:
-            raise ParameterError("--executor local has one worker. For more, use --executor processes.")
+            raise ParameterError("`executor='local'` has one worker. For more, use `executor='processes'`.")
 
     @property
     def processes(self) -> int:

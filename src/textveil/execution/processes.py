@@ -53,7 +53,7 @@ class ProcessExecutor(Executor):
             yield from self._run_again(function, unfinished, lost)
 
     def _run(self, function: Callable[[T], R], tasks: Iterator[T]) -> Generator[R, None, list[T]]:
-        """Yield results until a worker dies; return the tasks in progress at that time, any of which may be the cause."""
+        """Yield results until a worker dies; return the tasks in progress then, any of which may be the cause."""
         running: dict[Future[R], T] = {}
         try:
             while True:

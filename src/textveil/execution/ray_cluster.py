@@ -115,7 +115,9 @@ class RayExecutor(Executor):
         there = float(self._ray.cluster_resources().get("GPU", 0))
         if self.gpus_per_task > there:
             self.__exit__()
-            raise ExecutionError(f"A task is to have {self.gpus_per_task:g} GPUs, and the cluster has {there:g}.")
+            raise ExecutionError(
+                f"A task needs {self.gpus_per_task:g} GPUs, and the cluster has {there:g}. Lower `gpus_per_task`."
+            )
 
     def _connect(self, address: str | None, own: dict[str, int]) -> None:
         try:
@@ -132,7 +134,7 @@ class RayExecutor(Executor):
                 f"No Ray cluster answers at {address!r}. Check the address, and that Python and Ray have the same "
                 "versions there."
                 if address
-                else "Ray does not start on this machine. Use --executor processes instead."
+                else "Ray does not start on this machine. Use `executor='processes'` instead."
             ) from error
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:

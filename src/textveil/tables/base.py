@@ -64,7 +64,9 @@ class Table(ABC):
 
     def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
         if self.has_columns and column == outcome_column:
-            raise ParameterError(f"Texts and outcomes cannot both be in the column {column!r}. Name another.")
+            raise ParameterError(
+                f"Texts and outcomes cannot both be in the column {column!r}. Set `outcome_column` to another name."
+            )
         self.column = column
         self.outcome_column = outcome_column
         self.source = source
@@ -108,18 +110,18 @@ class Table(ABC):
 
     def _find_column(self, columns: Sequence[str]) -> int:
         """The position of the text column; outcomes must not replace a column of the user's."""
-        position = self._position(columns, self.column, option=" with --column")
+        position = self._position(columns, self.column, parameter=" with `column`")
         if self.outcome_column in columns and self.outcome_column != OUTCOME_COLUMN:
             raise ColumnError(
-                f"{self.source} has a column {self.outcome_column!r} already. Name another with --outcome-column."
+                f"{self.source} has a column {self.outcome_column!r} already. Set `outcome_column` to another name."
             )
         return position
 
-    def _position(self, columns: Sequence[str], name: str, *, option: str = "") -> int:
+    def _position(self, columns: Sequence[str], name: str, *, parameter: str = "") -> int:
         check_names([column for column in columns if column == name], self.source)
         if name not in columns:
             raise ColumnError(
-                f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one{option}."
+                f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one{parameter}."
             )
         return columns.index(name)
 

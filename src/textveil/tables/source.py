@@ -33,9 +33,9 @@ def detect_format(path: Path) -> str:
     suffix = strip_suffix(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise ParameterError(
-            f"The name {path.name!r} does not tell its format. It should end in "
-            f"{', '.join('.' + name for name in FORMATS)}, with {' or '.join(SUFFIXES)} behind it or not; "
-            "or say it with --format."
+            f"The name {path.name!r} does not tell its format. Rename the file so that it ends in "
+            f"{', '.join('.' + name for name in FORMATS)}, optionally followed by {' or '.join(SUFFIXES)}; "
+            "or set `format_name`."
         )
     return FORMATS.load(suffix).name
 
