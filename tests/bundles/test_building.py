@@ -30,7 +30,7 @@ def test_distances_are_those_of_the_entries():
     measured = measure_distances(Vectors(["a", "b", "c"], matrix))
     assert measured["nearest"]["0.5"] == 1.0  # of 5, 1, 1
     assert measured["pairs"]["0.95"] > 5
-    assert measured["centre"]["0.5"] == pytest.approx(math.hypot(1, 2), abs=1e-3)  # the centre is (2, 3)
+    assert measured["center"]["0.5"] == pytest.approx(math.hypot(1, 2), abs=1e-3)  # the center is (2, 3)
 
 
 def test_everything_excluded_leaves_nothing_to_write(make_bundle):
@@ -57,11 +57,11 @@ def test_a_failed_build_leaves_nothing(tmp_path):
             name="x",
             version="1",
             corpus="",
-            licence="",
+            license="",
         )
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_exists_is_not_overwritten(tiny):
     with pytest.raises(OutputExistsError):
-        build_bundle(tiny.folder, {}, name="x", version="1", corpus="", licence="")
+        build_bundle(tiny.folder, {}, name="x", version="1", corpus="", license="")

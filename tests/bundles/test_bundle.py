@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import ENTRIES, EXCLUDED, random_matrix
 from textveil.bundles.building import LexiconTable
-from textveil.bundles.bundle import MANIFEST, Bundle
+from textveil.bundles.bundle import MANIFEST, Bundle, Manifest
 from textveil.errors import BundleError, ParameterError, UnknownNameError
 from textveil.language.text import spoken
 from textveil.language.words import WORD
@@ -118,11 +118,11 @@ def test_a_file_that_the_manifest_does_not_list_is_not_used(copied_bundle):
 def with_lexicon(make_bundle):
     table = LexiconTable(["green tea", "cup of tea", "new york"], np.array([1.5, 2.5, 3.5]), {"min_count": 7})
     return make_bundle(
-        lexicons={"pmi": table, "wordnet": LexiconTable(["ice cream"], licence="Do.")}, decomposition="pmi"
+        lexicons={"pmi": table, "wordnet": LexiconTable(["ice cream"], license="Do.")}, decomposition="pmi"
     )
 
 
-def test_a_lexicon_is_kept_with_its_scores_origin_and_licence(with_lexicon):
+def test_a_lexicon_is_kept_with_its_scores_origin_and_license(with_lexicon):
     bundle = Bundle.load(with_lexicon.folder)
     index = bundle.lexicon("pmi")
     assert index.spelt == {"green tea", "cup of tea", "new york"}
@@ -268,3 +268,46 @@ def test_a_manifest_that_hides_the_exclusions_is_refused(copied_bundle):
     rewrite(copied_bundle, files=files)
     with pytest.raises(BundleError, match="does not fit its files: writable"):
         Bundle.load(copied_bundle).vectors("words")
+
+
+def test_the_shipped_manifest_survives_reading_and_writing_byte_by_byte():
+    path = Bundle.load("en").folder / MANIFEST
+    content = path.read_bytes()
+    assert Manifest.parse(content, source=path).to_json().encode() == content
+
+
+def test_the_stored_spelling_of_names_stays_that_of_the_format(tiny):
+    manifest, stored = tiny.manifest, json.loads((tiny.folder / MANIFEST).read_bytes())
+    assert stored["format"] == 2
+    assert (stored["licence"], manifest.license) == ("MIT", "MIT")
+    table, stored_table = manifest.vectors["words"], stored["vectors"]["words"]
+    assert table["changed_neighbors"] == stored_table["changed_neighbours"] == 0
+    assert table["distance"]["center"] == stored_table["distance"]["centre"]
+    assert "license" not in stored
+    assert "changed_neighbors" not in stored_table
+    assert "centre" not in tiny.distance("words")
+
+
+def test_parameters_are_not_renamed(make_bundle):
+    parameters = {"licence": "a", "license": "b", "centre": {"center": 1}}
+    bundle = make_bundle(parameters=parameters)
+    assert Bundle.load(bundle.folder).manifest.parameters == parameters
+
+
+def test_format_1_is_read(copied_bundle):
+    path = copied_bundle / MANIFEST
+    values = json.loads(path.read_bytes())
+    del values["lexicons"], values["vectors"]["words"]["changed_neighbours"]
+    path.write_text(json.dumps({**values, "format": 1, "licence": "CC0"}), encoding="utf-8")
+    bundle = Bundle.load(copied_bundle)
+    assert (bundle.manifest.license, bundle.manifest.lexicons) == ("CC0", {})
+    assert len(bundle.vectors("words")) == len(ENTRIES)
+
+
+def test_a_manifest_without_a_license_names_the_stored_field(copied_bundle):
+    path = copied_bundle / MANIFEST
+    values = json.loads(path.read_bytes())
+    del values["licence"]
+    path.write_text(json.dumps({**values, "license": "MIT"}), encoding="utf-8")
+    with pytest.raises(BundleError, match="no valid 'licence'"):
+        Bundle.load(copied_bundle)

@@ -52,7 +52,7 @@ def test_every_decomposition_has_a_vocabulary_with_expressions(shipped, decompos
     assert (expressions < 100) if decomposition == "words" else (expressions > 1000)
     counts = shipped.counts(decomposition)
     assert (np.diff(counts) <= 0).all()
-    assert shipped.manifest.vectors[decomposition]["changed_neighbours"] < 0.03
+    assert shipped.manifest.vectors[decomposition]["changed_neighbors"] < 0.03
 
 
 @pytest.mark.parametrize("decomposition", list(DECOMPOSERS))

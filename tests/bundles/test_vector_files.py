@@ -95,7 +95,7 @@ def test_a_limit_stops_early(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"3 3\n" + b"".join(lines([b"a", b"b", b"c"])))
     assert read(path, limit=2)[0] == ["a", "b"]
-    with pytest.raises(ParameterError, match="at least 1"):
+    with pytest.raises(ParameterError, match="`limit` must be at least 1"):
         read(path, limit=0)
 
 
@@ -106,7 +106,7 @@ def test_a_limit_stops_early(tmp_path):
         (b"just words here\n", "expected a word and 2 numbers"),
         (b"soup 1 2 3\ntea 1 2\n", "line 2: expected a word and 3 numbers"),
         (b"tea 1 2 3\ncup 1 x 3\n", "line 2: expected a word and 3 numbers"),
-        (b"2 3\ntea 1 2 3\n", "promises 2 vectors and holds 1"),
+        (b"2 3\ntea 1 2 3\n", "announces 2 vectors and holds 1"),
         (b"tea 1 nan 3\n", "not finite"),
         (binary([b"a", b"b", b"c"])[:-8], "ends inside vector 3 of 3"),
     ],

@@ -98,5 +98,5 @@ def test_excluded_entries_and_punctuation_are_never_nearest(vectors):
     np.testing.assert_array_equal(vectors.nearest(points, np.ones(3)), [1, 0, 1])
 
 
-def test_what_is_unknown_stands_at_the_centre(vectors):
+def test_what_is_unknown_stands_at_the_center(vectors):
     np.testing.assert_allclose(vectors.place(np.array([1, UNKNOWN])), [[1, 0], [1.25, 1.25]])
