@@ -1,4 +1,4 @@
-"""What is promised of the bundle that ships with textveil."""
+"""The bundle that ships with textveil: its size, origin, vocabularies and exclusions."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def shipped():
     return Bundle.load("en")
 
 
-def test_it_is_small_whole_and_says_where_it_comes_from(shipped):
+def test_it_is_small_complete_and_states_its_origin(shipped):
     files = [path for path in shipped.folder.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 60e6
     assert len(shipped.verify()) == len(files) - 1

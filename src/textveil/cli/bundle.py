@@ -120,7 +120,7 @@ def import_(
     vector_format: Annotated[
         str, typer.Option("--format", help=f"The format of the file: {', '.join(VECTOR_FORMATS)}.")
     ] = "auto",
-    limit: Annotated[int | None, typer.Option(help="The number of vectors to import; by default all.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Import only the first vectors, this many.")] = None,
     storage: Annotated[
         str,
         typer.Option(help=f"The data type of the vectors: {', '.join(STORAGES)}. int8 has a scale per row."),
