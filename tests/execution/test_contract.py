@@ -95,9 +95,7 @@ def test_no_workers_are_refused(name):
 
 @pytest.mark.parametrize("name", ["local", "processes"])
 def test_an_address_is_for_a_cluster(name):
-    with pytest.raises(
-        ParameterError, match="`address` goes with `executor='ray'`. Got `executor='(local|proc)"
-    ):
+    with pytest.raises(ParameterError, match="`address` goes with `executor='ray'`. Got `executor='(local|proc)"):
         EXECUTORS.load(name)(1, "auto")
 
 
