@@ -174,7 +174,7 @@ def test_cbow_and_the_storage_are_a_choice(corpus, tmp_path):
         training=Training(dimensions=8, epochs=1, min_count=2, skip_gram=False),
     )
     assert not np.allclose(skip_gram.vectors("words").matrix, cbow.vectors("words").matrix)
-    assert skip_gram.manifest.vectors["words"]["changed_neighbours"] == 0
+    assert skip_gram.manifest.vectors["words"]["changed_neighbors"] == 0
     with pytest.raises(ParameterError, match="Did you mean 'int8'"):
         prepare(corpus, tmp_path / "three", storage="int4")
 
