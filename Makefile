@@ -1,30 +1,38 @@
-# Every task of the project. `make demo` and `make test` set up all they need: .venv, the package, its tools.
+# The tasks of the project. `make demo` and `make test` set up everything they need: .venv, the package, its tools.
 
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
 BIN := $(VENV)/bin
-# English to count in make bench, a document per line; without it, text that is drawn at random.
+# The English corpus that make bench counts, one document per line. Without it, make bench generates random text.
 CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
-# Reviews to split in make bench; without them, the examples.
+# The reviews that make bench splits. Without them, it splits the examples.
 DATASETS ?= $(wildcard ../shared/datasets)
-# What the tests need of the resources is installed beside the environment, not into the user's own folder.
+# The resources of the tests are installed beside the environment, not into the user's own folder.
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
-# As many tests at a time as there are cores, but not more than memory has room for models.
+# One test process per core, but at most four: each loads models into memory.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SLOW_RESOURCES := $(addprefix $(VENV)/resources/,smollm2)
+IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check format bench clean
+.PHONY: help install demo test test-all check format house bench clean
 
 help:  ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
 
-$(VENV)/installed: pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textveil needs Python 3.11 or 3.12: make PYTHON=python3.12 ...")'
+# The package without extras: enough to obfuscate a text, and installed in seconds.
+$(VENV)/core: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textveil needs Python 3.11 or 3.12: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(PIP_INSTALL) --constraint constraints.txt --editable .
+	touch $@
+
+# All extras and the tools of development.
+$(VENV)/installed: $(VENV)/core
+	$(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 $(VENV)/resources/%: $(VENV)/installed
@@ -36,15 +44,18 @@ $(PEERS)/installed: benchmarks/peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers.txt
 	touch $@
 
-install: $(VENV)/installed  ## Make .venv and install textveil into it
+install: $(VENV)/installed  ## Create .venv and install textveil into it
 
-demo: $(RESOURCES)  ## Obfuscate a few texts and show what is protected
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+# The first text is shown as soon as the core is installed; only then is the rest installed.
+demo: $(VENV)/core  ## Obfuscate a few texts and show what is protected
+	@$(IN_VENV) sh examples/first.sh
+	@$(MAKE) --no-print-directory $(RESOURCES)
+	@$(IN_VENV) sh examples/demo.sh
 
 test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)
 	$(PYTEST)
 
-test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed  ## Run all tests, also slow ones and those against other libraries
+test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed  ## Run all tests, including slow ones and comparisons with other libraries
 	$(PYTEST) -m ''
 
 check: $(VENV)/installed  ## Lint and type-check
@@ -55,6 +66,9 @@ check: $(VENV)/installed  ## Lint and type-check
 format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks
 	$(BIN)/ruff format src tests scripts benchmarks
+
+house: $(VENV)/core  ## Draw the rooms of the code and their imports (docs/figures/house_after.svg)
+	$(BIN)/python scripts/draw_house.py --output docs/figures/house_after.svg
 
 bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting, scoring and counting
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \

@@ -85,4 +85,4 @@ def choose_test(bundle: Bundle, name: str) -> Test | None:
     """What the plain loop asks; nothing where there is no such loop, or WordNet is not installed."""
     if name == "wordnet":
         return in_wordnet(read_wordnet(find("wordnet"))) if locate("wordnet") is not None else None
-    return in_lexicon(bundle.lexicon(name).spelt) if name in bundle.manifest.lexicons else None
+    return in_lexicon(bundle.lexicon(name).spelled) if name in bundle.manifest.lexicons else None

@@ -17,6 +17,6 @@ done
 # as a vocabulary of 27,000 has room for; six such vocabularies at one byte per number are 49 MB.
 [ -e build/en ] || textveil prepare "$corpus" --output build/en --name en --bundle-version 1.0 \
     --corpus-label "film reviews (IMDB) and English prose (Project Gutenberg)" \
-    --licence "MIT for the vectors and the lexicons of collocations; the texts they were computed from are not part of them. WordNet's own for its lexicon: wordnet/lexicon_licence.txt" \
+    --license "MIT for the vectors and the lexicons of collocations; the texts they were computed from are not part of them. WordNet's own for its lexicon: wordnet/lexicon_licence.txt" \
     --min-count 40 --only-attracted --most-entries 27000
 python scripts/measure_bundle.py --bundle build/en --reviews "$@" | tee scripts/build_en.log

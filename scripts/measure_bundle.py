@@ -59,7 +59,7 @@ def describe(bundle: Bundle, decomposition: str) -> str:
     vectors = Bundle.load(bundle.folder).vectors(decomposition)
     seconds = time.perf_counter() - started
     several = sum("_" in entry for entry in vectors.entries)
-    changed = bundle.manifest.vectors[decomposition]["changed_neighbours"]
+    changed = bundle.manifest.vectors[decomposition]["changed_neighbors"]
     return (
         f"{len(vectors):,} entries, {several:,} of several words, {len(vectors) - len(vectors.writable):,} never "
         f"written, int8 changes {changed:.2%} of nearest neighbours, loads in {seconds:.2f} s"

@@ -54,7 +54,7 @@ def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> BundleMaker:
     def make(entries=ENTRIES, *, matrix=None, excluded=(), dimensions=12, decomposition="words", **options) -> Bundle:
         folder = tmp_path_factory.mktemp("bundles") / "bundle"
         matrix = random_matrix(len(entries), dimensions) if matrix is None else matrix
-        options = {"name": "tiny", "version": "1", "corpus": "none", "licence": "MIT", **options}
+        options = {"name": "tiny", "version": "1", "corpus": "none", "license": "MIT", **options}
         return build_bundle(folder, {decomposition: VectorTable(entries, matrix, excluded)}, **options)
 
     return make

@@ -17,7 +17,7 @@ def test_the_generator_is_chacha20():
     assert ChaCha(key=0).random_raw(16).astype("<u8").tobytes() == expected
 
 
-def test_the_systems_streams_never_repeat():
+def test_streams_of_the_system_never_repeat():
     source = build_randomness()
     assert isinstance(source, SystemRandomness)
     assert not source.predictable
@@ -25,20 +25,20 @@ def test_the_systems_streams_never_repeat():
     assert len(draws) == 1000
 
 
-def test_a_seed_repeats():
+def test_the_same_seed_gives_the_same_streams():
     first, second = build_randomness(7), build_randomness(7)
     assert first.predictable
     assert first.fingerprint == second.fingerprint
     np.testing.assert_array_equal(first.stream(5).random(100), second.stream(5).random(100))
 
 
-def test_documents_and_seeds_have_streams_of_their_own():
+def test_every_document_and_seed_has_its_own_stream():
     streams = [SeededRandomness(seed).stream(document).random(4) for seed in range(20) for document in range(20)]
     assert len({tuple(stream) for stream in streams}) == 400
     assert SeededRandomness(1).fingerprint != SeededRandomness(2).fingerprint
 
 
-def test_streams_of_neighbouring_documents_do_not_overlap():
+def test_streams_of_neighboring_documents_do_not_overlap():
     source = SeededRandomness(1)
     first = source.stream(0).bit_generator.random_raw(10_000)
     second = source.stream(1).bit_generator.random_raw(10_000)
@@ -47,5 +47,5 @@ def test_streams_of_neighbouring_documents_do_not_overlap():
 
 @pytest.mark.parametrize("seed", [1.5, "7", True])
 def test_a_seed_is_a_whole_number(seed):
-    with pytest.raises(ParameterError, match="whole number"):
+    with pytest.raises(ParameterError, match="`seed` must be a whole number"):
         build_randomness(seed)

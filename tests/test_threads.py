@@ -10,11 +10,11 @@ from textveil.threads import in_threads
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 50])
-def test_answers_come_in_order(count):
+def test_results_arrive_in_order(count):
     assert list(in_threads(lambda a, b: a * b, ((n, 2) for n in range(count)))) == [2 * n for n in range(count)]
 
 
-def test_arguments_are_made_as_they_are_needed():
+def test_arguments_are_created_as_needed():
     made = 0
 
     def arguments():
@@ -28,7 +28,7 @@ def test_arguments_are_made_as_they_are_needed():
     assert made < 100
 
 
-def test_blas_keeps_to_one_thread_inside_and_gets_its_own_back():
+def test_blas_is_limited_to_one_thread_and_restored():
     def blas_threads(*_):
         return [library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()]
 
@@ -38,7 +38,7 @@ def test_blas_keeps_to_one_thread_inside_and_gets_its_own_back():
     assert blas_threads() == before
 
 
-def test_overlapping_calls_give_blas_its_threads_back():
+def test_overlapping_calls_restore_the_threads_of_blas():
     before = [library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()]
     calls = [in_threads(lambda n: n, ((n,) for n in range(20))) for _ in range(2)]
     for call in calls:
@@ -48,7 +48,7 @@ def test_overlapping_calls_give_blas_its_threads_back():
     assert [library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()] == before
 
 
-def test_a_limit_that_the_caller_set_holds():
+def test_a_limit_of_the_caller_is_respected():
     with threadpool_limits(1):
         names = set(in_threads(lambda _: threading.current_thread().name, ((n,) for n in range(20))))
     assert len(names) == 1
@@ -59,7 +59,7 @@ def test_an_error_reaches_the_caller():
         list(in_threads(lambda n: 1 // n, ((n,) for n in (1, 0, 2))))
 
 
-def test_a_process_keeps_to_its_threads_whatever_it_loads_later():
+def test_a_limit_also_holds_for_libraries_that_are_loaded_later():
     code = """
 import numpy, threadpoolctl
 from textveil.threads import limit_threads

@@ -1,4 +1,4 @@
-"""Optional dependencies: imported when they are needed, with an error that names the extra to install."""
+"""Optional dependencies, imported at first use. An error names the extra to install."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from textveil.errors import MissingExtraError
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import ``module``, or say which extra brings it.
+    """Import ``module``, or name the extra that provides it.
 
     >>> require("json", extra="parquet").__name__
     'json'
+
+    Raises:
+        MissingExtraError: The module is not installed.
     """
     try:
         return importlib.import_module(module)
@@ -22,7 +25,11 @@ def require(module: str, *, extra: str) -> ModuleType:
 
 
 def require_version(package: str, *, extra: str) -> str:
-    """The version of an installed package, or say which extra brings it. Nothing is imported."""
+    """The version of an installed package, without importing it.
+
+    Raises:
+        MissingExtraError: The package is not installed; the message names the extra that provides it.
+    """
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError as error:

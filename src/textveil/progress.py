@@ -1,4 +1,4 @@
-"""How long work tells how far it is."""
+"""Progress of long work, reported through a callback."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[str, int, float | None], None]
-"""Is told what is being done, how much of it is done (documents, words, files), and the fraction, if that is known."""
+"""A callback with the stage, the amount of finished work (documents, words, files) and the fraction, if known."""
 
 
 def ignore_progress(stage: str, amount: int, fraction: float | None) -> None:
-    """Tell nobody."""
+    """Report nothing."""

@@ -1,4 +1,4 @@
-"""The only place where a random generator is made."""
+"""Random generators. No other module creates one."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ class Randomness(ABC):
     @property
     @abstractmethod
     def fingerprint(self) -> str:
-        """What a resumed run compares: equal for sources that give the same streams."""
+        """An identifier for resumed runs: equal for sources with the same streams."""
 
 
 class SystemRandomness(Randomness):
     """Every document gets a fresh 256-bit key from the operating system.
 
-    Nothing is kept between documents, so neither a fork nor a copy in another process can repeat noise.
+    No state is kept between documents, so neither a fork nor a copy in another process can repeat noise.
     """
 
     source = "os"
     predictable = False
 
     def stream(self, document: int) -> np.random.Generator:
-        """A generator with a key that nobody has seen; the number of the document plays no part."""
+        """A generator with a fresh key; the number of the document is ignored."""
         return np.random.Generator(ChaCha(key=int.from_bytes(secrets.token_bytes(KEY_BYTES), "little")))
 
     @property
     def fingerprint(self) -> str:
-        """Always ``"os"``: a resumed run goes on with fresh randomness."""
+        """Always ``"os"``: a resumed run continues with fresh randomness."""
         return self.source
 
 
 class SeededRandomness(Randomness):
-    """The key comes from a seed: repeatable, and therefore predictable by whoever knows the seed."""
+    """The key is derived from a seed: reproducible, and therefore predictable for anyone who knows the seed."""
 
     source = "seeded"
     predictable = True
 
     def __init__(self, seed: int) -> None:
         if isinstance(seed, bool) or not isinstance(seed, Integral):
-            raise ParameterError(f"The seed must be a whole number. Got {type(seed).__name__} instead.")
+            raise ParameterError(f"`seed` must be a whole number. Got {type(seed).__name__} instead.")
         self._key: bytes = hashlib.sha256(f"textveil seed {int(seed)}".encode()).digest()
 
     def stream(self, document: int) -> np.random.Generator:
@@ -68,10 +68,10 @@ class SeededRandomness(Randomness):
 
     @property
     def fingerprint(self) -> str:
-        """A few digits of the key's hash."""
+        """A prefix of the hash of the key."""
         return f"seeded {hashlib.sha256(self._key).hexdigest()[:8]}"
 
 
 def build_randomness(seed: int | None = None) -> Randomness:
-    """The operating system's randomness, or a seeded one on request."""
+    """The randomness of the operating system, or with a seed, reproducible randomness."""
     return SystemRandomness() if seed is None else SeededRandomness(seed)

@@ -1,4 +1,4 @@
-"""Spreading array work over the threads that the BLAS library would use."""
+"""Threads: array work runs on as many threads as the BLAS library would use."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAY
 
 
 def limit_threads(number: int) -> None:
-    """Keep the libraries of this process to so many threads, those that are loaded and those that will be.
+    """Limit the libraries of this process to ``number`` threads, including libraries that are loaded later.
 
-    Several processes that each use all cores stand in each other's way.
+    Several processes that each use all cores slow each other down.
     """
     from threadpoolctl import ThreadpoolController
 
@@ -31,11 +31,11 @@ def limit_threads(number: int) -> None:
 
 
 def in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:
-    """``function`` of every tuple of arguments, in order.
+    """Apply ``function`` to every tuple of arguments, in order.
 
-    A single call is left to BLAS and its threads. Several run side by side, each with BLAS on one thread, so that
-    what is not a matrix product is spread as well; meanwhile the caller's thread makes the next arguments. There
-    are as many threads as BLAS was set to use, by the environment or otherwise.
+    A single call runs in the caller's thread, and BLAS uses its own threads. Several calls run in parallel, each with
+    BLAS on one thread. This parallelizes more than the matrix products, and the caller's thread prepares the next
+    arguments meanwhile. The number of threads is the one that BLAS was configured to use.
     """
     remaining = iter(arguments)
     first = list(islice(remaining, 2))
@@ -56,7 +56,7 @@ def _in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ..
 
 
 class _Blas:
-    """The BLAS library's number of threads, which is one for the whole process: the last user gives it back."""
+    """The number of threads of BLAS, which is global to the process. The last user restores it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -66,7 +66,7 @@ class _Blas:
 
     @contextmanager
     def on_one_thread(self) -> Iterator[int]:
-        """Keep BLAS to one thread; how many it had before."""
+        """Limit BLAS to one thread; yield the number of threads it had before."""
         with self._lock:
             if self._users == 0:
                 self._limit_to_one()

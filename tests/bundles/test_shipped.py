@@ -1,4 +1,4 @@
-"""What is promised of the bundle that ships with textveil."""
+"""The bundle that ships with textveil: its size, origin, vocabularies and exclusions."""
 
 from pathlib import Path
 
@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from textveil.bundles.bundle import Bundle
+from textveil.bundles.bundle import MANIFEST, Bundle, Manifest
 from textveil.bundles.vectors import UNKNOWN
 from textveil.decomposition import DECOMPOSERS
+from textveil.language.text import spoken
+from textveil.language.words import WORD
 
 NAMES = (
     "spielberg pesci meryl streep hitchcock redford ustinov maggie isabel robert de_niro james_bond john susan peter "
@@ -21,7 +23,7 @@ def shipped():
     return Bundle.load("en")
 
 
-def test_it_is_small_whole_and_says_where_it_comes_from(shipped):
+def test_it_is_small_complete_and_states_its_origin(shipped):
     files = [path for path in shipped.folder.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 60e6
     assert len(shipped.verify()) == len(files) - 1
@@ -52,7 +54,7 @@ def test_every_decomposition_has_a_vocabulary_with_expressions(shipped, decompos
     assert (expressions < 100) if decomposition == "words" else (expressions > 1000)
     counts = shipped.counts(decomposition)
     assert (np.diff(counts) <= 0).all()
-    assert shipped.manifest.vectors[decomposition]["changed_neighbours"] < 0.03
+    assert shipped.manifest.vectors[decomposition]["changed_neighbors"] < 0.03
 
 
 @pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
@@ -79,3 +81,39 @@ def test_names_of_people_are_known_and_never_written(shipped, decomposition):
     known = [name for name in NAMES if name in vectors]
     assert len(known) >= 8
     assert not writable.intersection(NAMES)
+
+
+def test_near_entries_have_similar_meanings(shipped):
+    vectors = shipped.vectors("words")
+    unit = vectors.matrix / np.linalg.norm(vectors.matrix, axis=1)[:, None]
+
+    def cosine(first: str, second: str) -> float:
+        return float(unit[vectors.find(first)] @ unit[vectors.find(second)])
+
+    for word, near, far in (("king", "queen", "banana"), ("good", "bad", "tuesday"), ("river", "stream", "actor")):
+        assert cosine(word, near) > cosine(word, far) + 0.1
+
+
+def test_excluded_names_are_known_and_not_writable(shipped):
+    vectors = shipped.vectors("words")
+    written = {spoken(vectors.entries[row]) for row in vectors.writable}
+    names = set((shipped.folder / "words" / "excluded.txt").read_text(encoding="utf-8").split("\n"))
+    assert len(names) > 1000
+    assert not names & written
+    for name in ("spielberg", "brando", "elizabeth", "hitchcock"):
+        assert name in vectors
+        assert name not in written
+
+
+def test_writable_entries_are_words(shipped):
+    vectors = shipped.vectors("words")
+    for row in vectors.writable:
+        written = spoken(vectors.entries[row])
+        assert written == " ".join(WORD.findall(written))
+        assert "_" not in written
+
+
+def test_the_manifest_survives_reading_and_writing_byte_by_byte(shipped):
+    path = shipped.folder / MANIFEST
+    content = path.read_bytes()
+    assert Manifest.parse(content, source=path).to_json().encode() == content

@@ -59,7 +59,7 @@ def test_binary_is_read(tmp_path, separator, vector_format):
 
 
 @pytest.mark.parametrize("as_binary", [True, False])
-def test_what_gensim_writes_is_read(tmp_path, as_binary):
+def test_files_of_gensim_are_read(tmp_path, as_binary):
     keyed_vectors = pytest.importorskip("gensim.models.keyedvectors").KeyedVectors(3)
     keyed_vectors.add_vectors(["tea", "new_york", "naïve"], MATRIX)
     path = tmp_path / "gensim"
@@ -69,7 +69,7 @@ def test_what_gensim_writes_is_read(tmp_path, as_binary):
     np.testing.assert_allclose(matrix, MATRIX, rtol=1e-6)
 
 
-def test_unusable_and_repeated_entries_are_left_out_and_counted(tmp_path):
+def test_unusable_and_repeated_entries_are_skipped_and_counted(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"".join(lines([b"tea", b"\xff\xfe", b"tea"])))
     entries, matrix, unusable, repeated = read(path)
@@ -77,25 +77,25 @@ def test_unusable_and_repeated_entries_are_left_out_and_counted(tmp_path):
     np.testing.assert_array_equal(matrix, MATRIX[:1])
 
 
-def test_an_empty_token_in_a_binary_file_is_left_out(tmp_path):
+def test_an_empty_token_in_a_binary_file_is_skipped(tmp_path):
     path = tmp_path / "vectors.bin"
     path.write_bytes(binary([b"tea", b"", b"cup"]))
     entries, _, unusable, _ = read(path, vector_format="binary")
     assert (entries, unusable) == (["tea", "cup"], 1)
 
 
-def test_an_empty_token_in_a_text_file_is_left_out(tmp_path):
+def test_an_empty_token_in_a_text_file_is_skipped(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"".join(lines([b"tea", b"", b"cup"])))
     entries, _, unusable, _ = read(path)
     assert (entries, unusable) == (["tea", "cup"], 1)
 
 
-def test_a_limit_stops_early(tmp_path):
+def test_a_limit_stops_reading(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"3 3\n" + b"".join(lines([b"a", b"b", b"c"])))
     assert read(path, limit=2)[0] == ["a", "b"]
-    with pytest.raises(ParameterError, match="at least 1"):
+    with pytest.raises(ParameterError, match="`limit` must be at least 1"):
         read(path, limit=0)
 
 
@@ -106,23 +106,23 @@ def test_a_limit_stops_early(tmp_path):
         (b"just words here\n", "expected a word and 2 numbers"),
         (b"soup 1 2 3\ntea 1 2\n", "line 2: expected a word and 3 numbers"),
         (b"tea 1 2 3\ncup 1 x 3\n", "line 2: expected a word and 3 numbers"),
-        (b"2 3\ntea 1 2 3\n", "promises 2 vectors and holds 1"),
+        (b"2 3\ntea 1 2 3\n", "announces 2 vectors and holds 1"),
         (b"tea 1 nan 3\n", "not finite"),
         (binary([b"a", b"b", b"c"])[:-8], "ends inside vector 3 of 3"),
     ],
 )
-def test_a_file_that_is_not_what_it_seems(tmp_path, content, message):
+def test_a_damaged_or_wrong_file_is_refused(tmp_path, content, message):
     path = tmp_path / "broken"
     path.write_bytes(content)
     with pytest.raises(InputError, match=message):
         read(path)
 
 
-def test_an_unknown_format(tmp_path):
+def test_an_unknown_format_gets_a_suggestion(tmp_path):
     with pytest.raises(ParameterError, match="Did you mean 'text'"):
         read(tmp_path / "any", vector_format="txt")
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(InputError, match="Check the path"):
         read(tmp_path / "nothing")

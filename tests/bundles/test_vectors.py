@@ -39,7 +39,7 @@ def test_the_nearest_entry_is_found(entries, dimensions, queries):
     st.sampled_from([0.0, 0.25, 1.0]),
 )
 @settings(max_examples=200)
-def test_ties_and_duplicates_are_decided_as_by_definition(case, weight):
+def test_ties_and_duplicates_follow_the_definition(case, weight):
     matrix, points = case
     weights = np.full(len(points), weight)
     # Half-precision inputs make every score exact in double precision, so ties are true ties.
@@ -52,7 +52,7 @@ def test_a_difference_below_single_precision_still_counts():
     np.testing.assert_array_equal(ExactIndex(matrix).search(points, np.ones(2)), [0, 1])
 
 
-def test_the_answer_does_not_depend_on_tiles(monkeypatch):
+def test_the_answer_does_not_depend_on_the_size_of_tiles(monkeypatch):
     matrix = standard_normal(999, 20).astype(np.float32)
     matrix[500:] = matrix[:499]  # every entry twice: all queries are doubtful
     points, weights = standard_normal(333, 20, seed=2), np.abs(standard_normal(333, seed=3))
@@ -64,7 +64,7 @@ def test_the_answer_does_not_depend_on_tiles(monkeypatch):
     assert expected.max() < 500  # of two equal entries, the first
 
 
-def test_some_rows_only_may_be_searched():
+def test_a_search_can_be_limited_to_some_rows():
     matrix = standard_normal(5000, 8).astype(np.float32)
     rows = np.arange(4999, 0, -3)
     points = standard_normal(50, 8, seed=2)
@@ -72,7 +72,7 @@ def test_some_rows_only_may_be_searched():
     np.testing.assert_array_equal(found, ExactIndex(matrix[rows]).search(points, np.ones(50)))
 
 
-def test_a_weight_of_zero_asks_for_the_most_aligned_entry():
+def test_a_weight_of_zero_finds_the_most_aligned_entry():
     matrix = np.array([[1, 0], [0, 1], [5, 5]], dtype=np.float32)
     found = ExactIndex(matrix).search(np.array([[1.0, 0.0], [-1.0, 0.1]]), np.zeros(2))
     np.testing.assert_array_equal(found, [2, 1])
@@ -98,5 +98,5 @@ def test_excluded_entries_and_punctuation_are_never_nearest(vectors):
     np.testing.assert_array_equal(vectors.nearest(points, np.ones(3)), [1, 0, 1])
 
 
-def test_what_is_unknown_stands_at_the_centre(vectors):
+def test_unknown_chunks_are_at_the_center(vectors):
     np.testing.assert_allclose(vectors.place(np.array([1, UNKNOWN])), [[1, 0], [1.25, 1.25]])

@@ -22,7 +22,7 @@ def test_info_describes_the_shipped_bundle():
         "int8",
         "may be written",
         "distance between two entries",
-        "to the centre",
+        "to the center",
     ):
         assert piece in result.stdout
 
@@ -31,8 +31,8 @@ def test_info_as_json():
     assert json.loads(run("info", "en", "--json").stdout)["name"] == "en"
 
 
-def test_verify_says_that_all_is_well_or_what_is_not(copied_bundle):
-    assert "3 files are what the manifest says" in run("verify", copied_bundle).stdout
+def test_verify_confirms_the_files_or_names_a_changed_one(copied_bundle):
+    assert "3 files match the manifest" in run("verify", copied_bundle).stdout
     (copied_bundle / "words" / "vocabulary.txt").write_text("other", encoding="utf-8")
     result = run("verify", copied_bundle)
     assert result.exit_code == 1
@@ -46,32 +46,33 @@ def glove(tmp_path):
     return path
 
 
-def test_import_makes_a_bundle_that_works(tmp_path, glove):
+def test_import_builds_a_bundle_that_works(tmp_path, glove):
     names = tmp_path / "names.txt"
-    names.write_text("jane\nnobody\n", encoding="utf-8")  # written forms count, not spellings
+    names.write_text("jane\nnobody\n", encoding="utf-8")  # exclusion compares written forms
     out = tmp_path / "mine"
-    result = run("import", glove, "--output", out, "--exclude", names, "--licence", "PDDL", "--storage", "float16")
+    result = run("import", glove, "--output", out, "--exclude", names, "--license", "PDDL", "--storage", "float16")
     assert result.exit_code == 0, result.stderr
     assert "4 entries of 3 dimensions" in result.stdout
     assert "2 of them may be written" in result.stdout
-    assert "1 repeated" in result.stderr
-    assert "Of the 2 entries to exclude, 0 are in the vocabulary as they are spelt" in result.stderr
+    assert "0 unusable entries, 1 repeated" in result.stderr
+    assert "Of the 2 entries to exclude, 0 are in the vocabulary in the same spelling" in result.stderr
     bundle = Bundle.load(out)
-    assert bundle.manifest.licence == "PDDL"
+    assert bundle.manifest.license == "PDDL"
     np.testing.assert_array_equal(bundle.vectors("words").matrix[1], [4, 5, 6])
     used = CliRunner().invoke(app, ["obfuscate", "a nice tea", "--epsilon", "9000", "--bundle", str(out)])
     assert used.stdout.split()[0] == "a"
     assert set(used.stdout.split()[1:]) <= {"tea", "cup"}
 
 
-def test_import_refuses_what_it_cannot_use(tmp_path, glove):
+def test_import_refuses_wrong_options_and_leaves_no_folder(tmp_path, glove):
     out = tmp_path / "mine"
     for arguments, code, message in [
         (["--format", "txt"], 2, "Did you mean 'text'"),
         (["--storage", "int4"], 2, "Did you mean 'int8'"),
-        (["--limit", "0"], 2, "at least 1"),
+        (["--limit", "0"], 2, "--limit must be at least 1"),
         (["--decomposition", "wrods"], 2, "Did you mean 'words'"),
         (["--exclude", tmp_path / "none"], 1, "Check the path"),
+        (["--format", "binary"], 1, "Try --format text"),
     ]:
         result = run("import", glove, "--output", out, *arguments)
         assert result.exit_code == code, arguments
@@ -82,7 +83,7 @@ def test_import_refuses_what_it_cannot_use(tmp_path, glove):
     assert run("import", glove, "--output", out).exit_code == 2
 
 
-def test_import_takes_lexicons_along(tmp_path, glove):
+def test_import_includes_lexicons(tmp_path, glove):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("green tea\n" * 5 + "a cup of green tea\n" * 5, encoding="utf-8")
     counts, lexicons, mine = (tmp_path / name for name in ("counts", "lexicons", "mine"))
@@ -94,7 +95,7 @@ def test_import_takes_lexicons_along(tmp_path, glove):
     result = run("import", glove, "--output", mine, "--decomposition", "pmi", "--lexicons", lexicons)
     assert result.exit_code == 0, result.stderr
     bundle = Bundle.load(mine)
-    assert "green tea" in bundle.lexicon("pmi").spelt
+    assert "green tea" in bundle.lexicon("pmi").spelled
     assert bundle.lexicon_scores("llr") is not None
     assert "lexicon of" in run("info", mine).stdout
     obfuscated = CliRunner().invoke(
@@ -104,13 +105,13 @@ def test_import_takes_lexicons_along(tmp_path, glove):
     assert obfuscated.exit_code == 0, obfuscated.stderr
     needed = run("import", glove, "--output", tmp_path / "other", "--decomposition", "llr")
     assert needed.exit_code == 2
-    assert "--lexicons" in needed.stderr
+    assert "Set --lexicons to the output folder" in needed.stderr
     refused = run("import", glove, "--output", tmp_path / "other", "--lexicons", counts)
     assert refused.exit_code == 1
     assert "textveil prepare score" in refused.stderr
 
 
-def test_list_names_what_ships():
+def test_list_names_the_shipped_bundles():
     line = run("list").stdout.splitlines()[0]
     assert line.startswith("en  ")
     assert line.endswith("words, pmi, llr, tscore, pos, wordnet")
@@ -129,6 +130,6 @@ def test_gensim_reads_what_is_exported(tmp_path, tiny, binary):
     np.testing.assert_array_equal(read.vectors, tiny.vectors("words").matrix)
     assert run("export", tiny.folder, "--output", path).exit_code == 2
     assert run("export", tiny.folder, "--output", path, "--overwrite", "--decomposition", "pmi").exit_code == 1
-    assert path.stat().st_size > 0  # what is there is kept
+    assert path.stat().st_size > 0  # the file was not replaced
     imported = run("import", path, "--output", tmp_path / "again")
     assert imported.exit_code == 0, imported.stderr

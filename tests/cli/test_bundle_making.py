@@ -32,7 +32,7 @@ def corpus(tmp_path):
 
 def test_one_command_makes_a_bundle_of_a_corpus(corpus, tmp_path):
     output = tmp_path / "mine"
-    result = run(corpus, "--output", output, *THRESHOLDS, *SMALL, "--licence", "CC0", "--bundle-version", "3")
+    result = run(corpus, "--output", output, *THRESHOLDS, *SMALL, "--license", "CC0", "--bundle-version", "3")
     assert result.exit_code == 0, result.stderr
     assert "MiB of disk beside" in result.stderr
     assert "MiB are free" in result.stderr
@@ -40,7 +40,7 @@ def test_one_command_makes_a_bundle_of_a_corpus(corpus, tmp_path):
         assert f"\n{decomposition} " in f"\n{result.stdout}"
     assert "int8 (changes" in result.stdout
     bundle = Bundle.load(output)
-    assert (bundle.manifest.name, bundle.manifest.version, bundle.manifest.licence) == ("mine", "3", "CC0")
+    assert (bundle.manifest.name, bundle.manifest.version, bundle.manifest.license) == ("mine", "3", "CC0")
     assert bundle.manifest.corpus == "corpus.txt"
     used = CliRunner().invoke(
         app, ["obfuscate", "Green tea in New York", "-e", "9", "--decomposition", "llr", "--bundle", str(output)]
@@ -62,7 +62,7 @@ def test_training_takes_lexicons_that_are_there(corpus, tmp_path):
     result = run("train", corpus, "-o", output, "--lexicons", lexicons, *SMALL, "-d", "pmi", "--storage", "float16")
     assert result.exit_code == 0, result.stderr
     bundle = Bundle.load(output)
-    assert "green tea" in bundle.lexicon("pmi").spelt
+    assert "green tea" in bundle.lexicon("pmi").spelled
     assert bundle.manifest.vectors["pmi"]["storage"] == "float16"
     assert run("train", corpus, "-o", tmp_path / "words", *SMALL, "-d", "words").exit_code == 0
 

@@ -46,7 +46,7 @@ def test_a_bundle_comes_out_that_obfuscates(corpus, tmp_path):
     bundle = prepare(corpus, tmp_path / "bundle")
     bundle.verify()
     assert bundle.decompositions == SMALL["decompositions"]
-    assert "green tea" in bundle.lexicon("pmi").spelt
+    assert "green tea" in bundle.lexicon("pmi").spelled
     assert "green_tea" in bundle.vectors("pmi")
     counts = dict(zip(bundle.vectors("words").entries, bundle.counts("words").tolist(), strict=True))
     assert counts["green"] == corpus.read_text().lower().count("green")
@@ -174,7 +174,7 @@ def test_cbow_and_the_storage_are_a_choice(corpus, tmp_path):
         training=Training(dimensions=8, epochs=1, min_count=2, skip_gram=False),
     )
     assert not np.allclose(skip_gram.vectors("words").matrix, cbow.vectors("words").matrix)
-    assert skip_gram.manifest.vectors["words"]["changed_neighbours"] == 0
+    assert skip_gram.manifest.vectors["words"]["changed_neighbors"] == 0
     with pytest.raises(ParameterError, match="Did you mean 'int8'"):
         prepare(corpus, tmp_path / "three", storage="int4")
 
@@ -201,5 +201,5 @@ def test_lexicons_that_are_there_are_not_counted_again(corpus, tmp_path):
     CountJob(Corpus.find([corpus]), tmp_path / "counts", 3).run(LocalExecutor())
     ScoreJob(tmp_path / "counts", tmp_path / "lexicons", top_share=0.5).run()
     second = prepare(corpus, tmp_path / "second", lexicons=tmp_path / "lexicons")
-    assert second.lexicon("llr").spelt == first.lexicon("llr").spelt
+    assert second.lexicon("llr").spelled == first.lexicon("llr").spelled
     assert isinstance(Bundle.load(tmp_path / "second"), Bundle)

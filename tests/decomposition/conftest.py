@@ -21,7 +21,7 @@ def draw_texts(bundle: Bundle, decomposition: str, count: int = 300, seed: int =
     """Texts of n-grams of a lexicon and words of them, with all kinds of gaps between, also inside n-grams."""
     generator = random.Random(seed)
     index = bundle.lexicon(decomposition)
-    ngrams = generator.sample(sorted(index.spelt), min(len(index), 400))
+    ngrams = generator.sample(sorted(index.spelled), min(len(index), 400))
     words = sorted(
         {word for ngram in ngrams for word in ngram.split()} | {"mr", "u", "s", "dr", "don", "t", "the", "of"}
     )

@@ -19,7 +19,7 @@ def split(decomposer, texts):
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_chunks_of_real_texts_are_those_of_the_plain_algorithm(bundle, real_texts, measure):
-    is_entry = in_lexicon(bundle.lexicon(measure).spelt)
+    is_entry = in_lexicon(bundle.lexicon(measure).spelled)
     found = split(DECOMPOSERS.load(measure)(bundle), real_texts)
     assert found == [decompose_plainly(text, is_entry) for text in real_texts]
     assert sum(" " in chunk for chunks in found for chunk in chunks) > 5_000
@@ -28,7 +28,7 @@ def test_the_chunks_of_real_texts_are_those_of_the_plain_algorithm(bundle, real_
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_chunks_of_drawn_texts_are_those_of_the_plain_algorithm(bundle, measure):
     texts = draw_texts(bundle, measure)
-    is_entry = in_lexicon(bundle.lexicon(measure).spelt)
+    is_entry = in_lexicon(bundle.lexicon(measure).spelled)
     found = split(DECOMPOSERS.load(measure)(bundle), texts)
     assert found == [decompose_plainly(text, is_entry) for text in texts]
     assert sum(" " in chunk for chunks in found for chunk in chunks) > 100

@@ -42,7 +42,7 @@ def test_the_chunks_of_drawn_texts_are_those_of_a_loop_over_synsets(decomposer, 
 
 
 def test_the_shipped_lexicon_is_that_of_the_resource(bundle, folder):
-    assert sorted(bundle.lexicon("wordnet").spelt) == list_expressions(folder)
+    assert sorted(bundle.lexicon("wordnet").spelled) == list_expressions(folder)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
-"""Work that tests give to executors; workers import it from here."""
+"""Tasks for the tests of executors, in a module that workers can import."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import time
 from pathlib import Path
 
 from textveil.errors import InputError
+
+START_METHODS = multiprocessing.get_all_start_methods()
 
 
 def double(number: int) -> int:
@@ -19,7 +22,7 @@ def refuse(number: int) -> int:
 
 
 def die_once(mark: str) -> str:
-    """Kill the worker, the first time that this is asked of it."""
+    """Kill the worker at the first call with a name that starts with die."""
     path = Path(mark)
     if path.name.startswith("die") and not path.exists():
         path.touch()
@@ -46,7 +49,7 @@ def where(number: int) -> int:
 
 
 def where_in_ray(number: int) -> str:
-    """The node that does this task, which takes long enough for the other one to get work too."""
+    """The node that runs this task, which takes long enough for the other node to get tasks too."""
     import ray
 
     time.sleep(0.3)

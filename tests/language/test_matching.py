@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +6,6 @@ from tests.decomposition.plain import decompose_plainly, in_lexicon
 from textveil.decomposition.base import build_chunks
 from textveil.language.matching import NgramIndex
 from textveil.language.text import Document
-from textveil.language.word_stream import WordStream
 
 words = st.sampled_from(["red", "green", "tea", "new", "york", "of", "the", "t", "don"])
 ngrams = st.sets(st.lists(words, min_size=2, max_size=4).map(" ".join), min_size=1, max_size=40)
@@ -31,12 +29,12 @@ def test_the_chunks_are_those_of_the_plain_algorithm(ngrams, texts):
 
 
 @given(ngrams=ngrams)
-def test_an_index_spells_what_it_was_made_of(ngrams):
+def test_an_index_spells_the_ngrams_that_it_was_built_from(ngrams):
     index = NgramIndex.of(ngrams)
-    assert index.spelt == ngrams
+    assert index.spelled == ngrams
     assert len(index) == len(ngrams)
     again = NgramIndex(index.words, index.ngrams)
-    assert again.spelt == ngrams
+    assert again.spelled == ngrams
 
 
 @pytest.mark.parametrize(
@@ -44,14 +42,14 @@ def test_an_index_spells_what_it_was_made_of(ngrams):
     [
         (["new york", "new york city"], "New York City", ["new york city"]),
         (["new york", "york city hall"], "New York City Hall", ["new york"]),  # from left to right
-        (["a new york city", "new york"], "a new york town", ["new york"]),  # a beginning is no match
+        (["a new york city", "new york"], "a new york town", ["new york"]),  # a prefix is not a match
         (["green tea", "tea time"], "green tea time", ["green tea"]),
         (["green tea"], "green. Tea", []),  # a sentence ends
         (["green tea"], "green\n\ntea", []),
-        (["mr smith"], "Mr. Smith", ["mr smith"]),  # none ends
-        (["green tea cup", "green tea"], "Have green tea. Cup it.", ["green tea"]),  # shorter where it must be
+        (["mr smith"], "Mr. Smith", ["mr smith"]),  # an abbreviation does not end a sentence
+        (["green tea cup", "green tea"], "Have green tea. Cup it.", ["green tea"]),  # a sentence ends inside
         (["one two three four"], "One, two - three (four)!", ["one two three four"]),
-        (["cup of", "cup of tea"], "cup of milk", []),  # one word is left without the stopword
+        (["cup of", "cup of tea"], "cup of milk", []),  # only one word remains without the stopword
         (["all over the world"], "all over the world", []),
         (["end of the world"], "the end of the world", ["end of the world"]),
         (["q r", "of the"], "of the q r", ["q r"]),
@@ -61,7 +59,7 @@ def test_the_longest_from_left_to_right(ngrams, text, expected):
     assert found(NgramIndex.of(ngrams), text) == expected
 
 
-def test_no_ngram_reaches_into_the_next_document():
+def test_no_ngram_crosses_into_the_next_document():
     index = NgramIndex.of(["green tea"])
     assert index.find([Document.parse("green"), Document.parse("tea"), Document.parse("green tea")]) == [
         [],
@@ -84,10 +82,3 @@ def test_a_large_index_finds_all_and_only_its_ngrams():
     there, not_there = (Document.parse(". ".join(f"w{n} w{n * 2 + odd}" for n in range(200))) for odd in (0, 1))
     assert len(index.find([there])[0]) == 200
     assert index.find([not_there]) == [[]]
-
-
-def test_stopwords_are_stripped_from_both_edges():
-    row = WordStream([Document.parse("the end of the world is of the past"), Document.parse("of the")])
-    starts, stops = np.array([0, 3, 9]), np.array([3, 8, 11])
-    assert row.split(starts, stops, row.mark_stopwords()) == [[], []]
-    assert row.split(np.array([0, 9]), np.array([8, 11]), row.mark_stopwords()) == [[(1, 5)], []]

@@ -49,26 +49,26 @@ def write_counts(folder, lines):
     return [folder / f"ic-{corpus}.dat" for corpus in CORPORA]
 
 
-def test_contents_by_hand(tmp_path):
+def test_information_content_matches_a_calculation_by_hand(tmp_path):
     files = write_counts(
         tmp_path,
         {"bnc": ["1n 6 ROOT", "2n 2 ROOT", "5n 2", "3v 4 ROOT"], "brown": ["1n 8 ROOT", "5n 4", "6n 1", "7n 0"]},
     )
     contents = read_contents(files)
-    assert contents["n"][5] == pytest.approx((math.log(4) + math.log(2)) / 2)  # of the two that have it
+    assert contents["n"][5] == pytest.approx((math.log(4) + math.log(2)) / 2)  # the mean of two corpora
     assert contents["n"][6] == pytest.approx(math.log(8))
     assert 7 not in contents["n"]
     assert contents["v"] == {3: 0}
 
 
-def test_a_sense_that_no_corpus_has_is_as_rare_as_the_rarest(folders, tmp_path):
+def test_a_sense_that_is_in_no_corpus_counts_as_the_rarest(folders, tmp_path):
     write_counts(tmp_path, {"semcor": ["1740n 8 ROOT", "1930n 2"]})
     (sense,) = Senses(folders[0], tmp_path).find("aardvark", "n")
     assert sense.content == pytest.approx(math.log(4))
 
 
 @pytest.mark.parametrize("line", ["not a number", "9n nothing", "5n 3"])
-def test_a_broken_file_of_counts(folders, tmp_path, line):
+def test_a_damaged_file_of_counts_is_reported(folders, tmp_path, line):
     write_counts(tmp_path, {"semcor": [line]})
     with pytest.raises(ResourceError, match="textveil resources install wordnet-ic --force"):
         Senses(folders[0], tmp_path).find("film", "n")
@@ -77,7 +77,7 @@ def test_a_broken_file_of_counts(folders, tmp_path, line):
 @pytest.mark.parametrize(
     ("file", "content"), [("data.noun", b"00001740 x\n"), ("index.noun", b"film n many\n"), ("noun.exc", b"\n")]
 )
-def test_a_broken_file_of_wordnet(folders, tmp_path, file, content):
+def test_a_damaged_file_of_wordnet_is_reported(folders, tmp_path, file, content):
     folder = shutil.copytree(folders[0], tmp_path / "wordnet")
     (folder / file).write_bytes(content)
     with pytest.raises(ResourceError, match="textveil resources install wordnet --force"):
@@ -86,4 +86,4 @@ def test_a_broken_file_of_wordnet(folders, tmp_path, file, content):
 
 def test_the_hash_tells_files_apart(folders, tmp_path):
     write_counts(tmp_path, {})
-    assert Senses(*folders).hash != Senses(folders[0], tmp_path).hash
+    assert Senses(*folders).sha256 != Senses(folders[0], tmp_path).sha256

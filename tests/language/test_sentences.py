@@ -13,7 +13,7 @@ PIECES = [
 texts = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
-def positions_behind_pauses(document: Document) -> list[int]:
+def positions_after_pauses(document: Document) -> list[int]:
     return sorted({pause for pause in document.pauses if 0 < pause < len(document.words)})
 
 
@@ -53,28 +53,28 @@ def test_sentences_partition_the_words(text):
 @example(text="aa.:a. . . .")
 @example(text='aa."A.\n\n')
 @given(text=texts)
-def test_what_is_around_a_pause_decides_as_the_whole_text_does(text):
+def test_the_text_around_a_pause_gives_the_same_answer_as_the_whole_text(text):
     document = Document.parse(text)
-    asked = positions_behind_pauses(document)
+    asked = positions_after_pauses(document)
     begun = {start for start, _ in find_sentences(document)}
     assert begin_sentences([(document, position) for position in asked]) == [position in begun for position in asked]
 
 
-def test_the_same_on_real_texts(real_texts):
+def test_the_text_around_a_pause_gives_the_same_answer_on_real_texts(real_texts):
     for document in map(Document.parse, real_texts):
-        asked = positions_behind_pauses(document)
+        asked = positions_after_pauses(document)
         begun = {start for start, _ in find_sentences(document)}
         assert begin_sentences([(document, at) for at in asked]) == [at in begun for at in asked]
 
 
-def test_texts_without_white_space_are_read_once():
+def test_a_long_text_without_white_space_gives_the_same_answer():
     document = Document.parse("word.Next" * 30_000)
-    asked = positions_behind_pauses(document)
+    asked = positions_after_pauses(document)
     begun = {start for start, _ in find_sentences(document)}
     assert begin_sentences([(document, at) for at in asked]) == [at in begun for at in asked]
 
 
-def test_many_documents_are_asked_at_one_go():
+def test_positions_of_several_documents_can_be_asked_together():
     documents = [Document.parse("Dr. Who is here. Who?"), Document.parse("No.\n\nyes")]
     asked = [(documents[0], 1), (documents[1], 1), (documents[0], 4)]
     assert begin_sentences(asked) == [False, True, True]

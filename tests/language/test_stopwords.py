@@ -10,13 +10,13 @@ from textveil.language.stopwords import ENGLISH
 SHARED = Path(__file__).parents[3] / "shared" / "nltk_data"
 
 
-def test_the_list_is_made_of_lower_case_words():
+def test_the_list_contains_lowercase_words_only():
     assert all(re.fullmatch(r"[a-z]+", word) for word in ENGLISH)
     assert {"the", "don", "t", "wouldn"} <= ENGLISH
 
 
 def test_the_list_has_not_changed():
-    """The hash is of NLTK's list, which the next test reads where it is installed."""
+    """The hash is that of NLTK's list. The next test reads that list itself, if it is installed."""
     digest = hashlib.sha256(" ".join(sorted(ENGLISH)).encode()).hexdigest()
     assert digest == "59feaedbd189ef0b004c1079bceae6c59262083ba4eea23e33ba753f7aa6f9c4"
 

@@ -1,4 +1,4 @@
-"""The tables give what NLTK gives, on models that NLTK trains here."""
+"""The tables give the same tags as NLTK, for models that NLTK trains here."""
 
 import io
 import random
@@ -20,11 +20,11 @@ TAGS = ["CD", "DT", "IN", "NN", "VB"]
 @pytest.fixture(scope="module")
 def trained():
     generator = random.Random(3)
-    favourite = {word: generator.choice(TAGS) for word in WORDS}
+    usual = {word: generator.choice(TAGS) for word in WORDS}
     sentences = []
     for _ in range(400):
         words = [generator.choice(WORDS) for _ in range(generator.randrange(1, 15))]
-        tags = [favourite[word] if generator.random() < 0.8 else generator.choice(TAGS) for word in words]
+        tags = [usual[word] if generator.random() < 0.8 else generator.choice(TAGS) for word in words]
         sentences.append(list(zip(words, tags, strict=True)))
     random.seed(5)
     nltk = NltkTagger(load=False)
@@ -71,7 +71,7 @@ def test_phrases_are_those_of_nltks_bigram_tagger(trained):
     assert [phrases.chunk_tags[number] for number in found] == expected
 
 
-def test_what_begins_a_phrase(trained):
+def test_a_phrase_begins_at_a_begin_tag_a_new_kind_or_a_new_sentence(trained):
     tagger = PerceptronTagger.of(*trained.encode_json_obj())
     tags = ("B-NP", "I-NP", "I-VP", "O")
     table = np.zeros((5, len(tagger.tags)), dtype=np.int64)
@@ -96,11 +96,11 @@ def test_tables_are_read_as_they_were_written(trained, tmp_path):
     assert again.tagger.fixed == tagger.fixed
     assert (again.table == phrases.table).all()
     path.write_bytes(stream.getvalue()[:-100])
-    with pytest.raises(InputError, match="no tables of a tagger"):
+    with pytest.raises(InputError, match="does not contain the tables of a tagger"):
         PhraseTagger.load(path)
 
 
-def test_a_tag_that_the_table_lacks_stands_outside(trained):
+def test_a_tag_without_a_column_is_outside_all_phrases(trained):
     ours = load_phrase_tagger("textveil")
     other = PerceptronTagger.of({"bias": {"XX": 1.0}}, {}, ["XX", "NN"])
     table = ours.with_tagger(other).table
@@ -108,6 +108,6 @@ def test_a_tag_that_the_table_lacks_stands_outside(trained):
     assert (table[:, other.tags.index("NN")] == ours.table[:, ours.tagger.tags.index("NN")]).all()
 
 
-def test_what_is_not_nltks_tagger(tmp_path):
+def test_a_folder_without_nltks_tagger_is_refused(tmp_path):
     with pytest.raises(InputError, match="textveil resources install nltk-tagger --force"):
         PerceptronTagger.load_nltk(tmp_path)

@@ -1,4 +1,4 @@
-"""What every format promises: rows come back in order, with new texts, and all else as it was."""
+"""The behavior of every format: rows come back in order with new texts, and everything else is unchanged."""
 
 import io
 import json
@@ -21,7 +21,7 @@ texts = st.lists(
 
 
 def make(name: str, rows: Iterable[str | None]) -> bytes:
-    """A file in the format, with a column before the texts and one behind where it has columns."""
+    """A file in the format, with a column before the texts and one after them if the format has columns."""
     out = io.BytesIO()
     table = {"id": [], "text": [], "stars": []}
     for number, text in enumerate(rows):
@@ -52,7 +52,7 @@ def open_table(name: str, outcome_column: str | None = OUTCOME_COLUMN):
 
 
 def rewrite(name: str, content: bytes, change, *, batch_size: int = 3, parts: int = 1) -> bytes:
-    """Read a file and write it again with changed texts, in several parts."""
+    """Read a file and write it with changed texts, in several parts."""
     table = open_table(name)
     batches = list(table.read(io.BytesIO(content), batch_size=batch_size))
     written = []
@@ -83,7 +83,7 @@ def name(request):
 
 @pytest.mark.parametrize("name", list(FORMATS))
 @given(rows=texts, parts=st.integers(1, 4))
-def test_rows_come_back_with_new_texts_and_all_else_as_it_was(name, rows, parts):
+def test_rows_come_back_with_new_texts_and_everything_else_unchanged(name, rows, parts):
     result = rewrite(name, make(name, rows), lambda text: f"<{text}>", parts=parts)
     assert read(name, result) == [f"<{text}>" for text in rows]
     if name != "txt":
@@ -92,7 +92,7 @@ def test_rows_come_back_with_new_texts_and_all_else_as_it_was(name, rows, parts)
         assert read(name, result, OUTCOME_COLUMN) == ["fine"] * len(rows)
 
 
-def test_batches_have_the_size_asked_for(name):
+def test_batches_have_at_most_the_requested_size(name):
     content = make(name, [f"text {number}" for number in range(10)])
     sizes = [len(rows.texts) for rows in open_table(name).read(io.BytesIO(content), batch_size=4)]
     assert sum(sizes) == 10
@@ -106,13 +106,13 @@ def test_long_texts_make_small_batches(name):
 
 
 @pytest.mark.parametrize("name", WITH_COLUMNS)
-def test_a_column_that_is_not_there(name):
+def test_a_missing_column_is_an_error_that_lists_the_others(name):
     table = FORMATS.load(name)(column="review", outcome_column=None, source="the file")
     with pytest.raises(ColumnError, match="the file has no column 'review'. It has: 'id', 'text', 'stars'"):
         list(table.read(io.BytesIO(make(name, ["a"])), batch_size=1))
 
 
-def test_an_outcome_column_that_is_there_is_used_again(name):
+def test_an_existing_outcome_column_is_reused(name):
     once = rewrite(name, make(name, ["a", "b"]), str.upper)
     twice = rewrite(name, once, str.lower)
     assert read(name, twice) == ["a", "b"]
@@ -120,7 +120,7 @@ def test_an_outcome_column_that_is_there_is_used_again(name):
         assert twice.count(OUTCOME_COLUMN.encode()) == once.count(OUTCOME_COLUMN.encode())
 
 
-def test_a_file_without_rows(name):
+def test_a_file_without_rows_stays_without_rows(name):
     result = rewrite(name, make(name, []), str.upper)
     assert read(name, result) == []
 
@@ -132,7 +132,7 @@ def test_a_missing_text_stays_missing(name):
 
 
 @pytest.mark.parametrize("name", ["txt", "csv", "tsv", "jsonl"])
-def test_bytes_that_are_not_utf8_are_reported_by_line_and_never_quoted(name):
+def test_invalid_utf8_is_reported_by_line_and_never_quoted(name):
     lines = make(name, ["first", "second", "third"]).split(b"\n")
     lines[2] = b"SECRET" + b"\xff" + lines[2]
     with pytest.raises(InputError, match="line 3, byte 7: this is not UTF-8") as caught:
@@ -141,12 +141,12 @@ def test_bytes_that_are_not_utf8_are_reported_by_line_and_never_quoted(name):
 
 
 @pytest.mark.parametrize("name", ["txt", "csv", "tsv", "jsonl"])
-def test_a_byte_order_mark_is_no_text(name):
+def test_a_byte_order_mark_is_not_part_of_the_text(name):
     assert read(name, b"\xef\xbb\xbf" + make(name, ["a"])) == ["a"]
 
 
 @pytest.mark.parametrize("name", WITH_COLUMNS)
-def test_outcomes_replace_no_column_of_the_users(name):
+def test_outcomes_do_not_replace_a_column_of_the_user(name):
     with pytest.raises(ParameterError, match="cannot both be in the column 'text'"):
         open_table(name, outcome_column="text")
     with pytest.raises(ColumnError, match="has a column 'stars' already"):
@@ -154,7 +154,7 @@ def test_outcomes_replace_no_column_of_the_users(name):
 
 
 @pytest.mark.parametrize("name", WITH_COLUMNS)
-def test_a_row_or_a_head_that_changes_is_described_otherwise(name):
+def test_a_changed_row_or_head_changes_the_description(name):
     def describe(content):
         table = open_table(name)
         return [
@@ -172,7 +172,7 @@ def test_a_row_or_a_head_that_changes_is_described_otherwise(name):
 
 
 @pytest.mark.parametrize("name", WITH_COLUMNS)
-def test_records_have_every_column_and_need_no_text(name, tmp_path):
+def test_records_have_every_column_and_need_no_text_column(name, tmp_path):
     path = tmp_path / f"rows.{name}"
     path.write_bytes(make(name, ["first", "", "third", "fourth"]))
     records = list(read_records(path))
@@ -182,7 +182,7 @@ def test_records_have_every_column_and_need_no_text(name, tmp_path):
     assert list(table.read_records(io.BytesIO(path.read_bytes()))) == records
 
 
-def test_records_of_a_compressed_file_and_of_none(tmp_path):
+def test_records_of_a_compressed_file_and_of_a_missing_one(tmp_path):
     import gzip
 
     path = tmp_path / "rows.csv.gz"
@@ -192,7 +192,7 @@ def test_records_of_a_compressed_file_and_of_none(tmp_path):
         list(read_records(tmp_path / "none.csv"))
 
 
-def test_records_that_cannot_be_told_apart_are_refused(tmp_path):
+def test_records_need_a_header_with_unique_names(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,b,a\n1,2,3\n", encoding="utf-8")
     with pytest.raises(ColumnError, match="'a' more than once"):
@@ -205,7 +205,7 @@ def test_records_that_cannot_be_told_apart_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", WITH_COLUMNS)
-def test_other_columns_can_be_read(name):
+def test_the_values_of_other_columns_are_read(name):
     table = open_table(name)
     batches = list(table.read(io.BytesIO(make(name, ["one", "two", "three", "four"])), batch_size=3))
     assert [value for rows in batches for value in table.values(rows, "id")] == ["r0", "r1", "r2", "r3"]
@@ -213,7 +213,7 @@ def test_other_columns_can_be_read(name):
         table.values(batches[0], "author")
 
 
-def test_what_a_column_holds_besides_strings():
+def test_values_that_are_not_strings_become_strings():
     lines = b'{"text": "a", "n": 1.50, "b": true, "none": null, "s": "\\u00e9"}\n{"text": "b"}\n'
     table = open_table("jsonl")
     (rows,) = table.read(io.BytesIO(lines), batch_size=9)

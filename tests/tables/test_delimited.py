@@ -15,9 +15,9 @@ from .test_contract import read, rewrite
         (b"id,text\n1,a\rb\n", 2),
         (b'id,text\n1,"two\nlines"\n2\n', 4),
     ],
-    ids=["open quote", "text behind a quote", "too many", "too few", "bare return", "behind a long record"],
+    ids=["open quote", "text after a quote", "too many", "too few", "bare return", "after a long record"],
 )
-def test_csv_that_is_broken_is_reported_by_the_line_where_the_record_begins(content, line):
+def test_broken_csv_is_reported_by_the_first_line_of_the_record(content, line):
     with pytest.raises(InputError, match=f"the file, line {line}: "):
         read("csv", content)
 
@@ -28,12 +28,12 @@ def test_csv_keeps_line_ends_quotes_and_commas_inside_fields():
     assert read("csv", rewrite("csv", content, str)) == ['a "b", c\r\nd\re']
 
 
-def test_csv_blank_lines_are_rows_only_where_there_is_one_column():
+def test_csv_blank_lines_are_rows_only_in_a_file_with_one_column():
     assert read("csv", b"id,text\n1,a\n\n2,b\n\n") == ["a", "b"]
     assert read("csv", b"text\na\n\nb\n") == ["a", "", "b"]
 
 
-def test_csv_without_a_header_is_refused():
+def test_an_empty_csv_is_refused():
     with pytest.raises(InputError, match="is empty"):
         read("csv", b"")
 
@@ -43,17 +43,17 @@ def test_csv_with_a_column_twice_is_refused():
         read("csv", b"text,text\na,b\n")
 
 
-def test_csv_without_a_header_does_not_have_its_first_text_quoted():
+def test_the_first_text_of_a_csv_without_a_header_is_not_quoted():
     with pytest.raises(ColumnError, match="is the header missing") as caught:
         read("csv", b"1,Mr Grzybowski has been ill,5\n")
     assert "Grzybowski" not in str(caught.value)
     assert "'1', '5'" in str(caught.value)
 
 
-def test_csv_with_another_delimiter_is_told_so():
-    with pytest.raises(InputError, match="its header has ';' where ',' is expected"):
+def test_another_delimiter_is_named_in_the_error():
+    with pytest.raises(InputError, match="its header has ';' where ',' is expected. Convert the file to csv"):
         read("csv", b"id;text\n1;a\n")
 
 
-def test_csv_takes_fields_of_a_megabyte():
+def test_csv_accepts_fields_of_a_megabyte():
     assert read("csv", b"text\n" + b"x" * 1_000_000 + b"\n") == ["x" * 1_000_000]

@@ -22,13 +22,13 @@ from .test_contract import read, rewrite
         (b'{"text": ' + b"[" * 100_000, "line 2: this is not a JSON object"),
     ],
 )
-def test_jsonl_that_is_broken_is_reported_by_line_and_never_quoted(line, message):
+def test_broken_jsonl_is_reported_by_line_and_never_quoted(line, message):
     with pytest.raises(InputError, match=message) as caught:
         read("jsonl", b'{"text": "fine"}\n' + line + b"\n")
     assert "SECRET" not in str(caught.value)
 
 
-def test_jsonl_keeps_values_of_every_kind_and_lone_surrogates():
+def test_jsonl_keeps_values_of_every_type_and_lone_surrogates():
     row = {"text": "a \ud800 b", "tags": [1, 2.5, None, {"x": True}], "big": 10**30}
     content = json.dumps(row).encode() + b"\n\n" + b'{"text": "gr\\u00fcn"}\n'
     result = rewrite("jsonl", content, lambda text: text + "!")
@@ -41,7 +41,7 @@ def test_jsonl_a_row_without_the_column_has_no_text():
     assert read("jsonl", b'{"text": "a"}\n{"id": 1}\n') == ["a", None]
 
 
-def test_jsonl_carries_all_else_along_as_it_is_written():
+def test_jsonl_copies_other_members_character_by_character():
     content = (
         b'{ "price":1.10, "big":12345678901234567.25,"huge": 1E400, "many": ' + b"7" * 5000 + b', "text":"a",'
         b' "x": {"b" : [1,  2.0]}, "x": "\\u00fc", "nan": NaN }\n'

@@ -40,19 +40,19 @@ def test_parquet_with_broken_utf8_is_refused():
         read("parquet", parquet(pa.table({"text": broken})))
 
 
-def test_parquet_of_numbers_has_no_text():
+def test_a_column_of_numbers_is_refused():
     with pytest.raises(InputError, match="column 'text' holds int64"):
         read("parquet", parquet(pa.table({"text": [1, 2]})))
 
 
 @pytest.mark.parametrize("cut", [0, 3, 100, -1, -20])
-def test_parquet_that_is_cut_off_is_refused(cut):
+def test_a_truncated_parquet_file_is_refused(cut):
     content = parquet(pa.table({"text": ["some text"] * 1000}))
     with pytest.raises(InputError, match="not a complete Parquet file"):
         read("parquet", content[:cut])
 
 
-def test_parquet_whose_pages_are_damaged_is_refused():
+def test_parquet_with_damaged_pages_is_refused():
     content = bytearray(parquet(pa.table({"text": [f"some text {n}" for n in range(1000)]})))
     content[100:400] = b"\xff" * 300
     with pytest.raises(InputError, match="not a complete Parquet file"):

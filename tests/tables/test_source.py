@@ -26,13 +26,13 @@ COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstan
         ("x.pq", "parquet"),
     ],
 )
-def test_a_name_tells_its_format(name, expected):
+def test_the_format_is_detected_from_the_name(name, expected):
     assert detect_format(Path(name)) == expected
 
 
 @pytest.mark.parametrize("name", ["reviews", "reviews.xlsx", "reviews.gz"])
-def test_a_name_that_tells_nothing(name):
-    with pytest.raises(ParameterError, match="does not tell its format.*--format"):
+def test_a_name_without_a_known_suffix_is_refused(name):
+    with pytest.raises(ParameterError, match="does not tell its format.*set `format_name`"):
         detect_format(Path(name))
 
 
@@ -50,7 +50,7 @@ def test_compressed_files_are_read(tmp_path, name, suffix):
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
-def test_several_frames_one_behind_the_other(tmp_path, suffix):
+def test_several_frames_are_read_and_a_damaged_one_is_refused(tmp_path, suffix):
     path = tmp_path / f"a.txt{suffix}"
     frames = [COMPRESS[suffix](f"line {number}\n".encode() * 1000) for number in range(3)]
     path.write_bytes(b"".join(frames))
@@ -67,21 +67,21 @@ def read_all(path):
     return [text for rows in source.read(Layout().table(source), batch_size=100) for text in rows.texts]
 
 
-def test_padding_between_frames(tmp_path):
+def test_padding_between_frames_is_skipped(tmp_path):
     path = tmp_path / "a.txt.xz"
     path.write_bytes(lzma.compress(b"one\n") + b"\0" * 8 + lzma.compress(b"two\n") + b"\0" * 4)
     assert read_all(path) == ["one", "two"]
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
-def test_several_members_are_read_as_one_file(tmp_path, suffix):
+def test_a_line_may_span_two_frames(tmp_path, suffix):
     path = tmp_path / f"file.txt{suffix}"
     path.write_bytes(COMPRESS[suffix](b"one\ntw") + COMPRESS[suffix](b"o\n"))
     assert read(path) == ["one", "two"]
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
-def test_a_compressed_file_that_is_cut_off_is_an_error_and_not_a_short_file(tmp_path, suffix):
+def test_a_truncated_file_is_an_error_and_not_a_short_file(tmp_path, suffix):
     import random
 
     path = tmp_path / f"file.txt{suffix}"
@@ -92,14 +92,14 @@ def test_a_compressed_file_that_is_cut_off_is_an_error_and_not_a_short_file(tmp_
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
-def test_a_file_that_is_not_compressed_at_all(tmp_path, suffix):
+def test_a_file_that_is_not_compressed_is_an_error(tmp_path, suffix):
     path = tmp_path / f"file.txt{suffix}"
     path.write_bytes(b"just text\n")
     with pytest.raises(InputError, match="damaged|not what its name says"):
         read(path)
 
 
-def test_a_file_that_is_not_there_or_a_folder(tmp_path):
+def test_a_missing_file_and_a_folder_are_errors(tmp_path):
     with pytest.raises(InputError, match="is not there"):
         read(tmp_path / "none.txt")
     (tmp_path / "folder.txt").mkdir()
@@ -107,7 +107,7 @@ def test_a_file_that_is_not_there_or_a_folder(tmp_path):
         read(tmp_path / "folder.txt")
 
 
-def test_progress_is_the_share_of_the_file_that_is_read(tmp_path):
+def test_progress_is_the_fraction_of_the_bytes_that_have_been_read(tmp_path):
     path = tmp_path / "file.txt"
     path.write_bytes(b"some text in a line\n" * 100_000)
     source = FileSource(path)
@@ -120,7 +120,7 @@ def test_progress_is_the_share_of_the_file_that_is_read(tmp_path):
     assert source.fraction is None
 
 
-def test_a_stream_is_plain_text_unless_told_otherwise():
+def test_a_stream_is_plain_text_by_default():
     source = StreamSource(io.BytesIO(b'{"text": "a"}\n'))
     assert Layout().table(source).name == "txt"
     table = Layout(format_name="jsonl").table(source)
@@ -129,7 +129,7 @@ def test_a_stream_is_plain_text_unless_told_otherwise():
 
 
 @pytest.mark.parametrize("suffix", list(COMPRESS))
-def test_what_is_compressed_is_read_again(tmp_path, suffix):
+def test_compressed_output_can_be_read(tmp_path, suffix):
     path = tmp_path / f"out.txt{suffix}"
     with path.open("wb") as raw, compressing(raw, path) as stream:
         stream.write(b"one\n")
@@ -137,6 +137,6 @@ def test_what_is_compressed_is_read_again(tmp_path, suffix):
     assert read(path) == ["one", "two"]
 
 
-def test_names_and_aliases_of_formats():
+def test_formats_have_names_and_aliases():
     assert list(FORMATS) == ["txt", "csv", "tsv", "jsonl", "parquet"]
     assert FORMATS.load("ndjson").name == "jsonl"

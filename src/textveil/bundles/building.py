@@ -1,4 +1,4 @@
-"""Writing bundles: entries and vectors go in, a folder with hashes comes out."""
+"""Building bundles from entries, vectors and lexicons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,14 @@ _BATCH_ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """What a bundle is made of: entries and their vectors, what is never written, and how often each entry occurs."""
+    """The vectors of one decomposition.
+
+    Attributes:
+        entries: The vocabulary; an entry of several words has underscores between them.
+        matrix: One vector per entry.
+        excluded: Entries that are known as inputs but never written.
+        counts: The number of occurrences of each entry in the corpus.
+    """
 
     entries: Sequence[str]
     matrix: npt.NDArray[Any]
@@ -36,19 +43,19 @@ class VectorTable:
 
 @dataclass(frozen=True, slots=True)
 class LexiconTable:
-    """What a decomposition takes for expressions: n-grams with spaces between words, with or without scores.
+    """The multi-word expressions of one decomposition.
 
     Attributes:
-        ngrams: Expressions of two to four words.
+        ngrams: Expressions of two to four words, with spaces between words.
         scores: Their association scores.
-        origin: Whatever makes the lexicon repeatable.
-        licence: A text that has to be passed on with it.
+        origin: The settings that reproduce the lexicon.
+        license: A license to pass on with the lexicon.
     """
 
     ngrams: Sequence[str]
     scores: npt.NDArray[Any] | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
-    licence: str | None = None
+    license: str | None = None
 
 
 def build_bundle(
@@ -60,7 +67,7 @@ def build_bundle(
     version: str,
     language: str = "en",
     corpus: str,
-    licence: str,
+    license: str,  # noqa: A002
     tokens: int | None = None,
     parameters: Mapping[str, Any] | None = None,
     storage: Storage = "float32",
@@ -68,17 +75,21 @@ def build_bundle(
     """Write a bundle; its folder appears when it is complete.
 
     Args:
-        folder: Where to; must not exist.
-        tables: The vectors of every decomposition.
-        lexicons: The expressions of every decomposition that has a lexicon.
-        name: How the bundle calls itself.
+        folder: The folder to create.
+        tables: The vectors, by decomposition.
+        lexicons: The expressions of the decompositions that need a lexicon.
+        name: The name of the bundle.
         version: Its version.
         language: The language of its entries.
-        corpus: What the vectors were trained on.
-        licence: What may be done with them.
-        tokens: The size of the corpus.
-        parameters: Whatever makes the build repeatable.
+        corpus: A description of the training corpus.
+        license: The terms of use.
+        tokens: The number of tokens in the corpus.
+        parameters: The settings that reproduce the build.
         storage: ``float32``, ``float16``, or ``int8`` with a scale per row.
+
+    Raises:
+        OutputExistsError: The folder exists.
+        ParameterError: Entries, vectors, counts or n-grams do not fit together.
     """
     if folder.exists():
         raise OutputExistsError(f"{str(folder)!r} exists. Remove it or choose another folder.")
@@ -97,13 +108,13 @@ def build_bundle(
             described[decomposition] = {
                 **describe(vectors),
                 "storage": storage,
-                "changed_neighbours": measure_changed_neighbours(table.matrix, stored),
+                "changed_neighbors": measure_changed_neighbors(table.matrix, stored),
                 "distance": measure_distances(vectors),
             }
         files = _hash_files(unfinished)
         for decomposition in known.keys() & described.keys():
             described[decomposition]["lexicon"] = identify_lexicon(files, decomposition)
-        manifest = Manifest(name, version, language, corpus, licence, tokens, parameters or {}, described, known, files)
+        manifest = Manifest(name, version, language, corpus, license, tokens, parameters or {}, described, known, files)
         (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         Bundle(unfinished).verify()
     return Bundle(folder)
@@ -111,37 +122,37 @@ def build_bundle(
 
 def _check_table(decomposition: str, table: VectorTable) -> None:
     if not decomposition.isidentifier():
-        raise ParameterError(f"The name of a decomposition is one word. Got {decomposition!r} instead.")
+        raise ParameterError(f"The name of a decomposition must be one word. Got {decomposition!r} instead.")
     if table.counts is not None and table.counts.shape != (len(table.entries),):
-        raise ParameterError("A bundle needs one count per entry, or none at all.")
+        raise ParameterError("A bundle needs one count per entry, or no counts.")
     if len(table.entries) == 0 or table.matrix.ndim != 2 or len(table.entries) != len(table.matrix):
         raise ParameterError("A bundle needs one vector per entry, and at least one entry.")
     if len(set(table.entries)) != len(table.entries):
-        raise ParameterError("A bundle needs entries that differ from each other.")
+        raise ParameterError("The entries of a bundle must be unique.")
     if any(not entry or "\n" in entry for entry in table.entries):
-        raise ParameterError("An entry of a bundle is neither empty nor longer than a line.")
+        raise ParameterError("An entry of a bundle must not be empty or contain a line feed.")
 
 
 def _write_lexicon(folder: Path, lexicon: LexiconTable) -> dict[str, Any]:
-    """Write the files of one lexicon; what the manifest says of it."""
+    """Write the files of a lexicon; return its description for the manifest."""
     if any(not 2 <= len(ngram.split(" ")) <= LONGEST for ngram in lexicon.ngrams) or not lexicon.ngrams:
-        raise ParameterError(f"A lexicon needs n-grams of two to {LONGEST} words, and at least one.")
+        raise ParameterError(f"A lexicon needs n-grams of two to {LONGEST} words, and at least one of them.")
     folder.mkdir(exist_ok=True)
     order = sorted(range(len(lexicon.ngrams)), key=lambda place: lexicon.ngrams[place].split(" "))
     index = NgramIndex.of(lexicon.ngrams)
     if len(index) != len(order):
-        raise ParameterError("A lexicon needs n-grams that differ from each other.")
+        raise ParameterError("A lexicon needs n-grams that are unique.")
     _write_entries(folder / "lexicon_words.txt", index.words)
     np.save(folder / "lexicon.npy", index.ngrams, allow_pickle=False)
     if lexicon.scores is not None:
         np.save(folder / "lexicon_scores.npy", lexicon.scores[order].astype(np.float32), allow_pickle=False)
-    if lexicon.licence is not None:
-        (folder / "lexicon_licence.txt").write_text(lexicon.licence, encoding="utf-8")
+    if lexicon.license is not None:  # the name of the file is part of formats 1 and 2
+        (folder / "lexicon_licence.txt").write_text(lexicon.license, encoding="utf-8")
     return {"ngrams": len(index), **lexicon.origin}
 
 
 def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
-    """Write the files of one decomposition; the matrix as it will be loaded."""
+    """Write the files of one decomposition; return the matrix as a reader will load it."""
     folder.mkdir(exist_ok=True)
     _write_entries(folder / "vocabulary.txt", table.entries)
     if table.excluded:
@@ -175,10 +186,10 @@ def _hash_files(folder: Path) -> dict[str, str]:
 
 
 def measure_distances(vectors: Vectors) -> dict[str, Any]:
-    """Quantiles of the distance between two entries, to the nearest other one, and to the centre.
+    """Quantiles of three distances: between two entries, to the nearest other entry, and to the center.
 
-    Measured on every k-th entry, a thousand at most: to each other, to the nearest of all, and to where a word stands
-    that is not in the vocabulary.
+    They are measured on a sample of every k-th entry, at most a thousand. Pairs are pairs of the sample; the nearest
+    entry is searched among all. The center is the position of words that are not in the vocabulary.
     """
     matrix = vectors.matrix
     sample = _sample_rows(len(matrix))
@@ -193,20 +204,20 @@ def measure_distances(vectors: Vectors) -> dict[str, Any]:
     measured = {
         "pairs": np.sqrt(np.maximum(pairs[np.isfinite(pairs)], 0)),
         "nearest": np.sqrt(np.maximum(nearest[np.isfinite(nearest)], 0)),
-        "centre": np.linalg.norm(matrix[sample] - vectors.centre, axis=1),
+        "center": np.linalg.norm(matrix[sample] - vectors.center, axis=1),
     }
     return {"metric": "euclidean", **{kind: _quantiles(distances) for kind, distances in measured.items()}}
 
 
-def measure_changed_neighbours(exact: npt.NDArray[Any], stored: Matrix) -> float:
-    """The share of entries, among a thousand at most, that storing the vectors gives another nearest neighbour."""
+def measure_changed_neighbors(exact: npt.NDArray[Any], stored: Matrix) -> float:
+    """The share of entries whose nearest neighbor changes by storing the vectors, in a sample of at most a thousand."""
     sample = _sample_rows(len(stored))
-    changed = np.mean(_find_neighbours(exact, sample) != _find_neighbours(stored, sample))
+    changed = np.mean(_find_neighbors(exact, sample) != _find_neighbors(stored, sample))
     return round(float(changed), 4)
 
 
-def _find_neighbours(matrix: npt.NDArray[Any], sample: RowNumbers) -> RowNumbers:
-    """The nearest other entry of some entries."""
+def _find_neighbors(matrix: npt.NDArray[Any], sample: RowNumbers) -> RowNumbers:
+    """The nearest other entry of each entry in a sample."""
     rows = np.asarray(matrix, dtype=np.float32)
     halves = np.einsum("ij,ij->i", rows, rows) / 2
     nearest = np.empty_like(sample)

@@ -1,15 +1,15 @@
-"""Bundles: a prepared language, as a folder with a manifest, hashes, and vectors and lexicons per decomposition.
+"""A bundle: a folder with the vectors and lexicons of a language.
 
-bundle.json               name, version, language, corpus and licence, parameters, SHA-256 of every file
+bundle.json               name, version, language, corpus, license, parameters, SHA-256 of every file
 words/vocabulary.txt      one entry per line
 words/matrix.npy          one vector per entry: float32, float16, or int8
-words/scales.npy          for int8: what to multiply each row by
+words/scales.npy          for int8: the factor of each row
 words/excluded.txt        entries that are never written, one per line
-words/counts.npy          how often each entry occurs in the corpus, if that is known
+words/counts.npy          the number of occurrences of each entry in the corpus (optional)
 pmi/lexicon_words.txt     the words of a lexicon, one per line
-pmi/lexicon.npy           its n-grams: the numbers of their words, from 1 on, then zeros
-pmi/lexicon_scores.npy    their association scores, if they have any
-pmi/lexicon_licence.txt   what has to be passed on with the lexicon, if anything
+pmi/lexicon.npy           its n-grams: word numbers, counted from 1, padded with zeros
+pmi/lexicon_scores.npy    the association scores of the n-grams (optional)
+pmi/lexicon_licence.txt   the license to pass on with the lexicon (optional)
 """
 
 from __future__ import annotations
@@ -42,16 +42,33 @@ STORAGES: tuple[Storage, ...] = get_args(Storage)
 
 _LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of single precision
 
+_STORED_NAMES = {"license": "licence", "changed_neighbors": "changed_neighbours", "center": "centre"}
+"""Names that formats 1 and 2 of ``bundle.json`` spell differently from Python."""
+_PYTHON_NAMES = {stored: name for name, stored in _STORED_NAMES.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What ``bundle.json`` says."""
+    """The content of ``bundle.json``.
+
+    Attributes:
+        name: The name of the bundle.
+        version: Its version.
+        language: The language of its entries.
+        corpus: A description of the training corpus.
+        license: The terms of use.
+        tokens: The number of tokens in the corpus; ``None`` if unknown.
+        parameters: The settings of the build.
+        vectors: Size, storage and distances of the vectors, by decomposition.
+        lexicons: Size and origin of the lexicons, by decomposition.
+        files: The SHA-256 of every file.
+    """
 
     name: str
     version: str
     language: str
     corpus: str
-    licence: str
+    license: str
     tokens: int | None
     parameters: Mapping[str, Any]
     vectors: Mapping[str, Mapping[str, Any]]
@@ -60,10 +77,14 @@ class Manifest:
 
     @classmethod
     def parse(cls, content: bytes, *, source: Path) -> Manifest:
-        """Read and check a manifest."""
+        """Read and check a manifest.
+
+        Raises:
+            BundleError: The manifest is incomplete or of a newer format.
+        """
         try:
             values = json.loads(content)
-            json.dumps(values, ensure_ascii=False).encode()  # a lone surrogate could not be shown
+            json.dumps(values, ensure_ascii=False).encode()  # a lone surrogate could not be printed
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{str(source)!r} is not JSON. Get the bundle again.") from error
         _check_format(values, source)
@@ -79,12 +100,28 @@ class Manifest:
         for name in values["files"]:
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\0" in name:
                 raise BundleError(f"{str(source)!r} names a file outside its folder. Do not use this bundle.")
-        return cls(**{field: values[field] for field in kinds})
+        return cls(**_rename({field: values[field] for field in kinds}, _PYTHON_NAMES))
 
     def to_json(self) -> str:
         """The manifest as indented JSON."""
-        values = {field: getattr(self, field) for field in self.__slots__}
+        values = _rename({field: getattr(self, field) for field in self.__slots__}, _STORED_NAMES)
         return json.dumps({"format": FORMAT_VERSION, **values}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _rename(manifest: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Rename the fields of a manifest and of its descriptions of vectors; parameters stay as they are."""
+    vectors = {
+        decomposition: {
+            names.get(field, field): _rename_keys(value, names) if field == "distance" else value
+            for field, value in table.items()
+        }
+        for decomposition, table in manifest["vectors"].items()
+    }
+    return {**_rename_keys(manifest, names), "vectors": vectors}
+
+
+def _rename_keys(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {names.get(key, key): value for key, value in values.items()}
 
 
 _TABLE_FIELDS: dict[str, dict[str, type]] = {
@@ -94,7 +131,7 @@ _TABLE_FIELDS: dict[str, dict[str, type]] = {
 
 
 def _is_described(table: Any, needed: Mapping[str, type]) -> bool:
-    """Whether a manifest says all of a table that is looked at; distances may be lacking."""
+    """Whether the description of a table has all needed fields; distances are optional."""
     if not isinstance(table, dict):
         return False
     distances = table.get("distance", {})
@@ -106,16 +143,19 @@ def _is_described(table: Any, needed: Mapping[str, type]) -> bool:
 def _check_format(values: Any, source: Path) -> None:
     version = values.get("format") if isinstance(values, dict) else None
     if type(version) is not int or version < 1:
-        raise BundleError(f"{str(source)!r} is not the manifest of a bundle.")
+        raise BundleError(f"{str(source)!r} is not the manifest of a bundle. Get the bundle again.")
     if version > FORMAT_VERSION:
         raise BundleError(
-            f"The bundle {str(source.parent)!r} has format {version}, and this version of textveil reads "
-            f"up to {FORMAT_VERSION}. Update textveil."
+            f"The bundle {str(source.parent)!r} has format {version}. This version of textveil reads formats up to "
+            f"{FORMAT_VERSION}. Update textveil."
         )
 
 
 class Bundle:
-    """A prepared language on disk. Vectors are checked against their hashes and memory-mapped when first used."""
+    """The vectors and lexicons of a language, on disk.
+
+    Files are checked against their hashes and memory-mapped at first use.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -125,7 +165,7 @@ class Bundle:
         except OSError as error:
             raise BundleError(
                 f"{str(folder)!r} is not a bundle: {MANIFEST} cannot be read ({error.strerror}). "
-                "See 'textveil bundle --help' for making one."
+                "'textveil prepare' and 'textveil bundle import' build one."
             ) from error
         self.manifest = Manifest.parse(content, source=path)
         self.hash = hashlib.sha256(content).hexdigest()
@@ -139,7 +179,12 @@ class Bundle:
 
     @classmethod
     def load(cls, name_or_path: str | Path = DEFAULT_BUNDLE) -> Bundle:
-        """Open a bundle that ships with textveil by its name, or any other by its folder."""
+        """Open a shipped bundle by its name, or any bundle by its folder.
+
+        Raises:
+            UnknownNameError: No bundle has this name, and no folder does.
+            BundleError: The folder is not a bundle.
+        """
         if not isinstance(name_or_path, str | Path):
             raise ParameterError(f"A bundle is a name or a folder. Got {type(name_or_path).__name__} instead.")
         shipped = cls.shipped()
@@ -151,15 +196,15 @@ class Bundle:
 
     @cached_property
     def decompositions(self) -> tuple[str, ...]:
-        """The decompositions that this bundle has vectors for."""
+        """The decompositions with vectors in this bundle."""
         return tuple(self.manifest.vectors)
 
     def distance(self, decomposition: str) -> Mapping[str, Any]:
-        """The quantiles of distances between the entries of one vocabulary."""
+        """The quantiles of the distances between the entries of a vocabulary."""
         return cast("Mapping[str, Any]", self.manifest.vectors[decomposition].get("distance", {}))
 
     def vectors(self, decomposition: str) -> Vectors:
-        """The vectors for one decomposition."""
+        """The vectors of a decomposition."""
         if decomposition not in self.manifest.vectors:
             raise BundleError(
                 f"The bundle {self.manifest.name!r} has no vectors for {decomposition!r}. "
@@ -170,34 +215,36 @@ class Bundle:
         return self._loaded[decomposition]
 
     def counts(self, decomposition: str) -> npt.NDArray[Any] | None:
-        """How often each entry occurs in the corpus; ``None`` where that is not known."""
+        """The number of occurrences of each entry in the corpus; ``None`` if unknown."""
         name = f"{decomposition}/counts.npy"
         if name not in self.manifest.files:
             return None
         counts = self._load_array(name)
         if counts.dtype != np.int64 or counts.shape != (self.manifest.vectors[decomposition]["entries"],):
-            raise BundleError(f"The counts of {str(self.folder / decomposition)!r} do not fit its vocabulary.")
+            raise BundleError(
+                f"The counts of {str(self.folder / decomposition)!r} do not fit its vocabulary. Get the bundle again."
+            )
         return counts
 
     def lexicon(self, decomposition: str) -> NgramIndex:
-        """The multi-word expressions that a decomposition takes for chunks."""
+        """The multi-word expressions that a decomposition treats as chunks."""
         if decomposition not in self.manifest.lexicons:
             known = ", ".join(self.manifest.lexicons) or "none"
             raise BundleError(
                 f"The bundle {self.manifest.name!r} has no lexicon for {decomposition!r}. It has: {known}. "
-                "Import its vectors again with --lexicons, or choose another decomposition or bundle."
+                "Build the bundle again with `lexicons`, or choose another decomposition or bundle."
             )
         if decomposition not in self._lexicons:
             self._lexicons[decomposition] = self._load_lexicon(decomposition)
         return self._lexicons[decomposition]
 
     def lexicon_scores(self, decomposition: str) -> npt.NDArray[Any] | None:
-        """The association scores of a lexicon, in its order; ``None`` where it has none."""
+        """The association scores of a lexicon, in its order; ``None`` if it has none."""
         name = f"{decomposition}/lexicon_scores.npy"
         return self._load_array(name) if name in self.manifest.files else None
 
     def verify(self) -> list[str]:
-        """Check every file against its hash, and every vocabulary against its matrix; the files that were checked."""
+        """Check every file against its hash and every vocabulary against its matrix; return the names of the files."""
         for name in self.manifest.files:
             self._check(name)
         for decomposition in self.decompositions:
@@ -208,7 +255,7 @@ class Bundle:
         return sorted(self.manifest.files)
 
     def _check(self, name: str) -> Path:
-        """The path of a file whose content is what the manifest says."""
+        """The path of a file, after a check of its hash."""
         path = self.folder / name
         if name not in self.manifest.files:
             raise BundleError(f"The manifest of {str(self.folder)!r} does not list {name!r}. Get the bundle again.")
@@ -221,8 +268,8 @@ class Bundle:
             ) from error
         if digest != self.manifest.files[name]:
             raise BundleError(
-                f"The file {name!r} of the bundle {str(self.folder)!r} is not what its manifest says: the SHA-256 is "
-                "another. Get the bundle again."
+                f"The file {name!r} of the bundle {str(self.folder)!r} is not what its manifest says: the SHA-256 "
+                "differs. Get the bundle again."
             )
         return path
 
@@ -230,20 +277,27 @@ class Bundle:
         entries = _read_entries(self._check(f"{decomposition}/vocabulary.txt"))
         matrix = self._load_matrix(decomposition)
         if matrix.ndim != 2 or len(matrix) != len(entries) or matrix.size == 0:
-            raise BundleError(f"Vocabulary and matrix of {str(self.folder / decomposition)!r} do not fit together.")
+            raise BundleError(
+                f"Vocabulary and matrix of {str(self.folder / decomposition)!r} do not fit together. "
+                "Get the bundle again."
+            )
         if len(set(entries)) != len(entries):
-            raise BundleError(f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice.")
+            raise BundleError(
+                f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice. Get the bundle again."
+            )
         excluded = f"{decomposition}/excluded.txt"
         vectors = Vectors(
             entries, matrix, excluded=_read_entries(self._check(excluded)) if excluded in self.manifest.files else ()
         )
         if len(vectors.writable) == 0:
-            raise BundleError(f"No entry of {str(self.folder / decomposition)!r} may be written.")
+            raise BundleError(
+                f"No entry of {str(self.folder / decomposition)!r} may be written. Exclude fewer entries."
+            )
         trained_with = self.manifest.vectors[decomposition].get("lexicon")
         if trained_with != identify_lexicon(self.manifest.files, decomposition):
             raise BundleError(
                 f"The vectors for {decomposition!r} in {str(self.folder)!r} belong to another lexicon than the one "
-                "that is there: it is of another version of the bundle. Get the bundle again."
+                "in the folder, which is from another version of the bundle. Get the bundle again."
             )
         for field, value in describe(vectors).items():
             if self.manifest.vectors[decomposition].get(field) != value:
@@ -257,7 +311,9 @@ class Bundle:
         words = _read_entries(self._check(f"{decomposition}/lexicon_words.txt"))
         ngrams = self._load_array(f"{decomposition}/lexicon.npy")
         if len(set(words)) < len(words) or not all(map(WORD.fullmatch, words)) or not _are_ngrams(ngrams, len(words)):
-            raise BundleError(f"The lexicon of {str(self.folder / decomposition)!r} does not fit its words.")
+            raise BundleError(
+                f"The lexicon of {str(self.folder / decomposition)!r} does not fit its words. Get the bundle again."
+            )
         scores = self.lexicon_scores(decomposition)
         described = self.manifest.lexicons[decomposition].get("ngrams")
         if described != len(ngrams) or (scores is not None and not _are_scores(scores, len(ngrams))):
@@ -276,18 +332,20 @@ class Bundle:
         elif stored.dtype == np.int8:
             scales = self._load_array(f"{decomposition}/scales.npy")
             if scales.dtype != np.float32 or scales.shape != stored.shape[:1]:
-                raise BundleError(f"The scales of {str(self.folder / decomposition)!r} do not fit its matrix.")
+                raise BundleError(
+                    f"The scales of {str(self.folder / decomposition)!r} do not fit its matrix. Get the bundle again."
+                )
             matrix = stored * scales[:, None]
         else:
             raise BundleError(
-                f"The matrix of {str(self.folder / decomposition)!r} has type {stored.dtype}; "
-                f"a bundle holds {', '.join(STORAGES)}."
+                f"The matrix of {str(self.folder / decomposition)!r} has type {stored.dtype}. "
+                f"A bundle holds {', '.join(STORAGES)}. Get the bundle again."
             )
         largest = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
         if not _SMALLEST < largest < _LARGEST:  # NaN fails too
             raise BundleError(
                 f"The matrix of {str(self.folder / decomposition)!r} holds numbers that are not finite, "
-                "or out of all proportion."
+                "or too large or too small. Do not use this bundle."
             )
         return matrix
 
@@ -298,15 +356,15 @@ class Bundle:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError, OSError) as error:
             array, reason = None, error
-        if not isinstance(array, np.ndarray):  # an archive of arrays is none either
+        if not isinstance(array, np.ndarray):  # np.load also opens archives of arrays
             raise BundleError(
-                f"{str(path)!r} is not a plain array of numbers. Do not use this bundle if you do not know its maker."
+                f"{str(path)!r} is not a plain array of numbers. Do not use this bundle unless you trust its author."
             ) from reason
         return array
 
 
 def identify_lexicon(files: Mapping[str, str], decomposition: str) -> str | None:
-    """What tells a lexicon from others: the hash of the hashes of its words and n-grams; ``None`` if there is none."""
+    """The identity of a lexicon: a hash over the hashes of its words and n-grams; ``None`` if there is no lexicon."""
     names = [f"{decomposition}/lexicon_words.txt", f"{decomposition}/lexicon.npy"]
     if not files.keys() >= set(names):
         return None
@@ -314,7 +372,7 @@ def identify_lexicon(files: Mapping[str, str], decomposition: str) -> str | None
 
 
 def _are_ngrams(ngrams: npt.NDArray[Any], words: int) -> bool:
-    """Whether the rows are numbers of words, two or more, then zeros; in order, and each once."""
+    """Whether the rows are two or more word numbers padded with zeros, sorted and without repetition."""
     if ngrams.ndim != 2 or ngrams.shape[1] != LONGEST or ngrams.dtype.kind != "u" or len(ngrams) == 0:
         return False
     rows = ngrams.astype(np.int64)
@@ -329,7 +387,7 @@ def _are_scores(scores: npt.NDArray[Any], ngrams: int) -> bool:
 
 
 def describe(vectors: Vectors) -> dict[str, int]:
-    """What a manifest says of vectors, and what is checked when they are loaded."""
+    """The part of a manifest's description of vectors that is checked when they are loaded."""
     return {"entries": len(vectors), "dimensions": vectors.dimensions, "writable": len(vectors.writable)}
 
 

@@ -1,4 +1,4 @@
-"""A vocabulary and its matrix, with exact batched nearest-neighbour search."""
+"""A vocabulary and its matrix, with exact batched nearest-neighbor search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN_ENTRY = re.compile(r"[^\W_]+(?:[ _][^\W_]+)*")
 
 
 def is_plain(entry: str) -> bool:
-    """Whether an entry is made of words only, and so can be written into a text.
+    """Whether an entry consists of words only and can therefore be written into a text.
 
     >>> [is_plain(entry) for entry in ("tea", "new_york", "_tea_", "...", "a@b.org")]
     [True, True, False, False, False]
@@ -33,19 +33,19 @@ def is_plain(entry: str) -> bool:
 
 
 class ExactIndex:
-    """Finds, for many points at once, the entry of a matrix that is nearest in Euclidean distance.
+    """Finds the nearest entry of a matrix, in Euclidean distance, for many points at once.
 
     The nearest entry w of a point q is the one with the largest q.w - |w|^2/2. A matrix product in single precision
-    finds the two best; where they are closer than its rounding error can be, double precision decides. So the
-    answer depends neither on how queries are batched nor on the number of threads.
+    finds the two best entries. If their scores differ by less than the rounding error, double precision decides.
+    Therefore the answer depends neither on the batch size nor on the number of threads.
 
-    Points are given in homogeneous coordinates, as a point times its weight and the weight. A weight of 1 makes an
-    ordinary point; towards 0 the point moves to infinity, and at 0 it is a direction, whose nearest entry is the one
-    most aligned with it.
+    Points are given in homogeneous coordinates: the point times its weight, and the weight. A weight of 1 is an
+    ordinary point. As the weight approaches 0, the point moves to infinity. At 0 it is a direction, and its nearest
+    entry is the one most aligned with it.
 
     Args:
         matrix: One entry per row.
-        rows: The rows to search among, all of them by default. Answers are positions in this list.
+        rows: The rows to search, by default all. Answers are positions in this list.
     """
 
     def __init__(self, matrix: Matrix, rows: RowNumbers | None = None) -> None:
@@ -53,22 +53,22 @@ class ExactIndex:
         # The last column carries -|w|^2/2, so that one product gives the whole score.
         self._extended = np.empty((len(rows), matrix.shape[1] + 1), dtype=np.float32)
         self._entries = self._extended[:, :-1]
-        for start in range(0, len(rows), TILE_ENTRIES):  # in tiles, so that there is no second copy
+        for start in range(0, len(rows), TILE_ENTRIES):  # in tiles, to avoid a second copy
             tile = slice(start, start + TILE_ENTRIES)
             self._entries[tile] = matrix[rows[tile]]
         norms = np.einsum("ij,ij->i", self._entries, self._entries)
         self._extended[:, -1] = norms / -2
-        # |fl(x.y) - x.y| <= n u |x||y| for n terms and the unit round-off u; a little more for rounding the factors,
-        # and twice for |w|^2/2, which was itself rounded.
+        # |fl(x.y) - x.y| <= n u |x||y| for n terms and the unit round-off u. The factors are rounded too, which adds a
+        # little, and |w|^2/2 counts twice because it was itself rounded.
         unit = (matrix.shape[1] + 4) * float(np.finfo(np.float32).eps) / 2
         longest = float(norms.max(initial=0.0)) * (1 + unit)
         self._error_per_length = unit * math.sqrt(longest)
         self._error_per_weight = unit * longest
 
     def search(self, points: Floats, weights: Floats) -> RowNumbers:
-        """The nearest row of each point; of equally near entries the first.
+        """The nearest row of each point; the first one of equally near entries.
 
-        A few hundred points at a time are fastest. Threads may search at the same time.
+        Batches of a few hundred points are fastest. The method is thread-safe.
         """
         queries = np.concatenate([points, weights[:, None]], axis=1, dtype=np.float32, casting="same_kind")
         each = np.arange(len(queries))
@@ -96,13 +96,13 @@ class ExactIndex:
         return nearest
 
     def _doubt(self, points: Floats, weights: Floats) -> Floats:
-        """The difference of two scores below which rounding may have changed their order."""
+        """The difference of two scores up to which rounding may have changed their order."""
         lengths: Floats = np.linalg.norm(points, axis=1)
         error: Floats = lengths * self._error_per_length + weights * self._error_per_weight
         return 2 * error
 
     def _decide(self, point: Floats, weight: float, query: Matrix, tiles: RowNumbers, floor: float) -> int:
-        """The best entry in double precision, among those of some tiles whose score reaches ``floor``."""
+        """The best entry in double precision, among the entries of ``tiles`` with a score of at least ``floor``."""
         candidates = np.concatenate(
             [
                 tile * TILE_ENTRIES
@@ -111,13 +111,13 @@ class ExactIndex:
             ]
         )
         entries = self._entries[candidates].astype(np.float64)
-        # einsum adds up every row in the same order, so equal entries have equal scores.
+        # einsum sums every row in the same order, so equal entries have equal scores.
         exact = np.einsum("ij,j->i", entries, point) - weight / 2 * np.einsum("ij,ij->i", entries, entries)
         return int(candidates[exact.argmax()])
 
 
 class Vectors:
-    """Entries of a vocabulary with their vectors, and which of them may be written.
+    """The entries of a vocabulary with their vectors.
 
     Args:
         entries: The vocabulary; an entry of several words has underscores between them.
@@ -148,32 +148,32 @@ class Vectors:
 
     @cached_property
     def longest(self) -> int:
-        """How many words the longest entry has."""
+        """The number of words of the longest entry."""
         return 1 + max(entry.count("_") for entry in self.entries)
 
     @cached_property
     def writable(self) -> RowNumbers:
-        """The rows of the entries that may be written: words, and not excluded."""
+        """The rows of the entries that may be written: those that consist of words and are not excluded."""
         written = map(spoken, self.entries)
         pairs = enumerate(zip(self.entries, written, strict=True))
         allowed = (row for row, (entry, text) in pairs if is_plain(entry) and text not in self._excluded)
         return np.fromiter(allowed, dtype=np.int64)
 
     @cached_property
-    def centre(self) -> Matrix:
-        """The mean of all vectors: where every chunk that is not in the vocabulary stands."""
+    def center(self) -> Matrix:
+        """The mean of all vectors: the position of every chunk that is not in the vocabulary."""
         mean: Floats = self.matrix.mean(axis=0, dtype=np.float64)
         return mean.astype(np.float32)
 
     @cached_property
     def index(self) -> ExactIndex:
-        """The index of the entries that may be written, built when it is first asked for."""
+        """The index of the entries that may be written, built at first use."""
         return ExactIndex(self.matrix, self.writable)
 
     def place(self, rows: RowNumbers) -> Floats:
-        """The vectors of these rows; ``UNKNOWN`` stands at the centre."""
+        """The vectors of these rows; ``UNKNOWN`` is at the center."""
         points = self.matrix[rows].astype(np.float64)
-        points[rows == UNKNOWN] = self.centre
+        points[rows == UNKNOWN] = self.center
         return points
 
     def nearest(self, points: Floats, weights: Floats) -> RowNumbers:

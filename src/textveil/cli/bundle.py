@@ -20,25 +20,27 @@ from textveil.jobs import check_free
 from textveil.resources import find
 
 app = typer.Typer(
-    help="Look at, check and import bundles: prepared languages.", no_args_is_help=True, rich_markup_mode=None
+    help="Inspect, verify, import and export bundles, which hold the vectors and lexicons of a language.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 DISTANCES = (
     ("pairs", "between two entries"),
     ("nearest", "to the nearest entry"),
-    ("centre", "to the centre, where unknown words stand"),
+    ("center", "to the center, the position of unknown words"),
 )
 
-NameOrFolder = Annotated[str, typer.Argument(help="A bundle's name, or its folder.")]
+NameOrFolder = Annotated[str, typer.Argument(help="The name or the folder of a bundle.")]
 
 
 @app.command("info")
 @reporting_errors
 def info(
     bundle: NameOrFolder = DEFAULT_BUNDLE,
-    as_json: Annotated[bool, typer.Option("--json", help=f"Print {MANIFEST} as it is.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=f"Print the content of {MANIFEST}.")] = False,
 ) -> None:
-    """Show what a bundle is made of."""
+    """Show the content of a bundle: corpus, license, lexicons, vectors and distances."""
     opened = Bundle.load(bundle)
     manifest = opened.manifest
     if as_json:
@@ -46,7 +48,7 @@ def info(
         return
     typer.echo(f"{manifest.name} {manifest.version} ({manifest.language})")
     typer.echo(f"corpus    {manifest.corpus}" + (f", {manifest.tokens:,} tokens" if manifest.tokens else ""))
-    typer.echo(f"licence   {manifest.licence}")
+    typer.echo(f"license   {manifest.license}")
     typer.echo(f"sha256    {opened.hash}")
     for decomposition, lexicon in manifest.lexicons.items():
         typer.echo(f"{decomposition:<9} lexicon of {lexicon['ngrams']:,} expressions")
@@ -60,12 +62,12 @@ def info(
 
 
 def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
-    """What a manifest says of vectors, in a line."""
-    changed = table.get("changed_neighbours")
+    """One line about the vectors of a decomposition."""
+    changed = table.get("changed_neighbors")
     return (
         f"{decomposition:<9} {table['entries']:,} entries, {table['dimensions']} dimensions, {table['writable']:,} may "
         f"be written, {table['storage']}"
-        + (f" (changes {changed:.2%} of nearest neighbours)" if isinstance(changed, float) else "")
+        + (f" (changes {changed:.2%} of nearest neighbors)" if isinstance(changed, float) else "")
     )
 
 
@@ -74,7 +76,7 @@ def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
 def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
     """Check every file of a bundle against its hash."""
     files = Bundle.load(bundle).verify()
-    typer.echo(f"{len(files)} files are what the manifest says.")
+    typer.echo(f"{len(files)} files match the manifest.")
 
 
 @app.command("list")
@@ -92,15 +94,15 @@ def export(
     bundle: NameOrFolder = DEFAULT_BUNDLE,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
-    decomposition: Annotated[str, typer.Option(help="Whose vectors.")] = "words",
+    decomposition: Annotated[str, typer.Option(help="The decomposition whose vectors are written.")] = "words",
     binary: Annotated[
-        bool, typer.Option("--binary", help="word2vec's binary format; otherwise its text format.")
+        bool, typer.Option("--binary", help="Write word2vec's binary format instead of its text format.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
 ) -> None:
-    """Write vectors as word2vec does, so that gensim and others can read them.
+    """Write vectors in word2vec's format, which gensim and other programs read.
 
-    Names that textveil never writes are among them: a file of word2vec has no place for that.
+    The file includes the names of people that textveil never writes, because the format cannot mark them.
     """
     check_free(output, overwrite=overwrite)
     vectors = Bundle.load(bundle).vectors(DECOMPOSERS.load(decomposition).name)
@@ -114,27 +116,28 @@ def import_(
     vectors: Annotated[Path, typer.Argument(help="A file of word2vec (text or binary) or GloVe vectors.")],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")],
-    name: Annotated[str | None, typer.Option(help="Its name; the folder's by default.")] = None,
+    name: Annotated[str | None, typer.Option(help="The name of the bundle; by default that of the folder.")] = None,
     vector_format: Annotated[
-        str, typer.Option("--format", help=f"How the file is written: {', '.join(VECTOR_FORMATS)}.")
+        str, typer.Option("--format", help=f"The format of the file: {', '.join(VECTOR_FORMATS)}.")
     ] = "auto",
-    limit: Annotated[int | None, typer.Option(help="Take this many vectors, from the beginning.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Import only the first vectors, this many.")] = None,
     storage: Annotated[
-        str, typer.Option(help=f"How vectors are stored: {', '.join(STORAGES)}. int8 has a scale per row.")
+        str,
+        typer.Option(help=f"The data type of the vectors: {', '.join(STORAGES)}. int8 has a scale per row."),
     ] = "float32",
-    decomposition: Annotated[str, typer.Option(help="The decomposition that the entries belong to.")] = "words",
+    decomposition: Annotated[str, typer.Option(help="The decomposition of the entries.")] = "words",
     lexicons: Annotated[
-        Path | None, typer.Option(help="The folder that 'textveil prepare score' wrote, for pmi, llr and tscore.")
+        Path | None, typer.Option(help="The output folder of 'textveil prepare score', for pmi, llr and tscore.")
     ] = None,
     exclude: Annotated[
-        Path | None, typer.Option(help="A file of entries, one per line, that must never be written.")
+        Path | None, typer.Option(help="A file of entries that must never be written, one per line.")
     ] = None,
-    licence: Annotated[str, typer.Option(help="What may be done with the vectors.")] = "unknown",
+    license: Annotated[str, typer.Option(help="The license of the vectors.")] = "unknown",  # noqa: A002
 ) -> None:
-    """Make a bundle of vectors that another program wrote.
+    """Build a bundle from the vectors of another program.
 
-    Texts are matched in lower case, so an entry with capitals is never found in a text. Entries that are not words,
-    such as punctuation and addresses, are never written.
+    Texts are matched in lowercase, so an entry with capital letters is never found in a text. Entries that are not
+    words, such as punctuation and addresses, are never written.
     """
     decomposition = DECOMPOSERS.load(decomposition).name
     excluded = _read_lines(exclude) if exclude is not None else []
@@ -149,22 +152,22 @@ def import_(
             name=name or output.name,
             version="1",
             corpus=f"imported from {vectors.name.encode(errors='replace').decode()}",
-            licence=licence,
+            license=license,
             parameters={"format": vector_format, "limit": limit},
             lexicons=_read_lexicons(decomposition, lexicons),
             storage=storage,  # type: ignore[arg-type] # checked by build_bundle
         )
         typer.echo(f"{len(imported.entries):,} entries of {imported.matrix.shape[1]} dimensions in {str(output)!r}.")
         if imported.unusable or imported.repeated:
-            report(f"Left out: {imported.unusable:,} not usable as an entry, {imported.repeated:,} repeated.")
+            report(f"Skipped: {imported.unusable:,} unusable entries, {imported.repeated:,} repeated entries.")
     typer.echo(f"{built.manifest.vectors[decomposition]['writable']:,} of them may be written.")
     matched = sum(entry in built.vectors(decomposition) for entry in excluded)
     if matched < len(excluded):
-        report(f"Of the {len(excluded):,} entries to exclude, {matched:,} are in the vocabulary as they are spelt.")
+        report(f"Of the {len(excluded):,} entries to exclude, {matched:,} are in the vocabulary in the same spelling.")
 
 
 def _read_lexicons(decomposition: str, folder: Path | None) -> dict[str, LexiconTable]:
-    """The lexicons that are given, and that of WordNet where it is needed."""
+    """The lexicons in the folder, and the lexicon of WordNet if the decomposition needs it."""
     tables: dict[str, LexiconTable] = {}
     if folder is not None:
         require("pyarrow", extra="prepare")
@@ -177,8 +180,8 @@ def _read_lexicons(decomposition: str, folder: Path | None) -> dict[str, Lexicon
         tables["wordnet"] = read_wordnet_table(find("wordnet"))
     if issubclass(DECOMPOSERS.load(decomposition), LexiconDecomposer) and decomposition not in tables:
         raise ParameterError(
-            f"The decomposition {decomposition!r} needs a lexicon: name the folder that 'textveil prepare score' wrote "
-            "with --lexicons."
+            f"The decomposition {decomposition!r} needs a lexicon. Set --lexicons to the output folder of "
+            "'textveil prepare score'."
         )
     return tables
 

@@ -90,7 +90,7 @@ def make_bundle(
     name: Name = None,
     bundle_version: Version = "1",
     corpus_label: CorpusLabel = None,
-    licence: Licence = "unknown",
+    license: Licence = "unknown",  # noqa: A002
     decompositions: Decompositions = None,
     min_count: Annotated[
         int, typer.Option(help="Leave out n-grams that occur less often. The paper's is for ten billion words.")
@@ -139,7 +139,7 @@ def make_bundle(
             corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
         ),
         output,
-        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), licence=licence),
+        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license),
         thresholds=Thresholds(min_count, min_pmi, top / 100, only_attracted),
         training=Training(dimensions, window, min_entry_count, epochs, negative, not cbow, most_entries),
         decompositions=_choose(decompositions),
@@ -162,7 +162,7 @@ def train(
     name: Name = None,
     bundle_version: Version = "1",
     corpus_label: CorpusLabel = None,
-    licence: Licence = "unknown",
+    license: Licence = "unknown",  # noqa: A002
     decompositions: Decompositions = None,
     dimensions: Dimensions = 300,
     window: Window = 5,
@@ -202,7 +202,7 @@ def train(
             corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
         ),
         output,
-        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), licence=licence),
+        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license),
         training=Training(dimensions, window, min_entry_count, epochs, negative, not cbow, most_entries),
         decompositions=chosen,
         lexicons=lexicons,

@@ -64,7 +64,7 @@ class Labels:
     version: str = "1"
     language: str = "en"
     corpus: str = "unknown"
-    licence: str = "unknown"
+    license: str = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _SEVERAL_WORDS = re.compile(rf"[^\W_]+(?:_[^\W_]+){{1,{LONGEST - 1}}}")
 def read_wordnet_table(folder: Path) -> LexiconTable:
     """The lexicon of WordNet as a bundle keeps it, with the licence that has to go with it."""
     licence = "\n".join(_read(folder / "LICENSE")) + "\n"
-    return LexiconTable(list_expressions(folder), origin={"source": "WordNet 3.0"}, licence=licence)
+    return LexiconTable(list_expressions(folder), origin={"source": "WordNet 3.0"}, license=licence)
 
 
 def list_expressions(folder: Path) -> list[str]:

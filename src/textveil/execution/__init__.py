@@ -1,6 +1,6 @@
-"""Where work runs: in this process, in several, or on a Ray cluster; what is computed never knows."""
+"""Executors: they run tasks in this process, in several processes, or on a Ray cluster."""
 
-from textveil.execution.base import Executor
+from textveil.execution.base import Executor, usable_cores
 from textveil.registry import Registry
 
 EXECUTORS: Registry[type[Executor]] = Registry("executor")
@@ -8,4 +8,4 @@ EXECUTORS.register("local", "textveil.execution.local:LocalExecutor")
 EXECUTORS.register("processes", "textveil.execution.processes:ProcessExecutor")
 EXECUTORS.register("ray", "textveil.execution.ray_cluster:RayExecutor")
 
-__all__ = ["EXECUTORS", "Executor"]
+__all__ = ["EXECUTORS", "Executor", "usable_cores"]

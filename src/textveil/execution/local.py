@@ -1,4 +1,4 @@
-"""Work in this very process, one task after the other."""
+"""An executor that runs tasks in this process, one after the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class LocalExecutor(Executor):
-    """Does tasks itself: the simplest to debug."""
+    """Runs tasks in this process, which is the easiest to debug."""
 
     name = "local"
 
@@ -21,13 +21,13 @@ class LocalExecutor(Executor):
         super().__init__(1 if workers is None else workers, address, gpus_per_task)
         refuse_cluster(self)
         if self.workers > 1:
-            raise ParameterError("--executor local has one worker. For more, use --executor processes.")
+            raise ParameterError("`executor='local'` has one worker. For more, use `executor='processes'`.")
 
     @property
     def processes(self) -> int:
-        """This one."""
+        """Only this process."""
         return 1
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
-        """``function`` of every task, in order."""
+        """Apply ``function`` to every task, in order."""
         return map(function, tasks)

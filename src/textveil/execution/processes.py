@@ -1,4 +1,4 @@
-"""Work in several processes of this machine."""
+"""An executor that runs tasks in several processes of this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -19,34 +18,26 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-WATCH_SECONDS = 1.0
-"""How often a worker looks whether its parent is still there."""
-
-
-def _start_worker(parent: int) -> None:
-    """Leave Ctrl-C to the parent, which stops the workers; end when it is killed."""
+def _start_worker() -> None:
+    """Ignore Ctrl-C, which the parent handles by stopping its workers; end when the parent dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
-    while _is_alive(parent):
-        time.sleep(WATCH_SECONDS)
-    os._exit(1)
+def _end_with_parent() -> None:
+    """Wait for the end of the parent process, then end this one.
 
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is there, and not ours to signal
-        return True
-    return True
+    The wait is on a handle that the system signals: the read end of a pipe that only the parent can write to, or on
+    Windows the handle of the parent process. A process number would not do, because the system may reuse it.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class ProcessExecutor(Executor):
-    """Does tasks in a pool of processes. Where one is killed, the pool is made anew and its tasks are done again."""
+    """Runs tasks in a pool of processes. When a worker is killed, a new pool runs the unfinished tasks again."""
 
     name = "processes"
 
@@ -56,13 +47,13 @@ class ProcessExecutor(Executor):
         self._pool: ProcessPoolExecutor | None = None
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
-        """``function`` of every task, as results come in."""
+        """Apply ``function`` to every task; results arrive in the order of completion."""
         remaining = iter(tasks)
         while unfinished := (yield from self._run(function, remaining)):
             yield from self._run_again(function, unfinished, lost)
 
     def _run(self, function: Callable[[T], R], tasks: Iterator[T]) -> Generator[R, None, list[T]]:
-        """Results, until a worker dies; the tasks that were worked on then, any of which may be to blame."""
+        """Yield results until a worker dies; return the tasks in progress then, any of which may be the cause."""
         running: dict[Future[R], T] = {}
         try:
             while True:
@@ -81,7 +72,7 @@ class ProcessExecutor(Executor):
     def _run_again(
         self, function: Callable[[T], R], tasks: list[T], lost: Callable[[T], R] | None, tries: int = MAX_RETRIES
     ) -> Iterator[R]:
-        """Tasks that were worked on when a worker died: together, then in halves, until one that kills is alone."""
+        """Retry the tasks of a broken pool: all of them, then halves, until a task that kills its worker is alone."""
         unfinished = yield from self._run(function, iter(tasks))
         if len(unfinished) > 1:
             half = len(unfinished) // 2
@@ -95,7 +86,7 @@ class ProcessExecutor(Executor):
             raise worker_died()
 
     def _submit(self, function: Callable[[T], R], task: T) -> Future[R]:
-        """A task that is given to the pool; where that has just broken, one that has failed with it."""
+        """Submit a task to the pool; if the pool has just broken, return a future that failed."""
         try:
             return self._open_pool(function.__module__).submit(function, task)
         except BrokenProcessPool as error:
@@ -104,15 +95,13 @@ class ProcessExecutor(Executor):
             return failed
 
     def _open_pool(self, module: str) -> ProcessPoolExecutor:
-        """A pool of workers, forked from a server that has imported ``module`` once for all and has no threads."""
+        """The pool of workers, forked from a server process that has no threads and has imported ``module`` once."""
         if self._pool is None:
             methods = multiprocessing.get_all_start_methods()
             context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
             if "forkserver" in methods:
                 context.set_forkserver_preload([module])
-            self._pool = ProcessPoolExecutor(
-                self.workers, mp_context=context, initializer=_start_worker, initargs=(os.getpid(),)
-            )
+            self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_start_worker)
         return self._pool
 
     def _close_pool(self) -> None:
@@ -121,7 +110,7 @@ class ProcessExecutor(Executor):
             self._pool = None
 
     def __exit__(self, kind: object = None, *_: object) -> None:
-        """End the workers; at once if somebody has had enough, since what they do is of no use."""
+        """End the workers; after an exception at once, since nobody will use their results."""
         if kind is not None and self._pool is not None:
             for process in list(self._pool._processes.values()):  # kill_workers() is new in Python 3.14
                 process.kill()

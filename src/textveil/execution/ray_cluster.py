@@ -1,4 +1,4 @@
-"""Work on a Ray cluster, or on a Ray of this machine's own."""
+"""An executor that runs tasks on a Ray cluster, or on a Ray instance of this machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 OBJECT_STORE = 128 << 20
-"""Bytes for tasks on their way to a worker; what is large lies in files."""
+"""The number of bytes for tasks in transit. Large data is in files."""
 
 
 def _knock(address: str | None) -> None:
-    """See whether anybody listens at an address: Ray itself would wait for minutes."""
+    """Check that something listens at an address, because Ray itself would wait for minutes."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
         with socket.create_connection((host.strip("[]"), int(port)), timeout=10):
@@ -30,33 +30,33 @@ def _knock(address: str | None) -> None:
 
 
 class _Actor:
-    """A process somewhere in the cluster."""
+    """A worker process in the cluster."""
 
     def answer(self) -> None:
-        """Say that it is there."""
+        """Confirm that the process has started."""
 
     def do(self, function: Callable[[T], R], task: T) -> R:
-        """Do a task."""
+        """Run a task."""
         return function(task)
 
 
 @dataclass(slots=True)
 class _Given(Generic[T]):
-    """A task, and how many workers have died of it."""
+    """A task, and the number of workers that died while running it."""
 
     task: T
     deaths: int = 0
 
 
 class _Waiting(Generic[T, R]):
-    """Tasks that wait for a worker, those first whose worker has died."""
+    """The tasks that wait for a worker; those whose worker died come first."""
 
     def __init__(self, tasks: Iterable[T], lost: Callable[[T], R] | None) -> None:
         self._new = iter(tasks)
         self._lost = lost
         self._next: deque[_Given[T]] = deque()
         self._silent = 0
-        """How many workers have died before they had a task."""
+        """The number of workers that died before they had a task."""
 
     def __bool__(self) -> bool:
         if not self._next:
@@ -64,14 +64,17 @@ class _Waiting(Generic[T, R]):
         return bool(self._next)
 
     def take(self) -> _Given[T] | None:
-        """The next task; ``None`` if there is none."""
+        """The next task; ``None`` if none is left."""
         return self._next.popleft() if self else None
 
     def bury(self, given: _Given[T] | None) -> list[R]:
-        """A worker has died of a task, or before it had one: it waits again, or is given up with a result.
+        """Record the death of a worker, and queue its task again if there was one.
+
+        Returns:
+            The result of a task that is given up, or nothing.
 
         Raises:
-            ExecutionError: It has happened too often.
+            ExecutionError: Too many workers have died.
         """
         if given is None:
             self._silent += 1
@@ -88,18 +91,18 @@ class _Waiting(Generic[T, R]):
 
 
 class RayExecutor(Executor):
-    """Does tasks on every node of a cluster, which must all see the same files.
+    """Runs tasks on all nodes of a cluster, which must share a file system.
 
-    Where this process is connected to a cluster already, that one is used. Otherwise, without an address, a Ray of this
-    machine's own is started and ended. Tasks are done by actors, which keep what they have loaded for the next task;
-    where one dies, another takes its place, and its task is done again.
+    A connection of this process to a cluster is reused. Otherwise, without an address, a Ray instance is started on
+    this machine and stopped at the end. Actors run the tasks and keep loaded data for the next task. An actor that dies
+    is replaced, and its task runs again.
     """
 
     name = "ray"
 
     def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
         super().__init__(workers, address, gpus_per_task)
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray must not send usage statistics
         self._ray: Any = require("ray", extra="ray")
         own = {} if address else {"num_cpus": self.workers, "object_store_memory": OBJECT_STORE}
         self._ours = not self._ray.is_initialized()
@@ -111,11 +114,13 @@ class RayExecutor(Executor):
         self._check_gpus()
 
     def _check_gpus(self) -> None:
-        """Refuse tasks that no worker would ever get the GPUs for."""
+        """Refuse tasks that need more GPUs than the cluster has."""
         there = float(self._ray.cluster_resources().get("GPU", 0))
         if self.gpus_per_task > there:
             self.__exit__()
-            raise ExecutionError(f"A task is to have {self.gpus_per_task:g} GPUs, and the cluster has {there:g}.")
+            raise ExecutionError(
+                f"A task needs {self.gpus_per_task:g} GPUs, and the cluster has {there:g}. Lower `gpus_per_task`."
+            )
 
     def _connect(self, address: str | None, own: dict[str, int]) -> None:
         try:
@@ -129,17 +134,17 @@ class RayExecutor(Executor):
             )
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
             raise ExecutionError(
-                f"No Ray cluster answers at {address!r}. Check the address, and that Python and Ray have the same "
-                "versions there."
+                f"No Ray cluster answers at {address!r}. Check `address`, and that the cluster has the same "
+                "versions of Python and Ray."
                 if address
-                else "Ray does not start on this machine. Use --executor processes instead."
+                else "Ray does not start on this machine. Use `executor='processes'` instead."
             ) from error
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
-        """``function`` of every task, as results come in."""
+        """Apply ``function`` to every task; results arrive in the order of completion."""
         waiting = _Waiting(tasks, lost)
         known = self._ray.put(function)
-        # An actor gets its first task when it has answered, since the cluster may have no room for it yet.
+        # An actor gets its first task after it has answered, because the cluster may have no room for it yet.
         running: dict[Any, tuple[Any, _Given[T] | None]] = {
             actor.answer.remote(): (actor, None) for actor in self._open_actors()
         }
@@ -157,7 +162,7 @@ class RayExecutor(Executor):
                 yield from results if given else ()
         finally:
             for actor, given in running.values():
-                if given:  # somebody has had enough: what it does is of no use
+                if given:  # the caller stopped early: the result is not needed
                     self._end(actor)
 
     def _open_actors(self) -> list[Any]:
@@ -166,7 +171,7 @@ class RayExecutor(Executor):
         return self._actors
 
     def _start_actor(self) -> Any:
-        # Ray's own restarts are not used: under load, a task was seen that waited for its restarted actor forever.
+        # Ray's own restarts are not used: under load, a task waited forever for its restarted actor.
         actor = self._ray.remote(_Actor).options(num_cpus=1, num_gpus=self.gpus_per_task).remote()
         self._actors.append(actor)
         return actor
@@ -192,7 +197,7 @@ class RayExecutor(Executor):
             return None
 
     def __exit__(self, *_: object) -> None:
-        """Leave the cluster; end it, if it is our own."""
+        """Disconnect from the cluster, and stop it if this executor started it."""
         for actor in [] if self._ours else [*self._actors]:
             self._end(actor)
         if self._ours:

@@ -1,4 +1,4 @@
-"""The public list of English abbreviations behind which a full stop ends no sentence, unless what follows says so."""
+"""English abbreviations: a period after one of them does not by itself end a sentence."""
 
 from __future__ import annotations
 

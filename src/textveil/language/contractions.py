@@ -1,4 +1,4 @@
-r"""The public list of English contractions, as pairs of words (runs of ``\w``)."""
+r"""English contractions, as pairs of words (runs of ``\w``): "don't" is ``("don", "t")``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding the n-grams of a lexicon in documents: greedily, from left to right, the longest first."""
+"""The search for n-grams of a lexicon in documents: greedy, from left to right, longest first."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from textveil.language.text import Document
 from textveil.language.word_stream import Array, Expression, WordStream
 
 LONGEST = 4
-"""The most words that an n-gram has."""
+"""The maximum number of words of an n-gram."""
 
 _LARGEST = np.array([max(1, flags.bit_length() - 1) for flags in range(2 << LONGEST)], dtype=np.uint8)
-"""The largest size among flags, or one where there is none."""
+"""The largest size in a set of flags, or 1 if the set is empty."""
 
 
 class NgramIndex:
-    """N-grams of two to four words, ready to be found in many documents at a time.
+    """An index of n-grams of two to four words, to search many documents at once.
 
     Args:
-        words: All words of the n-grams, each once.
-        ngrams: One row per n-gram, in order: the numbers of its words, the first word having number 1, then zeros.
+        words: The distinct words of the n-grams.
+        ngrams: One row per n-gram: the numbers of its words in order, counted from 1, padded with zeros.
 
     >>> index = NgramIndex.of(["new york", "new york city", "city hall"])
     >>> index.find([Document.parse("The New York City hall. New York. City hall.")])
@@ -41,7 +41,7 @@ class NgramIndex:
 
     @classmethod
     def of(cls, ngrams: Iterable[str]) -> NgramIndex:
-        """Index n-grams that are spelt with a space between words."""
+        """Index n-grams that are spelled with a space between words."""
         split = [ngram.split(" ") for ngram in ngrams]
         words = sorted(set(chain.from_iterable(split)))
         numbers = dict(zip(words, range(1, len(words) + 1), strict=True))
@@ -53,15 +53,15 @@ class NgramIndex:
         return len(self.ngrams)
 
     @cached_property
-    def spelt(self) -> frozenset[str]:
+    def spelled(self) -> frozenset[str]:
         """All n-grams, with a space between words."""
         spellings = np.array(["", *(f" {word}" for word in self.words)], dtype=object)
         return frozenset("".join(row)[1:] for row in spellings[self.ngrams].tolist())
 
     def find(self, documents: Sequence[Document]) -> list[list[Expression]]:
-        """The n-grams of every document, in order, without overlaps, and without the stopwords at their edges.
+        """The n-grams of every document, in order, without overlaps and without stopwords at their edges.
 
-        These are algorithms 1 and 3 of the paper.
+        This implements algorithms 1 and 3 of the paper.
         """
         stream = WordStream(documents)
         numbers = np.zeros(len(stream) + LONGEST, dtype=np.int64)
@@ -69,17 +69,17 @@ class NgramIndex:
         return _take_longest(stream, self._match(numbers), self._stopwords[numbers])
 
     def find_joined(self, document: Document) -> list[Expression]:
-        """The same where underscores in words count as spaces: ``new_york city`` is found like ``new york city``."""
+        """The n-grams of a document if underscores count as spaces: ``new_york city`` matches ``new york city``."""
         stream = WordStream([document])
         words = [word.replace("_", " ") for word in document.words]
         flags = np.zeros(len(stream), dtype=np.uint8)
         for start, size in product(range(len(words)), range(2, LONGEST + 1)):
-            if start + size <= len(words) and " ".join(words[start : start + size]) in self.spelt:
+            if start + size <= len(words) and " ".join(words[start : start + size]) in self.spelled:
                 flags[start] |= 1 << size
         return _take_longest(stream, flags, stream.mark_stopwords())[0]
 
     def _match(self, numbers: Array) -> Array:
-        """How many words the n-grams have that start with each word: a flag for every size."""
+        """The sizes of the n-grams that start at each word: one flag per size."""
         flags = np.zeros(len(numbers) - LONGEST, dtype=np.uint8)
         starts = np.flatnonzero(self._is_first[numbers[:-LONGEST]] & self._is_second[numbers[1 : 1 - LONGEST]])
         places = numbers[starts]
@@ -92,7 +92,7 @@ class NgramIndex:
 
 
 def _take_longest(stream: WordStream, flags: Array, stopwords: Array) -> list[list[Expression]]:
-    """The longest n-grams from left to right, where ``flags`` says how many words those have that start with a word."""
+    """The longest n-grams from left to right; ``flags`` holds the sizes of the n-grams that start at each word."""
     flags = flags & ~_flag_divided(stream, flags)
     starts = np.flatnonzero(flags)
     stops = starts + _LARGEST[flags[starts]]
@@ -106,7 +106,7 @@ def _take_longest(stream: WordStream, flags: Array, stopwords: Array) -> list[li
 
 
 def _flag_divided(stream: WordStream, flags: Array) -> Array:
-    """How many words those n-grams have, of the flagged ones, in which a sentence ends."""
+    """The sizes of the flagged n-grams that cross the end of a sentence."""
     pauses = stream.mark_pauses()
     starts = np.flatnonzero(flags)
     reaches = _LARGEST[flags[starts]]
@@ -117,22 +117,22 @@ def _flag_divided(stream: WordStream, flags: Array) -> Array:
     divided = np.zeros(len(stream), dtype=np.uint8)
     for ahead in range(LONGEST - 1, 0, -1):
         places = starts[begins[starts + ahead]]
-        divided[places] = 0xFF << (ahead + 1) & 0xFF  # all n-grams that have more words than these
+        divided[places] = 0xFF << (ahead + 1) & 0xFF  # all sizes greater than ``ahead``
     return divided
 
 
 class _Level:
-    """The beginnings of n-grams that have so many words: a hash table of keys.
+    """The prefixes of n-grams with a given number of words, in a hash table.
 
-    A key is the place of the beginning without its last word among those that are a word shorter, and that word.
+    The key of a prefix combines the number of the prefix that is one word shorter with its own last word.
     """
 
     _EMPTY = -1
-    _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads keys that follow each other
+    _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads consecutive keys
 
     def __init__(self, keys: Array, whole: Array, base: int) -> None:
         self.whole = whole
-        """Which of the beginnings are n-grams."""
+        """A mark for every prefix that is a complete n-gram."""
         self._base = base
         bits = max(4, (4 * len(keys)).bit_length())
         self._shift, self._last = np.uint64(64 - bits), (1 << bits) - 1
@@ -147,7 +147,7 @@ class _Level:
             left, slots = left[~placed], (slots[~placed] + 1) & self._last
 
     def find(self, shorter: Array, words: Array) -> Array:
-        """The places of beginnings, each given by a shorter one and a word; -1 where there is none."""
+        """The numbers of prefixes, each given by a shorter prefix and a word; -1 if a prefix does not exist."""
         keys = shorter * self._base + words
         slots = self._hash(keys)
         there = self._keys[slots]
@@ -163,7 +163,7 @@ class _Level:
 
 
 def _build_levels(ngrams: Array, base: int) -> Iterator[_Level]:
-    """The beginnings of two, three and four words."""
+    """The prefixes of two, three and four words."""
     rows = ngrams.astype(np.int64)
     places = rows[:, 0]
     for size in range(2, LONGEST + 1):

@@ -1,4 +1,4 @@
-"""The senses of words in WordNet: their glosses, and how much information they carry."""
+"""The senses of words in WordNet, with their glosses and information content."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from textveil.errors import ResourceError
 from textveil.storage.hashing import hash_files
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
-"""Parts of speech and the names of their files, in the order in which NLTK lists senses."""
-# What an inflected form ends in, and what its entry ends in instead, as WordNet's own rules have it.
+"""Parts of speech with the names of their files, in the order in which NLTK lists senses."""
+# The morphology rules of WordNet: the ending of an inflected form, and the ending of its entry.
 ENDINGS = {
     "noun": [
         ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
@@ -32,22 +32,22 @@ CORPORA = ("bnc", "brown", "semcor", "shaks", "treebank")
 _EXAMPLE = re.compile(r'".*?"')
 
 Contents: TypeAlias = Mapping[int, float]
-"""By the number of a sense, its information content."""
+"""The information content of senses, by their numbers."""
 
 
 class Sense(NamedTuple):
-    """A sense of a word: the words of its definition, and its information content where there is any."""
+    """A sense of a word: the words of its definition, and its information content if it has one."""
 
     gloss: frozenset[str]
     content: float | None
 
 
 class Senses:
-    """The senses that ``nltk.corpus.wordnet.synsets`` finds, in its order, read many times faster.
+    """The senses that ``nltk.corpus.wordnet.synsets`` finds, in the same order, read many times faster.
 
     Args:
-        wordnet: The folder of WordNet.
-        counts: The folder of the five files of information content.
+        wordnet: The folder of the WordNet files.
+        counts: The folder with the counts of five corpora.
     """
 
     def __init__(self, wordnet: Path, counts: Path) -> None:
@@ -57,14 +57,14 @@ class Senses:
 
     @cached_property
     def sha256(self) -> str:
-        """One SHA-256 over all files."""
+        """A SHA-256 over all files."""
         endings = ("index.{}", "data.{}", "{}.exc")
         files = [self._wordnet / ending.format(part) for part in PARTS.values() for ending in endings]
         with _reading("wordnet"):
             return hash_files([*files, *self._counts])
 
     def find(self, word: str, part: str | None) -> tuple[Sense, ...]:
-        """The senses of a word, of one part of speech (n, v, a, r) or of all."""
+        """The senses of a word: those of one part of speech (n, v, a, r), or all of them."""
         parts = PARTS if part is None else (part,)
         return tuple(sense for letter in parts for sense in self._load(letter).find(word))
 
@@ -95,15 +95,15 @@ class _Part:
         self._describe = cache(self._read)
 
     def find(self, word: str) -> Iterator[Sense]:
-        """The senses of all entries that a word may be a form of."""
-        for entry in self._lead_back(word):
+        """The senses of all entries that have a word as a form."""
+        for entry in self._find_entries(word):
             fields = self._index[entry].split()
             with _reading("wordnet"):
                 offsets = fields[-int(fields[2]) :]
                 yield from map(self._describe, map(int, offsets))
 
-    def _lead_back(self, word: str) -> list[str]:
-        """The entries that a word is a form of: by the list of exceptions, else by rules."""
+    def _find_entries(self, word: str) -> list[str]:
+        """The entries that have a word as a form: by the list of exceptions, or else by the rules."""
         bases = self._exceptions.get(word)
         if bases is None:
             bases = [word.removesuffix(old) + new for old, new in self._endings if word.endswith(old)]
@@ -115,15 +115,15 @@ class _Part:
         if int(number) != offset:
             raise ValueError
         definition = _EXAMPLE.sub("", line.partition("|")[2]).strip().strip("; ")
-        # A sense that no corpus has is as rare as the rarest.
+        # A sense that occurs in no corpus counts as the rarest.
         content = None if self._contents is None else self._contents.get(offset, self._rarest)
         return Sense(frozenset(definition.split()), content)
 
 
 def read_contents(files: list[Path]) -> dict[str, Contents]:
-    """The information content of senses, by part of speech: the mean over the corpora that have a sense.
+    """The information content of senses, by part of speech: the mean over the corpora that contain a sense.
 
-    NLTK puts 1e300 where a corpus lacks a sense; here, that corpus has no say.
+    NLTK uses 1e300 if a corpus lacks a sense. Here, such a corpus is left out of the mean.
     """
     found: dict[str, dict[int, list[float]]] = {}
     for file in files:
@@ -152,6 +152,6 @@ def _reading(resource: str) -> Iterator[None]:
         yield
     except (OSError, ValueError, LookupError, ArithmeticError) as error:
         raise ResourceError(
-            f"The files of {resource!r} cannot be read. Install them again: "
+            f"The files of {resource!r} are missing or damaged. Install them again: "
             f"textveil resources install {resource} --force"
         ) from error

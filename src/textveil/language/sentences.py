@@ -1,4 +1,4 @@
-"""Where sentences begin, so that no chunk reaches across the end of one."""
+"""Sentence boundaries, which no chunk may cross."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ from textveil.language.text import Document
 from textveil.language.words import WORD
 
 _BEFORE = 16
-_TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}(?:\s+[.!?\u2026]\S*)*")  # and loose punctuation behind them
+_TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}(?:\s+[.!?\u2026]\S*)*")  # and separate punctuation after them
 _LONGEST_WINDOW = 400
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
 
 
 def find_sentences(document: Document) -> list[tuple[int, int]]:
-    """The words of every sentence: from which to which. A blank line ends one in any case.
+    """The range of words of every sentence. A blank line always ends a sentence.
 
     >>> find_sentences(Document.parse("I met Mr. Smith. He was tired!"))
     [(0, 4), (4, 7)]
     """
     starts = chain(_split(document.text), (blank.end() for blank in _BLANK_LINE.finditer(document.text)))
-    begun = {_first_word_behind(document, start) for start in starts}
+    begun = {_first_word_after(document, start) for start in starts}
     edges = sorted(begun | {0, len(document.words)})
     return list(pairwise(edges))
 
 
-def _first_word_behind(document: Document, offset: int) -> int:
-    """The position of the first word behind the last pause before an offset."""
+def _first_word_after(document: Document, offset: int) -> int:
+    """The position of the first word after the last pause before an offset."""
     pause = bisect_left(document.pause_offsets, offset)
     return document.pauses[pause - 1] if pause else 0
 
 
 class _Window(NamedTuple):
-    """The text around a gap between two words, and from where to where the gap reaches in it."""
+    """The text around a gap between two words, with the offsets of the gap in it."""
 
     text: str
     start: int
     stop: int
 
     def holds_any(self, starts: Sequence[int], offset: int = 0) -> bool:
-        """Whether one of these offsets, in order, is in the gap; the window itself begins at ``offset``."""
+        """Whether one of these sorted offsets is in the gap. The window itself begins at ``offset``."""
         following = bisect_right(starts, offset + self.start)
         return following < len(starts) and starts[following] <= offset + self.stop
 
 
 def begin_sentences(asked: Iterable[tuple[Document, int]]) -> list[bool]:
-    """Whether each of these words, which are given by their positions and stand behind a pause, begins a sentence.
+    """Whether each of these words, given by document and position, begins a sentence. All must follow a pause.
 
-    The splitter looks at the tokens next to a pause, and whether a line begins shortly before it. So it need not read
-    whole documents, and reads what is around all the pauses at one go.
+    The splitter decides by the tokens next to a pause and by line breaks shortly before it. So it does not have to
+    read whole documents: it reads the text around all pauses in one call.
 
     >>> document = Document.parse("I met Mr. Smith. He was tired!")
     >>> begin_sentences([(document, 3), (document, 4)])
@@ -73,7 +73,7 @@ def begin_sentences(asked: Iterable[tuple[Document, int]]) -> list[bool]:
 
 
 def _look_around(document: Document, position: int) -> bool | _Window | None:
-    """Whether a sentence begins with a word, if that is plain; else what decides it, if it is not too long."""
+    """Whether a word begins a sentence, if that is certain; otherwise the window that decides it, unless too long."""
     text, places = document.text, document.pause_offsets
     first = places[bisect_left(document.pauses, position)]
     last = places[bisect_right(document.pauses, position) - 1]
@@ -86,16 +86,16 @@ def _look_around(document: Document, position: int) -> bool | _Window | None:
     stop = tokens.end() if tokens else last
     if word is None or max(stop - start, word.start() - last) >= _LONGEST_WINDOW:
         return None
-    if start > 0 and text[start:first].isspace():  # what stands before counts too
+    if start > 0 and text[start:first].isspace():  # the text before it matters, too
         return None
     window = _Window(text[start:stop], first - start, min(word.start(), stop) - start)
-    # At the end of a text it matters that nothing follows.
+    # At the end of a text, the splitter must see that nothing follows.
     return window if stop < len(text) else window.holds_any(_split(window.text))
 
 
 def _begin_in_windows(windows: Sequence[_Window]) -> list[bool]:
     """Whether a sentence begins in the gap of each window."""
-    # A line before each takes the beginning of whatever follows the window before.
+    # A separate line before each window keeps the sentence start after the previous window out of this one.
     between = "x\n"
     starts = _split("".join(f"{between}{window.text}\n" for window in windows))
     steps = (len(between) + len(window.text) + 1 for window in windows)
@@ -104,20 +104,20 @@ def _begin_in_windows(windows: Sequence[_Window]) -> list[bool]:
 
 
 def _split(text: str) -> list[int]:
-    """The offset of every sentence, by punctuation."""
+    """The offset of every sentence, by its punctuation."""
     return [start for start, _ in load_splitter().span_tokenize(text)]
 
 
 @cache
 def load_splitter() -> Any:
-    """The splitter of nupunkt with the abbreviations of ordinary English.
+    """The splitter of nupunkt with the abbreviations of general English.
 
-    Its own list comes from the law, and has "story", "book" and "York" among five thousand others, behind which it
-    would see no sentence end. Initials (J.) and what has dots inside (U.S.) are abbreviations in any case.
+    The splitter's own list comes from legal texts. Among its five thousand entries are "story", "book" and "York",
+    after which it would not end a sentence. Initials (J.) and words with inner periods (U.S.) remain abbreviations.
     """
     import nupunkt
 
-    splitter = copy.deepcopy(nupunkt.load("default"))  # the original is everybody's
+    splitter = copy.deepcopy(nupunkt.load("default"))  # nupunkt shares the original between all callers
     for abbreviation in splitter.abbreviations - ENGLISH_ABBREVIATIONS:
         if abbreviation.isalpha() and len(abbreviation) > 1:
             splitter.remove_abbreviation(abbreviation)

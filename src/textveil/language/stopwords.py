@@ -1,4 +1,4 @@
-r"""The public list of English stopwords: NLTK's, as words (runs of ``\w``)."""
+r"""English stopwords: the list of NLTK, as words (runs of ``\w``)."""
 
 from __future__ import annotations
 

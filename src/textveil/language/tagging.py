@@ -1,4 +1,4 @@
-"""Part-of-speech tags and phrases: the tables of NLTK's perceptron and bigram taggers, for many sentences at a time."""
+"""Part-of-speech tags and phrases: NLTK's perceptron and bigram taggers, applied to many sentences at once."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from textveil.resources import find
 from textveil.storage.hashing import hash_files
 
 TAGGERS = ("textveil", "nltk")
-"""What may tell the parts of speech."""
+"""The names of the part-of-speech taggers."""
 TAGGER_OPTION = Option(
     "tagger",
     str,
     TAGGERS[0],
-    "The part-of-speech tagger: textveil (trained on lowercase words without punctuation) or nltk (NLTK's own).",
+    "Part-of-speech tagger: textveil (trained on lowercase words without punctuation) or nltk (NLTK's own).",
     choices=TAGGERS,
 )
-"""The option of every method that needs parts of speech."""
+"""The option of every method that uses parts of speech."""
 TABLES = Path(__file__).with_name("pos.npz")
 
 _START, _END = ("-START-", "-START2-"), ("-END-", "-END2-")
-_SCALE = 1000  # NLTK rounds weights to three digits: as whole numbers, they have sums without rounding
+_SCALE = 1000  # NLTK rounds weights to three decimals, so as integers they add up without rounding errors
 _GROUP = 100000
-"""About how many words are tagged at a time."""
+"""The approximate number of words that are tagged at once."""
 
 
 @dataclass(frozen=True)
 class PerceptronTagger:
-    """NLTK's averaged perceptron: it goes from left to right and adds up the weights of a word's features.
+    """NLTK's averaged perceptron: it tags from left to right by the sum of the weights of a word's features.
 
     Attributes:
         tags: The tags, in order.
-        features: The names of features, as NLTK writes them.
-        weights: A row per feature and a last row of zeros, with a weight per tag, in thousandths.
-        fixed: Words that always have the same tag, with its number.
+        features: The names of the features, in the notation of NLTK.
+        weights: A row per feature and a final row of zeros; a weight per tag, in thousandths.
+        fixed: The number of the tag of every word that always has the same tag.
     """
 
     tags: tuple[str, ...]
@@ -57,7 +57,7 @@ class PerceptronTagger:
     def of(
         cls, weights: Mapping[str, Mapping[str, float]], fixed: Mapping[str, str], tags: Sequence[str]
     ) -> PerceptronTagger:
-        """Take over what NLTK has trained: its weights, its tag dictionary, its classes."""
+        """Convert a tagger that NLTK has trained: its weights, its tag dictionary and its classes."""
         tags = tuple(sorted(tags))
         numbers = {tag: number for number, tag in enumerate(tags)}
         features = tuple(sorted(feature for feature, row in weights.items() if row))
@@ -75,12 +75,12 @@ class PerceptronTagger:
             return cls.of(*(json.loads((folder / name).read_bytes()) for name in names))
         except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
             raise InputError(
-                f"{str(folder)!r} is not NLTK's tagger, or damaged. Install it with: "
+                f"{str(folder)!r} does not contain NLTK's tagger, or its files are damaged. Install it again: "
                 "textveil resources install nltk-tagger --force"
             ) from error
 
     def tag(self, words: Sequence[str], lengths: Sequence[int]) -> Array:
-        """The number of every word's tag, where ``words`` are those of sentences that have these ``lengths``."""
+        """The number of every word's tag; ``words`` are those of sentences with these ``lengths``."""
         groups = [
             self._tag_group(words[start:stop], lengths[first:last]) for first, last, start, stop in _group(lengths)
         ]
@@ -89,34 +89,34 @@ class PerceptronTagger:
     def _tag_group(self, words: Sequence[str], lengths: Sequence[int]) -> Array:
         edges = list(accumulate(lengths, initial=0))
         padded = chain.from_iterable((*_START, *words[start:stop], *_END) for start, stop in pairwise(edges))
-        numbers: dict[str, int] = {}  # what depends on a word alone is looked up once
+        numbers: dict[str, int] = {}  # features of a word alone are looked up once per distinct word
         row = np.array([numbers.setdefault(word, len(numbers)) for word in padded], dtype=np.int64)
         real = np.arange(len(words)) + np.repeat(2 + 4 * np.arange(len(lengths)), lengths)
-        seen = list(map(_normalise, numbers))
+        seen = list(map(_normalize, numbers))
         scores = self._score_words(list(numbers), seen, row, real)
         fixed = np.array([self.fixed.get(word, -1) for word in numbers], dtype=np.int64)[row[real]]
         pairs = np.array([self._pair_numbers.get(word, -1) for word in seen], dtype=np.int64)[row[real]]
         tags = np.empty(len(words), dtype=np.int64)
-        # Tags are followed by the two that stand before a sentence.
+        # The numbers after the last tag stand for the two positions before a sentence.
         last = np.full(len(lengths), len(self.tags))
         second = np.full(len(lengths), len(self.tags) + 1)
         for sentences, places in _step_through(lengths):
             before, before2 = last[sentences], second[sentences]
             found = scores[places] + self._tag_weights[before, before2]
             found += self.weights[self._pairs[pairs[places], before]]
-            best = len(self.tags) - 1 - np.argmax(found[:, ::-1], axis=1)  # of equal ones, the last in the alphabet
+            best = len(self.tags) - 1 - np.argmax(found[:, ::-1], axis=1)  # ties go to the last tag in the alphabet
             tags[places] = np.where(fixed[places] >= 0, fixed[places], best)
             second[sentences], last[sentences] = before, tags[places]
         return tags
 
     def _score_words(self, words: Sequence[str], seen: Sequence[str], row: Array, real: Array) -> Array:
-        """The weights of all features that do not depend on tags, added up.
+        """The sums of the weights of all features that do not depend on tags.
 
         Args:
-            words: Different words.
-            seen: The same, normalised.
-            row: Which of them stand in the text, with those that stand before and behind every sentence.
-            real: The places in it that are words of the text.
+            words: Distinct words.
+            seen: The same words, normalized.
+            row: The words of the text by their numbers, with padding before and after every sentence.
+            real: The positions in ``row`` that are not padding.
         """
         scores = self._weights_of("i word", seen)[row[real]]
         scores += self._weights_of("i suffix", [word[-3:] for word in words])[row[real]]
@@ -129,12 +129,12 @@ class PerceptronTagger:
         return scores
 
     def _weights_of(self, name: str, values: Sequence[str]) -> Array:
-        """The rows of weights of one kind of feature, for every value; zeros where the value was never seen."""
+        """The weights of one kind of feature for every value; zeros for a value that was not in the training data."""
         return self.weights[[self._rows.get(f"{name} {value}", -1) for value in values]]
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        """The row of every feature."""
+        """The row number of every feature."""
         return dict(zip(self.features, range(len(self.features)), strict=True))
 
     @cached_property
@@ -153,7 +153,7 @@ class PerceptronTagger:
 
     @cached_property
     def _pairs(self) -> Array:
-        """The row of the feature of such a word and the tag before it; the last word stands for all others."""
+        """The row of the feature of a word and the tag before it; the last row stands for all other words."""
         before = {tag: number for number, tag in enumerate((*self.tags, *_START))}
         rows = np.full((len(self._pair_numbers) + 1, len(before)), -1, dtype=np.int64)
         for row, tag, word in self._pair_features():
@@ -170,12 +170,12 @@ class PerceptronTagger:
 
 @dataclass(frozen=True)
 class PhraseTagger:
-    """A tagger, and NLTK's bigram tagger over its tags, which says whether a word begins or continues a phrase.
+    """A tagger, and NLTK's bigram tagger over its tags, which decides whether a word begins or continues a phrase.
 
     Attributes:
         tagger: Gives every word its part of speech.
         chunk_tags: IOB tags, such as ``B-NP``, ``I-NP``, ``O``.
-        table: The number of a word's chunk tag, by that of the word before (the last row: none) and by its own tag.
+        table: The chunk tag of a word, by the chunk tag of the previous word (last row: none) and its own tag.
     """
 
     tagger: PerceptronTagger
@@ -183,7 +183,7 @@ class PhraseTagger:
     table: Array
 
     def tag(self, words: Sequence[str], lengths: Sequence[int]) -> tuple[Array, Array]:
-        """The numbers of every word's tag and chunk tag; ``words`` are those of sentences of these ``lengths``."""
+        """The numbers of every word's tag and chunk tag; ``words`` are those of sentences with these ``lengths``."""
         tags = self.tagger.tag(words, lengths)
         chunk_tags = np.empty(len(words), dtype=np.int64)
         last = np.full(len(lengths), -1)
@@ -192,7 +192,7 @@ class PhraseTagger:
         return tags, chunk_tags
 
     def begin_phrases(self, words: Sequence[str], lengths: Sequence[int]) -> Array:
-        """Which words begin a phrase, or stand outside of all; the others continue one."""
+        """A mark for every word that begins a phrase or is outside all phrases; the other words continue a phrase."""
         _, chunk_tags = self.tag(words, lengths)
         kinds = np.array([tag.partition("-")[2] for tag in self.chunk_tags])
         inside = np.array([tag.startswith("I-") for tag in self.chunk_tags])
@@ -202,13 +202,13 @@ class PhraseTagger:
         return begins
 
     def with_tagger(self, tagger: PerceptronTagger) -> PhraseTagger:
-        """The same table for the tags of another tagger; a tag that it lacks stands outside of all phrases."""
+        """The same table for the tags of another tagger; a tag without a column is outside all phrases."""
         outside = np.full((len(self.table), 1), self.chunk_tags.index("O"), dtype=self.table.dtype)
         columns = [self.tagger.tags.index(tag) if tag in self.tagger.tags else -1 for tag in tagger.tags]
         return PhraseTagger(tagger, self.chunk_tags, np.hstack([self.table, outside])[:, columns])
 
     def save(self, stream: Any) -> None:
-        """Write all tables into one file."""
+        """Write all tables to one file."""
         rows, tags = np.nonzero(self.tagger.weights[:-1])
         np.savez_compressed(
             stream,
@@ -225,7 +225,7 @@ class PhraseTagger:
 
     @classmethod
     def load(cls, path: Path) -> PhraseTagger:
-        """Read what ``save`` wrote."""
+        """Read a file written by ``save``."""
         try:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 tags, features = _unpack(arrays["tags"]), _unpack(arrays["features"])
@@ -235,12 +235,12 @@ class PhraseTagger:
                 tagger = PerceptronTagger(tags, features, weights, dict(fixed))
                 return cls(tagger, _unpack(arrays["chunk_tags"]), arrays["table"].astype(np.int64))
         except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"{str(path)!r} has no tables of a tagger. Install textveil again.") from error
+            raise InputError(f"{str(path)!r} does not contain the tables of a tagger. Reinstall textveil.") from error
 
 
 @cache
 def load_phrase_tagger(tagger: str) -> PhraseTagger:
-    """The tables that come with textveil, or the same with NLTK's own tagger, which is a resource."""
+    """The tables that ship with textveil, or the same phrases over the tags of NLTK's tagger, which is a resource."""
     if tagger not in TAGGERS:
         raise unknown_name("tagger", tagger, TAGGERS)
     phrases = PhraseTagger.load(TABLES)
@@ -256,8 +256,8 @@ def identify_tagger(tagger: str) -> dict[str, str] | None:
     return {"name": "nltk-tagger", "sha256": hash_files(sorted(find("nltk-tagger").glob("*.json")))}
 
 
-def _normalise(word: str) -> str:
-    """A word as features have it: NLTK's own rule, of which hyphens never apply."""
+def _normalize(word: str) -> str:
+    """The form of a word in features: the rule of NLTK, without its case for hyphens, which words never have."""
     if word in _START or word in _END:
         return word
     if word.isdigit() and len(word) == 4:
@@ -266,7 +266,7 @@ def _normalise(word: str) -> str:
 
 
 def _group(lengths: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
-    """Sentences that are tagged together: from which to which sentence, and from which to which word."""
+    """Groups of sentences that are tagged together: a range of sentences and a range of words for each."""
     first = start = stop = 0
     for number, length in enumerate(lengths):
         if stop > start and stop + length - start > _GROUP:
@@ -278,7 +278,7 @@ def _group(lengths: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _step_through(lengths: Sequence[int]) -> Iterator[tuple[Array, Array]]:
-    """Go through all sentences at the same time, a word per step: which still have one, and where those words are."""
+    """Step through all sentences in parallel, one word per step: the sentences with a word left, and its positions."""
     sizes = np.array(lengths, dtype=np.int64)
     starts = np.cumsum(sizes) - sizes
     longest_first = np.argsort(-sizes, kind="stable")

@@ -1,4 +1,4 @@
-"""The words of many documents in one stream, so that expressions are looked for in all of them at a time."""
+"""The words of many documents in one stream, to search all of them for expressions at once."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from textveil.language.text import Document
 
 Array: TypeAlias = npt.NDArray[Any]
 Expression: TypeAlias = tuple[int, int]
-"""With which word of a document an expression starts, and before which word it stops."""
+"""The position of an expression's first word in its document, and the position after its last word."""
 
 
 class WordStream:
-    """The words of documents one behind the other, with an empty word after each document.
+    """The words of all documents in order, with an empty word after each document.
 
     >>> stream = WordStream([Document.parse("A cup of tea."), Document.parse("More of it?")])
     >>> list(stream)
@@ -32,7 +32,7 @@ class WordStream:
     def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
         self.edges = list(accumulate((len(document.words) + 1 for document in documents), initial=0))
-        """Where each document starts, and where the stream ends."""
+        """The position of each document in the stream, and the length of the stream."""
 
     def __len__(self) -> int:
         return self.edges[-1]
@@ -41,18 +41,18 @@ class WordStream:
         return chain.from_iterable((*document.words, "") for document in self.documents)
 
     def mark_pauses(self) -> Array:
-        """Which words stand behind a pause."""
+        """A mark for every word that follows a pause."""
         starts = zip(self.edges, self.documents, strict=False)
         marks = np.zeros(len(self) + 1, dtype=bool)
         marks[[start + pause for start, document in starts for pause in document.pauses]] = True
         return marks
 
     def mark_stopwords(self) -> Array:
-        """Which words are stopwords."""
+        """A mark for every stopword."""
         return np.fromiter(map(ENGLISH.__contains__, self), bool, len(self))
 
     def begin_sentences(self, positions: Sequence[int]) -> list[bool]:
-        """Whether each of these words, which stand behind a pause, begins a sentence."""
+        """Whether each of these words begins a sentence. All of them must follow a pause."""
         numbers = [bisect_right(self.edges, position) - 1 for position in positions]
         return begin_sentences(
             (self.documents[number], position - self.edges[number])
@@ -62,12 +62,12 @@ class WordStream:
     def split(self, starts: Array, stops: Array, stopwords: Array) -> list[list[Expression]]:
         """The expressions of every document, without the stopwords at their edges: the paper's ProcessStopwords.
 
-        What is left of an expression, and has two words or more, counts.
+        An expression with fewer than two remaining words is dropped.
 
         Args:
-            starts: The first words of the expressions.
-            stops: The words behind their last words.
-            stopwords: Which words of the stream are stopwords, as far as they are in an expression.
+            starts: The positions of the first words of the expressions.
+            stops: The positions after their last words.
+            stopwords: A mark for every stopword of the stream; only marks inside expressions are read.
         """
         starts, stops = _strip(starts, stops, stopwords)
         cuts = np.searchsorted(starts, self.edges).tolist()

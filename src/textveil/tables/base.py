@@ -1,4 +1,4 @@
-"""The contract of a table: texts in one column, and whatever else a row holds carried along."""
+"""The interface of a table: one column of texts, and other columns that are copied unchanged."""
 
 from __future__ import annotations
 
@@ -14,18 +14,23 @@ from textveil.errors import ColumnError, InputError, ParameterError
 from textveil.language.batches import batch_texts
 
 TEXT_COLUMN = "text"
-"""The column that texts are read from, unless another is named."""
+"""The default name of the column with the texts."""
 OUTCOME_COLUMN = "textveil_outcome"
-"""The column that outcomes are written to, unless another is named."""
-
+"""The default name of the column for the outcomes."""
 
 LONGEST_NAME = 40
 LONGEST_NAME_WORDS = 3
+"""A longer column name looks like a text, which errors must not quote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Consecutive rows: their texts (``None`` where missing), and the rest in the table's own form."""
+    """Consecutive rows of a table.
+
+    Attributes:
+        texts: The texts; ``None`` where a text is missing.
+        carried: The complete rows, in a form that only their table knows.
+    """
 
     texts: list[str | None]
     carried: Any
@@ -33,30 +38,30 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is written for a row: the obfuscated text, ``None`` where it was missing, and the outcome."""
+    """The result for a row: the obfuscated text (``None`` if the text was missing) and the outcome."""
 
     text: str | None
     outcome: str
 
 
 class Writer(AbstractContextManager["Writer"], ABC):
-    """Writes rows with new texts; complete when the block ends."""
+    """Writes rows with new texts. The output is complete when the ``with`` block ends."""
 
     @abstractmethod
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
         """Write the rows, each with its result."""
 
     def __exit__(self, *_: object) -> None:
-        """Nothing to finish, unless a format says otherwise."""
+        """Finish the output. By default there is nothing to do."""
 
 
 class Table(ABC):
-    """One file of texts. What it learns of the file while reading (header, schema) it uses when writing.
+    """One file of texts. A table remembers the header or schema that it reads and uses it for writing.
 
     Args:
         column: The column with the texts.
-        outcome_column: The column in which the outcome of a row is written; ``None`` leaves it out.
-        source: How errors call the file.
+        outcome_column: The column for the outcomes; ``None`` writes no outcomes.
+        source: The name of the file in error messages.
     """
 
     name: ClassVar[str]
@@ -64,75 +69,83 @@ class Table(ABC):
 
     def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
         if self.has_columns and column == outcome_column:
-            raise ParameterError(f"Texts and outcomes cannot both be in the column {column!r}. Name another.")
+            raise ParameterError(
+                f"Texts and outcomes cannot both be in the column {column!r}. Set `outcome_column` to another name."
+            )
         self.column = column
         self.outcome_column = outcome_column
         self.source = source
 
     @abstractmethod
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
-        """Stream the rows, up to ``batch_size`` at a time."""
+        """Stream the rows in batches of at most ``batch_size``."""
 
     def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
-        """Stream the texts alone; without ``head``, the stream begins somewhere in the file, at a row."""
+        """Stream only the texts. If ``head`` is false, the stream starts at a row in the middle of the file."""
         return (rows.texts for rows in self.read(stream, batch_size=batch_size))
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
-        """Stream the rows as mappings from column to value; no column has to hold texts."""
-        raise ParameterError(f"{self.source} is plain text, which has no columns. Give a table.")
+        """Stream the rows as mappings from column to value. No column needs to hold texts."""
+        raise ParameterError(f"{self.source} is plain text, which has no columns. Use csv, tsv, jsonl or parquet.")
 
     @abstractmethod
     def values(self, rows: Rows, column: str) -> list[str | None]:
-        """What some rows hold in another column, as it is written; ``None`` where there is nothing.
+        """The values of another column as strings; ``None`` where a value is missing.
 
         Raises:
-            ColumnError: There is no such column.
+            ColumnError: The column does not exist.
         """
 
     @abstractmethod
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
-        """A writer of rows that were read by this table; ``head`` is true at the beginning of a file."""
+        """A writer for rows that this table has read; ``head`` is true at the beginning of a file."""
 
     def describe_head(self) -> str:
-        """What the file says once and a resumed run must find again: the header, or the schema."""
+        """The header or schema, which must be the same when a run is resumed."""
         return ""
 
     def describe_rows(self, rows: Rows) -> Iterable[str]:
-        """What every row says, as far as a resumed run must find it again; the texts, unless a format says more."""
+        """The content of every row that must be the same when a run is resumed; by default the texts."""
         return ("" if text is None else f"text {text}" for text in rows.texts)
 
     def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
-        """Join what several writers wrote, of which only the first wrote a head."""
+        """Join the outputs of several writers, of which only the first one wrote a head."""
         for part in parts:
             shutil.copyfileobj(part, target)
 
     def _find_column(self, columns: Sequence[str]) -> int:
-        """The position of the text column; outcomes must not replace a column of the user's."""
-        position = self._position(columns, self.column, option=" with --column")
+        """The position of the text column, after a check that outcomes do not replace a column of the user."""
+        position = self._position(columns, self.column, parameter=" with `column`")
         if self.outcome_column in columns and self.outcome_column != OUTCOME_COLUMN:
             raise ColumnError(
-                f"{self.source} has a column {self.outcome_column!r} already. Name another with --outcome-column."
+                f"{self.source} has a column {self.outcome_column!r} already. Set `outcome_column` to another name."
             )
         return position
 
-    def _position(self, columns: Sequence[str], name: str, *, option: str = "") -> int:
+    def _position(self, columns: Sequence[str], name: str, *, parameter: str = "") -> int:
         check_names([column for column in columns if column == name], self.source)
         if name not in columns:
             raise ColumnError(
-                f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one{option}."
+                f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one{parameter}."
             )
         return columns.index(name)
 
 
 def check_names(columns: Sequence[str], source: str) -> None:
-    """Refuse a table in which two columns have one name."""
+    """Refuse a table with two columns of the same name."""
     for name in columns:
         if columns.count(name) > 1:
             raise ColumnError(f"{source} has the column {name!r} more than once. Rename one of them.")
 
 
 def list_columns(columns: Sequence[str]) -> str:
-    """The names of columns; what looks like a text is not quoted, since a header may be missing."""
+    """The names of columns for an error message.
+
+    A name that looks like a text is counted, not quoted: the header may be missing.
+
+    >>> list_columns(["id", "I have been ill since May"])
+    "'id', 1 whose name looks like a text (is the header missing?)"
+    """
     names = [repr(name) for name in columns if len(name) <= LONGEST_NAME and len(name.split()) <= LONGEST_NAME_WORDS]
     hidden = len(columns) - len(names)
     if hidden:
@@ -141,19 +154,19 @@ def list_columns(columns: Sequence[str]) -> str:
 
 
 def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
-    """The lines of a UTF-8 file, line ends included; a byte order mark at the beginning is dropped."""
+    """The lines of a UTF-8 file with their line ends, without a byte order mark."""
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{source}, line {number}, byte {error.start + 1}: this is not UTF-8. Convert the file first, for "
-                "example with iconv."
+                f"{source}, line {number}, byte {error.start + 1}: this is not UTF-8. Convert the file to UTF-8 "
+                "first, for example with iconv."
             ) from error
         yield text
 
 
 def batch_rows(rows: Iterable[tuple[str | None, Any]], batch_size: int) -> Iterator[Rows]:
-    """Group rows, given as text and rest, into batches."""
+    """Group rows, given as pairs of a text and the complete row, into batches."""
     for batch in batch_texts(rows, batch_size, text_of=itemgetter(0)):
         yield Rows([text for text, _ in batch], [rest for _, rest in batch])

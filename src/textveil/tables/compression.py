@@ -1,4 +1,4 @@
-"""Compressed files: ``.gz``, ``.xz`` and ``.zst``, by their names."""
+"""Compression by the suffix of a file name: ``.gz``, ``.xz`` and ``.zst``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _READ_SIZE = 1 << 16
 
 
 def strip_suffix(path: Path) -> Path:
-    """The path without the suffix of its compression.
+    """The path without the suffix of the compression.
 
     >>> strip_suffix(Path("reviews.csv.gz")).name
     'reviews.csv'
@@ -24,12 +24,12 @@ def strip_suffix(path: Path) -> Path:
 
 
 def decompress(stream: BinaryIO, path: Path) -> IO[bytes]:
-    """The content of an open file, decompressed as its name says."""
+    """The decompressed content of an open file, by the suffix of ``path``."""
     match path.suffix.lower():
         case ".gz":
             return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
         case ".xz":
-            # LZMAFile would take a damaged second stream for something that is not its business, and leave it out.
+            # LZMAFile would silently ignore a damaged second frame.
             return io.BufferedReader(_Frames(stream, lzma.LZMADecompressor, lzma.LZMAError), _READ_SIZE)
         case ".zst":
             import zstandard
@@ -42,10 +42,10 @@ def decompress(stream: BinaryIO, path: Path) -> IO[bytes]:
 
 @contextmanager
 def compressing(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
-    """A stream that compresses what is written, as the name of the file says."""
+    """A stream that compresses into an open file, by the suffix of ``path``."""
     match path.suffix.lower():
         case ".gz":
-            # No time stamp and no name: the same content gives the same bytes.
+            # Without a time stamp and a name, the same content gives the same bytes.
             with gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as compressed:
                 yield cast("BinaryIO", compressed)
         case ".xz":
@@ -61,12 +61,12 @@ def compressing(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
 
 
 class _Frames(io.RawIOBase):
-    """Reads compressed frames one after the other, and notices one that is damaged or cut off.
+    """Reads consecutive compressed frames and detects a damaged or truncated one.
 
     Args:
         stream: The compressed file.
-        start_frame: Makes a decompressor of one frame.
-        error: What it raises where a frame is damaged.
+        start_frame: Creates a decompressor for one frame.
+        error: The exception of the decompressor for a damaged frame.
     """
 
     def __init__(self, stream: BinaryIO, start_frame: Callable[[], Any], error: type[Exception]) -> None:
@@ -86,7 +86,7 @@ class _Frames(io.RawIOBase):
             self._rest = b""
             if not data:
                 if self._frame is not None:
-                    raise EOFError("the last frame is cut off")
+                    raise EOFError("the last frame is truncated")
                 return 0
             self._decompress(data)
         size = min(len(buffer), len(self._ready))
@@ -96,7 +96,7 @@ class _Frames(io.RawIOBase):
 
     def _decompress(self, data: bytes) -> None:
         if self._frame is None:
-            data = data.lstrip(b"\0")  # padding, which may stand between frames; none begins with it
+            data = data.lstrip(b"\0")  # padding between frames; no frame begins with it
             if not data:
                 return
             self._frame = self._start_frame()

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then a row per record."""
+"""CSV and TSV: a header, then one record per row."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_
 
 _OTHER_DELIMITER = re.compile(r"[;,\t|]")
 LONGEST_FIELD = 1 << 26
-"""A field longer than this is taken for a quote that was never closed."""
+"""A longer field is assumed to be an unclosed quote."""
 
 
 class CsvTable(Table):
-    """Comma-separated, with double quotes around fields that need them. An empty field is an empty text."""
+    """Comma-separated values, with double quotes around fields that need them. An empty field is an empty text."""
 
     name = "csv"
     delimiter: ClassVar[str] = ","
@@ -27,7 +27,7 @@ class CsvTable(Table):
         self.header: list[str] = []
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
-        """Stream the records behind the header."""
+        """Stream the records after the header."""
         records = self._read_fields(stream)
         self.header = self._read_header(records)
         if (
@@ -36,13 +36,14 @@ class CsvTable(Table):
             and (found := _OTHER_DELIMITER.search(self.header[0]))
         ):
             raise InputError(
-                f"{self.source} has one column only; its header has {found[0]!r} where {self.delimiter!r} is expected."
+                f"{self.source} has one column only: its header has {found[0]!r} where {self.delimiter!r} is expected. "
+                f"Convert the file to {self.name}."
             )
         position = self._find_column(self.header)
         return batch_rows(((record[position], record) for record in records), batch_size)
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
-        """Stream the records behind the header, each value as it is written."""
+        """Stream the records after the header, with unchanged values."""
         records = self._read_fields(stream)
         header = self._read_header(records)
         check_names(header, self.source)
@@ -51,12 +52,12 @@ class CsvTable(Table):
     def _read_header(self, records: Iterator[list[str]]) -> list[str]:
         header = next(records, [])
         if not header:
-            raise InputError(f"{self.source} is empty: expected a header with the names of the columns.")
+            raise InputError(f"{self.source} is empty. The first line must be a header with the names of the columns.")
         return header
 
     def _read_fields(self, stream: IO[bytes]) -> Iterator[list[str]]:
-        """The header, then the records, all of its length."""
-        # The limit is the interpreter's, not the reader's; it is only ever raised.
+        """The header, then the records, which must have as many fields."""
+        # The limit is global to the interpreter, so it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
         reader = csv.reader(decode_lines(stream, self.source), delimiter=self.delimiter, strict=True)
         width = 0
@@ -67,7 +68,7 @@ class CsvTable(Table):
             except csv.Error as error:
                 raise InputError(
                     f"{self.source}, line {line}: the record that begins here is broken, perhaps by a quote that is "
-                    "not closed or not doubled. Mend the line."
+                    "not closed or not doubled. Fix this line."
                 ) from error
             if record is None:
                 return
@@ -75,14 +76,14 @@ class CsvTable(Table):
                 record = [""]
             if record and width and len(record) != width:
                 raise InputError(
-                    f"{self.source}, line {line}: {len(record)} fields, where the header has {width}. Mend the line."
+                    f"{self.source}, line {line}: {len(record)} fields, but the header has {width}. Fix this line."
                 )
             if record:
                 width = width or len(record)
                 yield record
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
-        """The fields of a column; an empty one holds nothing."""
+        """The fields of a column; an empty field is a missing value."""
         position = self._position(self.header, column)
         return [record[position] or None for record in rows.carried]
 
@@ -95,12 +96,12 @@ class CsvTable(Table):
         return map(repr, rows.carried)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
-        """A writer of records in the same dialect."""
+        """A writer for records in the same dialect."""
         return _CsvWriter(stream, self, head=head)
 
 
 class TsvTable(CsvTable):
-    """Separated by tabs, otherwise as CSV."""
+    """Tab-separated values, otherwise like CSV."""
 
     name = "tsv"
     delimiter = "\t"
@@ -134,7 +135,7 @@ class _CsvWriter(Writer):
     def _write_records(self, records: Iterable[list[str]]) -> None:
         buffer = io.StringIO()
         minimal = csv.writer(buffer, delimiter=self._delimiter, lineterminator="\n")
-        # The csv module quotes a carriage return only where it is part of the line end.
+        # The csv module quotes a carriage return only if it is part of the line terminator.
         quoted = csv.writer(buffer, delimiter=self._delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
         for record in records:
             (quoted if any("\r" in field for field in record) else minimal).writerow(record)

@@ -1,4 +1,4 @@
-"""JSON lines: an object per line."""
+"""JSON lines: one object per line."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import IO, Any, BinaryIO, NamedTuple
 from textveil.errors import InputError
 from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
 
-# Numbers stay text: they are checked and carried along, never computed with.
+# Numbers stay strings: they are checked and copied, never computed with.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class Member(NamedTuple):
-    """A name of an object, and its value as it is written."""
+    """A name in an object, and its value as JSON text."""
 
     name: str
     value: str
 
 
 class JsonLinesTable(Table):
-    """An object per line; what is not the text column is carried along as it is written.
+    """One object per line. All members other than the text are copied character by character.
 
-    The first object must have the column. Where a later one lacks it, or has null, there is no text. Blank lines are no
-    rows.
+    The first object must have the text column. If a later object lacks it or has null there, its text is missing. Blank
+    lines are ignored.
     """
 
     name = "jsonl"
@@ -51,7 +51,7 @@ class JsonLinesTable(Table):
             yield self._find_text(members, number), members
 
     def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
-        """Stream the texts alone, without a look at how the rest is written."""
+        """Stream only the texts, without keeping the other members."""
         texts = ((text, None) for text in self._read_values(stream, head=head))
         return (rows.texts for rows in batch_rows(texts, batch_size))
 
@@ -60,7 +60,7 @@ class JsonLinesTable(Table):
         return (members for _, members in self._load_objects(stream))
 
     def _load_objects(self, stream: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The objects, each with the number of its line."""
+        """The objects, each with its line number."""
         for number, line in enumerate(decode_lines(stream, self.source), start=1):
             if not line.strip():
                 continue
@@ -83,11 +83,11 @@ class JsonLinesTable(Table):
             yield text
 
     def _not_an_object(self, number: int) -> InputError:
-        # The decoder's own message is left out: it may quote the line.
-        return InputError(f"{self.source}, line {number}: this is not a JSON object. Mend the line.")
+        # The message of the decoder is omitted because it may quote the line.
+        return InputError(f"{self.source}, line {number}: this is not a JSON object. Fix this line.")
 
     def _not_a_text(self, number: int) -> InputError:
-        return InputError(f"{self.source}, line {number}: the column {self.column!r} holds no text.")
+        return InputError(f"{self.source}, line {number}: the column {self.column!r} holds no text. Fix this line.")
 
     def _find_text(self, members: Sequence[Member], number: int) -> str | None:
         value = dict(members).get(self.column, "null")
@@ -97,7 +97,7 @@ class JsonLinesTable(Table):
         return text
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
-        """The values of a name: strings as they are, others as they are written."""
+        """The values of a column: strings decoded, other values as JSON text."""
         objects = [dict(members) for members in rows.carried]
         if not any(column in members for members in objects):
             self._position(list(objects[0]), column)
@@ -109,12 +109,12 @@ class JsonLinesTable(Table):
         return map(repr, rows.carried)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
-        """A writer of objects."""
+        """A writer for objects."""
         return _JsonLinesWriter(stream, self.column, self.outcome_column)
 
 
 def _split(line: str) -> list[Member]:
-    """The members of the object that a line holds; the values are checked, and kept as they are written."""
+    """The members of the object in a line. Values are checked and returned as JSON text."""
 
     def skip(position: int) -> int:
         match = _SPACE.match(line, position)
@@ -160,7 +160,7 @@ class _JsonLinesWriter(Writer):
 
 
 def _encode(value: str | None) -> str:
-    """A string as JSON; a lone surrogate, which UTF-8 cannot hold, as an escape."""
+    """A string as JSON. A lone surrogate, which UTF-8 cannot represent, becomes an escape sequence."""
     encoded = json.dumps(value, ensure_ascii=False)
     return encoded if encoded.isascii() or _is_unicode(encoded) else json.dumps(value)
 

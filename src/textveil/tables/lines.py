@@ -1,4 +1,4 @@
-"""Plain text: a document per line."""
+"""Plain text: one document per line."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode
 
 
 class LinesTable(Table):
-    """A document per line. There is no column for outcomes; the certificate counts them."""
+    """One document per line. Outcomes are not written; the certificate counts them."""
 
     name = "txt"
     has_columns = False
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
-        """Stream the lines without their line feeds."""
+        """Stream the lines without line feeds."""
         lines = decode_lines(stream, self.source)
         return batch_rows(((line.removesuffix("\n"), None) for line in lines), batch_size)
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
-        """There are none."""
+        """Refuse: plain text has no other columns."""
         raise ColumnError(f"{self.source} is plain text and has no column {column!r}. Use csv, tsv, jsonl or parquet.")
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
-        """A writer of lines."""
+        """A writer for lines."""
         return _LinesWriter(stream)
 
 

@@ -1,4 +1,4 @@
-"""Parquet: columns with types, read and written with Arrow."""
+"""Parquet: typed columns, read and written with Arrow."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MERGED_GROUP = 1 << 14
-"""Rows in a row group of a merged file."""
+"""The number of rows in a row group of a merged file."""
 PAGE_BYTES = 1 << 16
-"""Read a column this much at a time, and not a whole row group of it."""
+"""The number of bytes to read from a column at a time, instead of a whole row group."""
 
 
 class ParquetTable(Table):
-    """Columns with types; a null is a missing text."""
+    """Typed columns. A null is a missing text."""
 
     name = "parquet"
 
@@ -36,7 +36,7 @@ class ParquetTable(Table):
         self.schema: Any = None
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
-        """Stream the rows, a row group's pages at a time."""
+        """Stream the rows page by page."""
         with self._reading(stream) as file:
             for batch in file.iter_batches(batch_size):
                 texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
@@ -44,14 +44,14 @@ class ParquetTable(Table):
                     yield Rows([text for _, text in part], batch.slice(part[0][0], len(part)))
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
-        """The values of a column, as Python writes them."""
+        """The values of a column, converted to strings by Python."""
         values = rows.carried.column(self._position(rows.carried.schema.names, column)).to_pylist()
         return [None if value is None else str(value) for value in values]
 
     def read_texts(
         self, stream: IO[bytes], *, batch_size: int, head: bool = True, groups: Iterable[int] | None = None
     ) -> Iterator[list[str | None]]:
-        """Stream the texts alone, of some row groups or of all; no other column is read."""
+        """Stream only the texts, of the given row groups or of all. No other column is read."""
         with self._reading(stream) as file:
             wanted = None if groups is None else list(groups)
             for batch in file.iter_batches(batch_size, row_groups=wanted, columns=[self.column]):
@@ -65,20 +65,20 @@ class ParquetTable(Table):
                 yield from batch.to_pylist()
 
     def group_sizes(self, stream: IO[bytes]) -> list[int]:
-        """The bytes of every row group."""
+        """The number of bytes of every row group."""
         with self._reading(stream) as file:
             return [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
 
     @contextmanager
     def _reading(self, stream: IO[bytes]) -> Iterator[Any]:
-        """The file, with a text column as it should be."""
+        """The open file, after a check of its text column."""
         with self._opening(stream) as file:
             self.schema = self._result_schema(file.schema_arrow)
             yield file
 
     @contextmanager
     def _opening(self, stream: IO[bytes]) -> Iterator[Any]:
-        """The file, whatever its columns."""
+        """The open file, without a check of its columns."""
         with self._seekable(stream) as content:
             try:
                 yield self.parquet.ParquetFile(content, buffer_size=PAGE_BYTES)
@@ -87,7 +87,7 @@ class ParquetTable(Table):
 
     @contextmanager
     def _seekable(self, stream: IO[bytes]) -> Iterator[IO[bytes]]:
-        """The stream, or a copy of it on disk: Arrow has to jump about, which only a plain file allows."""
+        """The stream, or a copy of it on disk: Arrow needs random access, which only a plain file offers."""
         if isinstance(stream, io.FileIO | io.BufferedReader) and stream.seekable():
             yield stream
             return
@@ -97,13 +97,15 @@ class ParquetTable(Table):
             yield spooled
 
     def _result_schema(self, schema: pa.Schema) -> pa.Schema:
-        """The schema of the output: plain text in the text column, and the column of outcomes."""
+        """The schema of the output: strings in the text column, and the outcome column."""
         position = self._find_column(schema.names)
         kind, types = schema.field(position).type, self.arrow.types
         if types.is_dictionary(kind):
             kind = kind.value_type
         if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)):
-            raise InputError(f"{self.source}: the column {self.column!r} holds {kind}, not text.")
+            raise InputError(
+                f"{self.source}: the column {self.column!r} holds {kind}, not text. Choose a column of strings."
+            )
         text = self.arrow.field(self.column, self.arrow.string() if types.is_null(kind) else kind)
         schema = schema.set(position, text.with_metadata(schema.field(position).metadata))
         if self.outcome_column is not None:
@@ -117,11 +119,11 @@ class ParquetTable(Table):
         return str(self.schema)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
-        """A writer of one whole Parquet file."""
+        """A writer for a complete Parquet file."""
         return _ParquetWriter(stream, self)
 
     def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
-        """Join the parts row group by row group, small ones together."""
+        """Join the parts, with small ones combined into larger row groups."""
         with self.parquet.ParquetWriter(target, self.schema) as writer:
             waiting: list[pa.Table] = []
             for part in parts:

@@ -1,4 +1,4 @@
-"""Where rows come from: a file or a stream, opened in the format that its name tells."""
+"""Sources of rows: files and streams, with the format detected from the file name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMATS.register("parquet", "textveil.tables.parquet:ParquetTable", aliases=["pq
 
 
 def detect_format(path: Path) -> str:
-    """The format that a file's name tells.
+    """The format of a file, by the suffix of its name.
 
     >>> detect_format(Path("reviews.jsonl.zst"))
     'jsonl'
@@ -33,21 +33,21 @@ def detect_format(path: Path) -> str:
     suffix = strip_suffix(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise ParameterError(
-            f"The name {path.name!r} does not tell its format. It should end in "
-            f"{', '.join('.' + name for name in FORMATS)}, with {' or '.join(SUFFIXES)} behind it or not; "
-            "or say it with --format."
+            f"The name {path.name!r} does not tell its format. Rename the file so that it ends in "
+            f"{', '.join('.' + name for name in FORMATS)}, optionally followed by {' or '.join(SUFFIXES)}; "
+            "or set `format_name`."
         )
     return FORMATS.load(suffix).name
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the texts of a table are.
+    """The format of a table and its columns of texts and outcomes.
 
     Args:
-        column: The column with the texts; of no meaning for plain text.
-        outcome_column: The column to write outcomes to; ``None`` leaves it out.
-        format_name: The format, if the name of the file does not tell it.
+        column: The column with the texts; ignored for plain text.
+        outcome_column: The column for the outcomes; ``None`` writes no outcomes.
+        format_name: The format; by default it is detected from the name of the file.
     """
 
     column: str = TEXT_COLUMN
@@ -55,19 +55,19 @@ class Layout:
     format_name: str | None = None
 
     def table(self, source: Source) -> Table:
-        """A table that reads ``source``."""
+        """A table for reading ``source``."""
         chosen = FORMATS.load(self.format_name or source.detect_format())
         return chosen(column=self.column, outcome_column=self.outcome_column, source=source.title)
 
 
 class Source(ABC):
-    """Rows to be read, with errors that say where reading stopped."""
+    """A source of rows. Its errors name the source and the position."""
 
     title: str
 
     @abstractmethod
     def detect_format(self) -> str:
-        """The format, as far as the source tells."""
+        """The format of the source."""
 
     @abstractmethod
     @contextmanager
@@ -76,24 +76,24 @@ class Source(ABC):
 
     @property
     def fraction(self) -> float | None:
-        """How much of the source has been read, where that can be told."""
+        """The fraction of the source that has been read; ``None`` if unknown."""
         return None
 
     def read(self, table: Table, *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows of the source.
 
         Raises:
-            InputError: The source cannot be read, or is not what its name says.
+            InputError: The source cannot be read, or its content does not fit its name.
         """
         with self.reading() as stream:
             yield from table.read(stream, batch_size=batch_size)
 
     @contextmanager
     def reading(self) -> Iterator[IO[bytes]]:
-        """The decompressed content; what goes wrong in the block is told as an error of this source.
+        """The decompressed content. Errors inside the block become errors that name this source.
 
         Raises:
-            InputError: The source cannot be read, or is not what its name says.
+            InputError: The source cannot be read, or its content does not fit its name.
         """
         try:
             with self._open() as stream:
@@ -103,7 +103,9 @@ class Source(ABC):
         except FileNotFoundError as error:
             raise InputError(f"{self.title} is not there. Check the path.") from error
         except (EOFError, zlib.error, lzma.LZMAError) as error:
-            raise InputError(f"{self.title} is cut off or damaged: it cannot be decompressed.") from error
+            raise InputError(
+                f"{self.title} is cut off or damaged: it cannot be decompressed. Get the file again."
+            ) from error
         except OSError as error:
             raise InputError(
                 f"{self.title} cannot be read: {error.strerror or 'it is not what its name says'}."
@@ -111,7 +113,7 @@ class Source(ABC):
 
 
 class FileSource(Source):
-    """A file on disk."""
+    """A file on disk, compressed or not."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -120,7 +122,7 @@ class FileSource(Source):
         self._size = 0
 
     def detect_format(self) -> str:
-        """The format that the file's name tells."""
+        """The format of the file, by its name."""
         return detect_format(self.path)
 
     @contextmanager
@@ -134,7 +136,7 @@ class FileSource(Source):
 
     @property
     def fraction(self) -> float | None:
-        """The share of the file's bytes that has been read."""
+        """The fraction of the bytes of the file that has been read."""
         if self._raw is None or self._raw.closed or not self._size:
             return None
         return min(1.0, self._raw.tell() / self._size)
@@ -144,7 +146,7 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
     """Stream the rows of a table as mappings from column to value.
 
     Raises:
-        InputError: The file cannot be read, or is not what its name says.
+        InputError: The file cannot be read, or its content does not fit its name.
     """
     source = FileSource(path)
     table = Layout(outcome_column=None).table(source)
@@ -153,14 +155,14 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 class StreamSource(Source):
-    """An open stream, such as standard input; it can be read once."""
+    """An open stream, such as standard input. It can be read only once."""
 
     def __init__(self, stream: BinaryIO, title: str = "standard input") -> None:
         self._stream = stream
         self.title = title
 
     def detect_format(self) -> str:
-        """A document per line, unless told otherwise."""
+        """Plain text: a stream has no name to detect another format from."""
         return "txt"
 
     @contextmanager

@@ -1,0 +1,163 @@
+"""The parts of a table that every format shares: columns, names, lines and batches."""
+
+import io
+
+import pytest
+
+from textveil import tables
+from textveil.errors import ColumnError, InputError, ParameterError
+from textveil.tables.base import (
+    LONGEST_NAME,
+    OUTCOME_COLUMN,
+    TEXT_COLUMN,
+    Result,
+    Rows,
+    Table,
+    Writer,
+    batch_rows,
+    check_names,
+    decode_lines,
+    list_columns,
+)
+
+
+class ListTable(Table):
+    """The smallest table: a line is a text, and a row is its number."""
+
+    name = "list"
+
+    def read(self, stream, *, batch_size):
+        lines = decode_lines(stream, self.source)
+        return batch_rows(((line.strip() or None, number) for number, line in enumerate(lines)), batch_size)
+
+    def values(self, rows, column):
+        self._position(["number"], column)
+        return [str(number) for number in rows.carried]
+
+    def writer(self, stream, *, head):
+        return ListWriter(stream)
+
+
+class ListWriter(Writer):
+    def __init__(self, stream):
+        self._stream = stream
+
+    def write(self, rows, results):
+        self._stream.write(" ".join(str(result.text) for result in results).encode())
+
+
+def open_table(column=TEXT_COLUMN, outcome_column=OUTCOME_COLUMN):
+    return ListTable(column=column, outcome_column=outcome_column, source="'in.list'")
+
+
+def test_public_names_exist():
+    for name in tables.__all__:
+        assert getattr(tables, name) is not None
+
+
+def test_texts_alone_are_by_default_those_of_the_rows():
+    batches = open_table().read_texts(io.BytesIO(b"one\n\nthree\n"), batch_size=2)
+    assert list(batches) == [["one", None], ["three"]]
+
+
+def test_rows_are_described_by_their_texts_and_a_missing_text_differs_from_an_empty_one():
+    described = list(open_table().describe_rows(Rows(["a", None, ""], None)))
+    assert described == ["text a", "", "text "]
+    assert open_table().describe_head() == ""
+
+
+def test_parts_are_merged_in_order():
+    target = io.BytesIO()
+    open_table().merge([io.BytesIO(b"head,one\n"), io.BytesIO(b""), io.BytesIO(b"two\n")], target)
+    assert target.getvalue() == b"head,one\ntwo\n"
+
+
+def test_a_writer_needs_nothing_at_its_end_by_default():
+    stream = io.BytesIO()
+    with open_table().writer(stream, head=True) as writer:
+        writer.write(Rows(["a", "b"], [0, 1]), [Result("x", "fine"), Result(None, "missing")])
+    assert stream.getvalue() == b"x None"
+    assert not stream.closed
+
+
+def test_a_table_without_records_names_the_formats_that_have_them():
+    with pytest.raises(ParameterError, match=r"^'in.list' is plain text.* Use csv, tsv, jsonl or parquet\.$"):
+        open_table().read_records(io.BytesIO())
+
+
+def test_texts_and_outcomes_need_two_columns():
+    with pytest.raises(ParameterError, match="column 'fate'") as caught:
+        open_table("fate", "fate")
+    assert caught.value.parameters == ("outcome_column",)
+    assert open_table("fate", None).outcome_column is None
+
+
+def test_a_table_without_columns_may_have_one_name_for_both():
+    class Plain(ListTable):
+        has_columns = False
+
+    assert Plain(column="x", outcome_column="x", source="s").column == "x"
+
+
+def test_the_text_column_is_found_by_its_name():
+    assert open_table()._find_column(["id", "text"]) == 1
+    with pytest.raises(ColumnError, match=r"^'in.list' has no column 'text'. It has: 'id', 'review'\.") as caught:
+        open_table()._find_column(["id", "review"])
+    assert caught.value.parameters == ("column",)
+
+
+def test_an_earlier_outcome_is_replaced_and_a_column_of_the_user_is_not():
+    assert open_table()._find_column(["text", OUTCOME_COLUMN]) == 0
+    with pytest.raises(ColumnError, match="has a column 'fate' already") as caught:
+        open_table(outcome_column="fate")._find_column(["text", "fate"])
+    assert caught.value.parameters == ("outcome_column",)
+
+
+def test_another_column_is_not_chosen_by_the_parameter_of_the_texts():
+    with pytest.raises(ColumnError, match=r"Choose one\.$") as caught:
+        open_table().values(Rows(["a"], [0]), "author")
+    assert caught.value.parameters == ()
+
+
+def test_only_the_needed_column_must_be_unique():
+    assert open_table()._find_column(["x", "x", "text"]) == 2
+    with pytest.raises(ColumnError, match="has the column 'text' more than once. Rename one of them"):
+        open_table()._find_column(["text", "x", "text"])
+    with pytest.raises(ColumnError, match="s has the column 'x' more than once"):
+        check_names(["a", "x", "x"], "s")
+    check_names(["a", "b"], "s")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("stars", True),
+        ("three short words", True),
+        ("four very short words", False),
+        ("x" * LONGEST_NAME, True),
+        ("x" * (LONGEST_NAME + 1), False),
+    ],
+)
+def test_a_name_that_looks_like_a_text_is_counted_and_not_quoted(name, shown):
+    listed = list_columns(["id", name])
+    assert (name in listed) is shown
+    assert ("1 whose name looks like a text" in listed) is not shown
+
+
+def test_lines_keep_their_ends_and_lose_a_byte_order_mark_at_the_beginning_only():
+    lines = [b"\xef\xbb\xbfone\r\n", b"\xef\xbb\xbftwo\n", b"three"]
+    assert list(decode_lines(lines, "s")) == ["one\r\n", "\ufefftwo\n", "three"]
+
+
+def test_lines_before_a_broken_one_are_read_and_the_broken_one_is_located():
+    lines = decode_lines([b"fine\n", b"SECRET\xff\n"], "'in.txt'")
+    assert next(lines) == "fine\n"
+    with pytest.raises(InputError, match="^'in.txt', line 2, byte 7: this is not UTF-8.*iconv") as caught:
+        next(lines)
+    assert "SECRET" not in str(caught.value)
+
+
+def test_rows_are_batched_with_what_they_carry():
+    batches = list(batch_rows([("a", 1), (None, 2), ("c", 3)], 2))
+    assert batches == [Rows(["a", None], [1, 2]), Rows(["c"], [3])]
+    assert list(batch_rows([], 2)) == []

@@ -1,0 +1,247 @@
+"""The rules of CONTRIBUTING about files and prose, and the guide and picture of the house in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from scripts.draw_house import draw, read_house
+from textveil import Obfuscator
+from textveil.errors import ParameterError
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "textveil"
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parse(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)  # noqa: S314 # our own
+
+
+def test_the_picture_of_the_house_is_up_to_date() -> None:
+    picture = parse((ROOT / "docs/figures/house_after.svg").read_text(encoding="utf-8"))
+    assert picture.findtext(f"{SVG}desc") == read_house(ROOT).summary, "Imports have changed: run make house."
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A house with a package of two modules, which both import the loose module below them."""
+    source = tmp_path / "src" / "textveil"
+    files = {
+        "__init__.py": "from textveil.attic.lamp import Lamp\n",
+        "attic/lamp.py": "import os\nfrom textveil.cellar import wine\nfrom textveil import cellar\n",
+        "attic/chair.py": "def sit():\n    import textveil.cellar\n    from textveil.attic.lamp import Lamp\n",
+        "cellar.py": "import numpy\n",
+    }
+    for name, text in files.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_architecture.py").write_text('LAYERS = {"low": ["cellar"], "high": ["attic"]}\n')
+    return tmp_path
+
+
+def test_a_house_has_rooms_layers_and_imports(checkout: Path) -> None:
+    house = read_house(checkout)
+    assert house.imports == {("attic", "cellar"): 2}  # modules, not statements; nothing inside a room
+    assert house.layers == [("low", ["cellar"]), ("high", ["attic"])]
+    assert (house.rooms["attic"].title, house.rooms["attic"].size) == ("attic/", "2 files, 6 lines")
+    assert (house.rooms["cellar"].title, house.rooms["cellar"].size) == ("cellar.py", "1 lines")
+
+
+def test_layers_without_names_are_numbered(checkout: Path) -> None:
+    (checkout / "tests/test_architecture.py").write_text('LAYERS = [{"cellar"}, {"attic"}]\n')
+    assert read_house(checkout).layers == [("layer 1", ["cellar"]), ("layer 2", ["attic"])]
+
+
+def test_a_picture_has_a_box_per_room_and_an_arrow_per_import(checkout: Path) -> None:
+    picture = parse(draw(read_house(checkout), "Small & old"))
+    texts = [text.text for text in picture.iter(f"{SVG}text")]
+    assert {"Small & old", "low", "high", "attic/", "cellar.py"} <= set(texts)
+    boxes = [box for box in picture.iter(f"{SVG}rect") if box.get("fill") == "white" and box.get("rx")]
+    assert len(boxes) == 2
+    lines = [path for path in picture.iter(f"{SVG}path") if path.get("stroke")]
+    assert len(lines) == 1
+
+
+def test_a_change_of_imports_changes_the_summary(checkout: Path) -> None:
+    before = read_house(checkout).summary
+    (checkout / "src/textveil/attic/chair.py").write_text("")
+    assert read_house(checkout).summary != before
+
+
+def test_the_table_of_rooms_lists_every_room_in_its_layer() -> None:
+    table = CONTRIBUTING.partition("## What's where")[2].partition("\n## ")[0]
+    listed: dict[str, set[str]] = {}
+    layer = ""
+    for title, room in re.findall(r"^\| ([a-z ]*) ?\| `([^`]+)` \|", table, flags=re.MULTILINE):
+        layer = title.strip() or layer
+        listed.setdefault(layer, set()).add(room)
+    house = read_house(ROOT)
+    layers = {title: {house.rooms[name].title for name in names} - {"version.py"} for title, names in house.layers}
+    assert listed == layers
+
+
+def test_every_file_that_the_guide_names_exists() -> None:
+    named = [name for name in re.findall(r"`([\w/.]+/[\w.]*)`", CONTRIBUTING) if not re.search(r"NAME|a/", name)]
+    assert len(named) > 60
+    for name in named:
+        assert any((folder / name).exists() for folder in (SOURCE, ROOT, ROOT / "src")), name
+
+
+def test_every_class_and_function_that_the_guide_names_exists() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    for owner, name in re.findall(r"`([A-Z]\w+)\.(\w+)`", CONTRIBUTING):
+        assert f"class {owner}" in source, owner
+        assert f"def {name}(" in source, f"{owner}.{name}"
+
+
+def test_the_example_of_a_method_works(tiny) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
+    names: dict[str, object] = {}
+    exec(example, names)  # noqa: S102 # our own
+    length = names["Length"]
+    assert length(shortest=4).description == "length (shortest 4)"
+    with pytest.raises(ParameterError, match="`shortest` of length must be a whole number of at least 1. Got 0"):
+        length(shortest=0)
+    obfuscator = Obfuscator(tiny, decomposition="words", distribution=length(shortest=4))
+    plot, music = obfuscator.obfuscate("plot music", epsilon=10).chunks
+    assert (plot.share, music.share) == pytest.approx((5 / 9 * 10, 4 / 9 * 10))
+    assert obfuscator.terms.distribution["options"] == {"shortest": 4}
+
+
+def report(found: dict[Path, list[str]]) -> None:
+    """Fail with a line for every file in which something was found."""
+    lines = [f"{path.relative_to(ROOT)}: {', '.join(words)}" for path, words in sorted(found.items()) if words]
+    if lines:
+        pytest.fail("\n".join([f"{len(lines)} files:", *lines]), pytrace=False)
+
+
+def test_every_module_has_a_mirrored_test_file() -> None:
+    modules = {path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if path.name != "__init__.py"}
+    modules.remove(Path("version.py"))
+    tests = [ROOT / "tests" / module.with_name(f"test_{module.name}") for module in modules]
+    assert len(tests) > 100
+    report({test: ["is missing"] for test in tests if not test.exists()})
+
+
+FLAG = re.compile(r"(?<![\w-])(?<!var\()--[a-z][a-z-]+")
+_PROGRAM = (
+    r"(?:(?:python -m )?pip|hf|textveil "
+    r"(?:analyze|bundle|decompose|distribute|evaluate|experiment|obfuscate|prepare|resources))"
+)
+COMMAND = re.compile(rf"\b{_PROGRAM}(?: \S*[^\s.,;:])+")
+"""A complete shell command: a program and its arguments, up to a punctuation mark."""
+PIP_ARGUMENTS = SOURCE / "resources" / "pypi.py"
+
+
+def read_strings(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """All string constants with their lines; an f-string is one, with ``{}`` for its values."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.lineno, node.value
+    elif isinstance(node, ast.JoinedStr):
+        parts = [str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values]
+        yield node.lineno, "".join(parts)
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                yield from read_strings(part.value)
+    else:
+        for child in ast.iter_child_nodes(node):
+            if not (isinstance(child, ast.keyword) and child.arg == "flag"):  # an Option's spelling on the command line
+                yield from read_strings(child)
+
+
+def find_flags(source: str) -> list[str]:
+    """The flags in string constants that are not part of a complete command, with their lines."""
+    strings = read_strings(ast.parse(source))
+    return [f"{line}: {flag}" for line, text in strings for flag in FLAG.findall(COMMAND.sub("", text))]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("'Set --overwrite.'", ["1: --overwrite"]),
+        ("f'Lower --min-count {count}.'", ["1: --min-count"]),
+        ("f'{\"--column\"} is missing'", ["1: --column"]),
+        ("def f():\n    '''Like --help.'''", ["2: --help"]),
+        ("f'Install it: textveil resources install {name} --force'", []),
+        ("'Run pip install x --upgrade, or hf download x --local-dir y.'", []),
+        ("'textveil computes it from --certificate FILE'", ["1: --certificate"]),
+        ("'Run textveil prepare x. Then set --overwrite.'", ["1: --overwrite"]),
+        ("'fill: var(--muted)'", []),
+        ("'a--b, -- or ---'", []),
+        ("Option('model', flag='--encoder')", []),
+    ],
+)
+def test_flags_are_found_outside_commands(source: str, expected: list[str]) -> None:
+    assert find_flags(source) == expected
+
+
+def test_no_message_outside_the_command_line_names_a_flag() -> None:
+    paths = [path for path in SOURCE.rglob("*.py") if path != PIP_ARGUMENTS and SOURCE / "cli" not in path.parents]
+    report({path: find_flags(path.read_text(encoding="utf-8")) for path in paths})
+
+
+_VERBS = (
+    "apolog author capital categor character critic custom emphas formal general global harmon initial item local "
+    "maxim memor minim modern normal optim organ parallel penal polar prior random real recogn regular serial special "
+    "standard summar symbol synchron token util vector visual"
+).split()
+BRITISH = re.compile(
+    rf"(?:{'|'.join(_VERBS)})is(?:e[drs]?|ers|ing|ations?)(?![a-z])"
+    r"|(?:anal|paral|catal)ys(?:e[dr]?|ers|ing)(?![a-z])"
+    r"|(?:behavi|col|endeav|fav|flav|harb|hon|hum|lab|neighb|rum)our"
+    r"|(?:cancel|chann|equal|jewel|label|level|marvel|model|signal|total|travel|tunnel)l(?:ed|ing|er|ous)"
+    r"|(?<![a-z])(?:centre|fibre|litre|metre|theatre)[ds]?(?![a-z])"
+    r"|(?:analogue|catalogue|dialogue)|(?:defence|licence|offence|pretence)"
+    r"|(?<![a-z])(?:burnt|dreamt|leapt|learnt|(?:mis)?spelt|spoilt|whilst|amongst)(?![a-z])"
+    r"|(?<![a-z])(?:artefact|cheque|fulfil(?![a-z])|grey|judgement|programmes?(?![a-z])|sceptic|skilful|tyre|(?:un)?ageing)"
+)
+EXCEPTIONS = re.compile(
+    r"([\"'`])(?:licence|changed_neighbours)\1"  # keys of bundle.json, formats 1 and 2
+    r"|lexicon_licence"  # a file of a bundle
+    r"|catalogue==|resources[/.]catalogue"  # a package, and a module of ours
+    r"|```console.*?```",  # output with words of the vocabulary
+    flags=re.DOTALL,
+)
+PROSE = "src/**/*.py src/**/*.yaml docs/*.md *.md examples/*.sh Makefile scripts/*.py scripts/*.sh".split()
+
+
+def find_british(text: str) -> list[str]:
+    """The British spellings of a text."""
+    return sorted(set(BRITISH.findall(EXCEPTIONS.sub("", text).lower())))
+
+
+@pytest.mark.parametrize(
+    "word",
+    "normalise _tokeniser organisation summarised RECOGNISERS analyse analysed colour COLOURS neighbouring centre grey "
+    "learnt misspelt labelled modelling travelled judgement catalogue licence defence behaviour programme".split(),
+)
+def test_british_spelling_is_found(word: str) -> None:
+    assert find_british(f"a {word} b")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "analyses analysis emphasis promise raised otherwise noise precise surprised pairwise revised exercise",
+        "four hour our your source course tour programmer programmed center parameter perimeter label label_ed model",
+        "spelled learned realistic optimistic minimal dialog catalog license excellent",
+        'values["licence"], `changed_neighbours`, lexicon_licence.txt, textveil.resources.catalogue',
+        "```console\n$ textveil obfuscate\nhonoured colours\n```",
+    ],
+)
+def test_american_spelling_and_keys_of_formats_are_allowed(text: str) -> None:
+    assert find_british(text) == []
+
+
+def test_prose_and_identifiers_have_american_spelling() -> None:
+    paths = [path for pattern in PROSE for path in ROOT.glob(pattern)]
+    assert len(paths) > 150
+    report({path: find_british(path.read_text(encoding="utf-8")) for path in paths})
