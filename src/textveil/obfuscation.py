@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import platform
-from collections import Counter
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,14 +22,18 @@ from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate
-from textveil.errors import ParameterError, ProfileError
+from textveil.errors import BudgetError, ParameterError, ProfileError
 from textveil.jobs import FileJob, JobOptions, JobReport
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
+from textveil.language.codes import find_codes, merge_codes
+from textveil.language.gaps import clean_gap, count_symbols, is_clean
+from textveil.language.plain_stopwords import mark_plain_stopwords
 from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Chunk, Document, spoken
+from textveil.language.text import Chunk, Document, Span, spoken
 from textveil.mechanisms import MECHANISMS, Mechanism, Request
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally, Terms
+from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
+from textveil.privacy.budget import Budget, Length
+from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
@@ -53,7 +60,42 @@ class _Planned(NamedTuple):
     chunk: Chunk
     row: int
     share: float
+    given: float
+    """The share before it was cut down to the largest one."""
     outcome: Outcome
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What is to become of a document."""
+
+    document: Document
+    scores: Sequence[Score]
+    kept: Sequence[bool]
+    """Which words are stopwords that are kept."""
+    shares: Sequence[float]
+    """The share of every word."""
+    epsilon: float
+    codes: Mapping[Chunk, Span]
+    """The chunks that are codes, with their offsets."""
+    chunks: list[_Planned] = field(default_factory=list)
+
+    def span(self, chunk: Chunk) -> Span:
+        """The offsets of a chunk in the text."""
+        return self.codes.get(chunk) or self.document.span(chunk)
+
+    def count_symbols(self) -> int:
+        """The number of characters between chunks that are neither space nor punctuation."""
+        if self.document.text.isascii() and not _ASCII_SYMBOLS.search(self.document.text):
+            return 0
+        done, symbols = 0, 0
+        for start, stop in (*(self.span(planned.chunk) for planned in self.chunks), (len(self.document.text),) * 2):
+            symbols += count_symbols(self.document.text[done:start])
+            done = stop
+        return symbols
+
+
+_ASCII_SYMBOLS = re.compile(r"[$+<=>^`|~\x00-\x08\x0e-\x1b\x7f]")
 
 
 class Obfuscator:
@@ -70,11 +112,15 @@ class Obfuscator:
         mechanism_options: Options of a mechanism that is given by name.
         profile: What happens to words that cannot be perturbed, and what may be claimed.
         stopwords: ``keep`` or ``perturb``; by default the profile decides.
+        keep_emoji: Keep emoji between words; by default the profile ``strict`` drops them, with all other symbols.
+        largest_share: The largest share of a chunk. What a chunk would get beyond it is not spent. By default it is the
+            share at which half of the words return, computed from the bundle; ``math.inf`` lifts it. The profile
+            ``paper`` has none.
         seed: Makes the noise repeatable, and so predictable. Leave it out to protect real texts.
 
-    >>> result = Obfuscator(seed=7).obfuscate("The tea was lovely.", epsilon=1000)
-    >>> result.text
-    'The tea was lovely.'
+    >>> result = Obfuscator(seed=7, largest_share=math.inf).obfuscate("The tea was lovely.", epsilon=1000)
+    >>> result.text, result.outcome.value
+    ('The tea was lovely.', 'returned')
     >>> [(chunk.original, chunk.outcome.value) for chunk in result.chunks]
     [('The', 'kept_stopword'), ('tea', 'perturbed'), ('was', 'kept_stopword'), ('lovely', 'perturbed')]
     """
@@ -91,6 +137,8 @@ class Obfuscator:
         mechanism_options: Mapping[str, Any] | None = None,
         profile: str = STRICT.name,
         stopwords: Stopwords | None = None,
+        keep_emoji: bool = False,
+        largest_share: float | None = None,
         seed: int | None = None,
     ) -> None:
         self.profile = load_profile(profile)
@@ -116,7 +164,8 @@ class Obfuscator:
                 f"The `mechanism` was built on other vectors than those of the bundle for {decomposer.name!r}. "
                 f"Build it with bundle.vectors({decomposer.name!r}), or give its name."
             )
-        self._kept = ENGLISH if self.stopwords == "keep" else frozenset()
+        self._keep_emoji = keep_emoji
+        self.largest_share = self._choose_largest_share(largest_share)
         self._documents = count()
         self.terms = self._state_terms(data_independent=data_independent)
 
@@ -124,10 +173,38 @@ class Obfuscator:
         axes = ", ".join(method.description for method in (self._decomposer, self._distributor, self._mechanism))
         return f"Obfuscator({self.bundle.manifest.name!r}, {axes}, profile {self.profile.name!r})"
 
+    def _choose_largest_share(self, wanted: float | None) -> float:
+        if wanted is not None:
+            if isinstance(wanted, bool) or not isinstance(wanted, Real) or not wanted > 0:
+                raise ParameterError(f"`largest_share` must be a positive number. Got {wanted!r} instead.")
+            return float(wanted)
+        return self.find_shares()[f"{LARGEST_RATE:g}"] if self.profile.caps_shares else math.inf
+
+    def find_shares(self) -> dict[str, float]:
+        """The shares at which words return at a small and at a large rate, by the rate.
+
+        They are found by simulation on the words of the bundle, by their frequency, once per bundle and mechanism.
+        """
+        mechanism, decomposition = self._mechanism, self._decomposer.name
+
+        def compute() -> dict[str, float]:
+            entries = draw_entries(mechanism, self.bundle.counts(decomposition))
+            return {f"{rate:g}": find_share(mechanism, rate, entries) for rate in (SMALLEST_RATE, LARGEST_RATE)}
+
+        name = json.dumps(["shares", mechanism.as_dict()], sort_keys=True)
+        return self.bundle.find_figures(decomposition, name, compute)
+
+    def choose_budget(self, budget: Budget) -> Budget:
+        """The budget with its meaning per word settled by the profile."""
+        return self.profile.choose_budget(budget)
+
     def obfuscate(
         self, text: str, *, epsilon: float | None = None, epsilon_per_word: float | None = None
     ) -> Obfuscation:
-        """Obfuscate one text with the budget ``epsilon``, or ``epsilon_per_word`` times its number of words."""
+        """Obfuscate one text with the budget ``epsilon``, or ``epsilon_per_word`` times its number of words.
+
+        Kept stopwords do not count.
+        """
         if not isinstance(text, str):
             raise ParameterError(f"A text must be a string. Got {type(text).__name__} instead.")
         return next(self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word))
@@ -138,6 +215,8 @@ class Obfuscator:
         *,
         epsilon: float | None = None,
         epsilon_per_word: float | None = None,
+        length: Length | None = None,
+        budget: Budget | None = None,
         batch_size: int = BATCH_SIZE,
         first_document: int | None = None,
     ) -> Iterator[Obfuscation]:
@@ -146,19 +225,42 @@ class Obfuscator:
         Args:
             texts: Any iterable, read a batch at a time. ``None`` is a missing text and gets a result, too.
             epsilon: The budget of every single text.
-            epsilon_per_word: The budget of a text per word of its own; instead of ``epsilon``.
+            epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
+            length: The words that ``epsilon_per_word`` is multiplied by: a text's ``own``, or the ``average`` of all
+                texts, as in the paper. By default the profile decides.
+            budget: All of this in one object, instead.
             batch_size: The number of texts to work on together. With a seed, results do not depend on it.
             first_document: The number of the first text, which with a seed selects its noise. By default the texts of
                 an Obfuscator are numbered on from 0.
         """
-        budget = Budget(epsilon, epsilon_per_word)
+        if budget is not None and (epsilon, epsilon_per_word, length) != (None, None, None):
+            raise BudgetError("Set `budget`, or `epsilon` and the like, not both.")
+        chosen = self.build_budget(epsilon, epsilon_per_word, length) if budget is None else self.choose_budget(budget)
         check_batch_size(batch_size)
-        if isinstance(texts, str | bytes):
-            raise ParameterError("`texts` must be several texts. For a single one, call obfuscate.")
+        if isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns"):
+            raise ParameterError(
+                "`texts` must be several texts: a list, a column of a table, or another iterable of strings. "
+                "For a single text, call obfuscate."
+            )
+        if chosen.needs_average:
+            texts = list(texts)
+            chosen = chosen.resolve(text for text in texts if isinstance(text, str))
         if first_document is not None and first_document < 0:
             raise ParameterError(f"`first_document` must be 0 or more. Got {first_document} instead.")
         numbers = self._documents if first_document is None else count(first_document)
-        return self._obfuscate_batches(texts, budget, batch_size, numbers)
+        return self._obfuscate_batches(texts, chosen, batch_size, numbers)
+
+    def build_budget(
+        self, epsilon: float | None = None, epsilon_per_word: float | None = None, length: str | None = None
+    ) -> Budget:
+        """A budget that the profile allows; the error for a wrong one says what this bundle supports."""
+        try:
+            return self.choose_budget(Budget(epsilon, epsilon_per_word, length))  # type: ignore[arg-type] # checked
+        except BudgetError as error:
+            low, high = self.find_shares().values()
+            raise BudgetError(
+                f"{error} With this bundle, {low:.2g} per word hides nearly every word; at {high:.2g}, half return."
+            ) from error
 
     def obfuscate_file(
         self,
@@ -167,6 +269,7 @@ class Obfuscator:
         *,
         epsilon: float | None = None,
         epsilon_per_word: float | None = None,
+        length: Length | None = None,
         column: str = TEXT_COLUMN,
         outcome_column: str | None = OUTCOME_COLUMN,
         format: str | None = None,  # noqa: A002 # what users call it
@@ -182,7 +285,8 @@ class Obfuscator:
             source: The file to read: txt (a document per line), csv, tsv, jsonl or parquet, also compressed.
             target: The file to write; it gets its name when it is complete.
             epsilon: The budget of every document.
-            epsilon_per_word: The budget per word; instead of ``epsilon``.
+            epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
+            length: The words that ``epsilon_per_word`` is multiplied by; see :meth:`obfuscate_all`.
             column: The column with the texts.
             outcome_column: The column to write each row's outcome to; ``None`` writes none.
             format: The format, if the name of the file does not tell it.
@@ -193,7 +297,7 @@ class Obfuscator:
             progress: Called with how far the work is.
         """
         options = JobOptions(
-            Budget(epsilon, epsilon_per_word),
+            self.build_budget(epsilon, epsilon_per_word, length),
             Layout(column, outcome_column, format),
             batch_size,
             overwrite,
@@ -206,110 +310,134 @@ class Obfuscator:
     ) -> Iterator[Obfuscation]:
         for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
             documents = [Document.parse(text or "") for text in batch]
-            takes_part = [[word not in self._kept for word in document.words] for document in documents]
-            budgets = [budget.of(sum(takes)) for takes in takes_part]
             scores = self._distributor.score(documents)
             chunks = self._decomposer.decompose(documents)
-            plans = [self._plan(*parts) for parts in zip(documents, chunks, scores, takes_part, budgets, strict=True)]
+            kept = self._mark_kept(documents)
+            plans = [self._plan(*parts, budget) for parts in zip(documents, chunks, scores, kept, strict=True)]
             chosen = self._mechanism.perturb([self._request(plan, next(numbers)) for plan in plans])
-            for text, *parts in zip(batch, documents, scores, plans, chosen, budgets, strict=True):
-                yield self._finish(*parts, missing=text is None)
+            for text, plan, rows in zip(batch, plans, chosen, strict=True):
+                yield self._finish(plan, rows, budget, missing=text is None)
+
+    def _mark_kept(self, documents: Sequence[Document]) -> list[list[bool]]:
+        """For every word of every document, whether it is a stopword that is kept."""
+        if self.stopwords == "perturb":
+            return [[False] * len(document.words) for document in documents]
+        if self.profile.guards_form:
+            return mark_plain_stopwords(documents)
+        return [[word in ENGLISH for word in document.words] for document in documents]
 
     def _plan(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        scores: Sequence[Score],
-        takes_part: Sequence[bool],
-        budget: float,
-    ) -> list[_Planned]:
+        self, document: Document, chunks: Sequence[Chunk], scores: Sequence[Score], kept: Sequence[bool], budget: Budget
+    ) -> _Plan:
         """Decide, before any noise is drawn, what is to become of every chunk."""
-        shares = (
-            allocate(scores, takes_part, budget=budget, invert=self._distributor.invert, missing=self.profile.missing)
-            if any(takes_part)
-            else [0.0] * len(scores)
-        )
-        plan: list[_Planned] = []
         if [chunk.start for chunk in chunks] + [len(document.words)] != [0, *(chunk.stop for chunk in chunks)]:
             raise RuntimeError  # a decomposer's mistake would spend more than the budget, or leave words out
-        for chunk in chunks:
-            plan += self._plan_chunk(document, chunk, shares)
+        takes_part = [not keeps for keeps in kept]
+        epsilon = budget.of(sum(takes_part))
+        shares = [0.0] * len(scores)
+        if any(takes_part):
+            shares = allocate(
+                scores,
+                takes_part,
+                budget=epsilon,
+                invert=self._distributor.invert,
+                missing=self.profile.missing,
+                filler=self._distributor.unscored,
+            )
+        codes = find_codes(document) if self.profile.guards_form else []
+        plan = _Plan(document, scores, kept, shares, epsilon, {code.chunk: (code.start, code.stop) for code in codes})
+        for chunk in merge_codes(chunks, codes) if codes else chunks:
+            plan.chunks += self._plan_chunk(plan, chunk)
         return plan
 
-    def _plan_chunk(self, document: Document, chunk: Chunk, shares: Sequence[float]) -> Iterator[_Planned]:
-        row = self._vectors.find(document.key(chunk))
-        share = math.fsum(shares[chunk.start : chunk.stop])
-        if all(word in self._kept for word in document.words[chunk.start : chunk.stop]):
-            yield _Planned(chunk, row, share, Outcome.KEPT_STOPWORD)
-        elif row == UNKNOWN and chunk.size > 1 and self.profile.backs_off:
+    def _plan_chunk(self, plan: _Plan, chunk: Chunk) -> Iterator[_Planned]:
+        document, is_code = plan.document, chunk in plan.codes
+        row = self._vectors.find(document.key(chunk)) if not is_code or chunk.size == 1 else UNKNOWN
+        if all(plan.kept[chunk.start : chunk.stop]):
+            yield _Planned(chunk, row, 0.0, 0.0, Outcome.KEPT_STOPWORD)
+            return
+        if row == UNKNOWN and chunk.size > 1 and not is_code and self.profile.backs_off:
             for part in back_off(
                 document, chunk, known=self._vectors, longest=self._vectors.longest, stopwords=ENGLISH
             ):
-                yield from self._plan_chunk(document, part, shares)
-        elif row == UNKNOWN:
-            yield _Planned(
-                chunk, row, share, Outcome.KEPT_UNKNOWN if self.profile.releases_unperturbed else Outcome.DRAWN
-            )
+                yield from self._plan_chunk(plan, part)
+            return
+        given = math.fsum(plan.shares[chunk.start : chunk.stop])
+        share = min(given, self.largest_share)
+        released = self.profile.releases_unperturbed
+        if row == UNKNOWN:
+            outcome = Outcome.KEPT_UNKNOWN if released else Outcome.DRAWN
         elif share == 0:
-            yield _Planned(
-                chunk, row, share, Outcome.KEPT_NO_SHARE if self.profile.releases_unperturbed else Outcome.DRAWN
-            )
+            outcome = Outcome.KEPT_NO_SHARE if released else Outcome.DRAWN
         else:
-            yield _Planned(chunk, row, share, Outcome.PERTURBED)
+            outcome = Outcome.PERTURBED
+        yield _Planned(chunk, row, share, given, outcome)
 
-    def _request(self, plan: Sequence[_Planned], number: int) -> Request:
+    def _request(self, plan: _Plan, number: int) -> Request:
         """What the mechanism is asked for one document."""
-        asked = [planned for planned in plan if not planned.outcome.in_clear]
+        asked = [planned for planned in plan.chunks if not planned.outcome.in_clear]
         return Request(
             np.array([planned.row for planned in asked], dtype=np.int64),
             np.array([planned.share for planned in asked], dtype=np.float64),
             self.randomness.stream(number),
         )
 
-    def _finish(
-        self,
-        document: Document,
-        scores: Sequence[Score],
-        plan: Sequence[_Planned],
-        rows: RowNumbers,
-        budget: float,
-        *,
-        missing: bool,
-    ) -> Obfuscation:
+    def _finish(self, plan: _Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""
         chosen = iter(rows.tolist())
-        replacements = [
-            None if planned.outcome.in_clear else spoken(self._vectors.entries[next(chosen)]) for planned in plan
+        entries = [None if planned.outcome.in_clear else self._vectors.entries[next(chosen)] for planned in plan.chunks]
+        replacements = [None if entry is None else spoken(entry) for entry in entries]
+        returned = [
+            planned.chunk.size
+            for planned, entry in zip(plan.chunks, entries, strict=True)
+            if entry is not None and entry.lower() == plan.document.key(planned.chunk)
         ]
-        outcome = DocumentOutcome.MISSING if missing else DocumentOutcome.of([planned.outcome for planned in plan])
-        return Obfuscation(
-            self._write_text(document, plan, replacements),
-            outcome,
-            tuple(_describe_chunks(document, scores, plan, replacements)),
-            Certificate(self.terms, budget, self._count(document, scores, plan, outcome)),
-        )
+        text, dropped = self._write_text(plan, replacements)
+        tally = self._count(plan, sum(returned), dropped)
+        unchanged = len(returned) == sum(entry is not None for entry in entries)
+        outcome = DocumentOutcome.of([planned.outcome for planned in plan.chunks], unchanged=unchanged)
+        outcome = DocumentOutcome.MISSING if missing else outcome
+        tally.documents[outcome] += 1
+        certificate = Certificate(self.terms, budget, tally)
+        return Obfuscation(text, outcome, tuple(_describe_chunks(plan, replacements)), certificate)
 
-    def _write_text(self, document: Document, plan: Sequence[_Planned], replacements: Sequence[str | None]) -> str:
-        """Put the text together again."""
-        if self.profile.keeps_gaps:
-            return document.assemble([planned.chunk for planned in plan], replacements)
-        return " ".join(replacement for replacement in replacements if replacement is not None)
+    def _write_text(self, plan: _Plan, replacements: Sequence[str | None]) -> tuple[str, int]:
+        """Put the text together again; with the number of characters between words that were dropped."""
+        if not self.profile.keeps_gaps:
+            return " ".join(replacement for replacement in replacements if replacement is not None), 0
+        document = plan.document
+        spans = [plan.span(planned.chunk) for planned in plan.chunks]
+        if not self.profile.guards_form or is_clean(document.text):
+            return document.assemble(spans, replacements), 0
+        dropped = 0
 
-    def _count(
-        self, document: Document, scores: Sequence[Score], plan: Sequence[_Planned], outcome: DocumentOutcome
-    ) -> Tally:
-        """Count what became of the document's words."""
-        tally = Tally(documents=Counter([outcome]), largest_total=math.fsum(planned.share for planned in plan))
-        for planned in plan:
+        def write_gap(gap: str) -> str:
+            nonlocal dropped
+            cleaned = clean_gap(gap, keep_emoji=self._keep_emoji)
+            dropped += len(gap) - len(cleaned)
+            return cleaned
+
+        return document.assemble(spans, replacements, write_gap), dropped
+
+    def _count(self, plan: _Plan, returned: int, dropped: int) -> Tally:
+        """Count what became of a document's words."""
+        tally = Tally(dropped_symbols=dropped, returned=returned, largest_budget=plan.epsilon)
+        for planned in plan.chunks:
             tally.words[planned.outcome] += planned.chunk.size
-        pairs = zip(document.words, scores, strict=True)
-        tally.unscored = sum(score is None and word not in self._kept for word, score in pairs)
+            if planned.share < planned.given:
+                tally.capped += planned.chunk.size
+        chosen = sum(tally.words[outcome] for outcome in Outcome if not outcome.in_clear)
+        if chosen:
+            tally.return_bands[name_band(returned, chosen)] += 1
+        tally.largest_spent = math.fsum(planned.share for planned in plan.chunks)
+        pairs = zip(plan.kept, plan.scores, strict=True)
+        tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
         if self.profile.keeps_gaps:
-            tally.symbols = document.count_symbols()
+            tally.symbols = plan.count_symbols() - dropped
         return tally
 
     def _state_terms(self, *, data_independent: bool) -> Terms:
-        public = "public given the kept stopwords" if self._kept else "public"
+        public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
         mechanism = self._mechanism
         return Terms(
             profile=self.profile,
@@ -318,6 +446,8 @@ class Obfuscator:
             mechanism={**mechanism.as_dict(), "guarantee": mechanism.guarantee, "index": mechanism.index},
             allocation=public if data_independent else "data-dependent",
             stopwords=self.stopwords,
+            emoji="keep" if self._keep_emoji or not self.profile.guards_form else "drop",
+            largest_share=self.largest_share if math.isfinite(self.largest_share) else None,
             randomness={"source": self.randomness.source, "predictable": self.randomness.predictable},
             distance=self.bundle.distance(self._decomposer.name),
             bundle={
@@ -336,14 +466,13 @@ class Obfuscator:
         )
 
 
-def _describe_chunks(
-    document: Document, scores: Sequence[Score], plan: Sequence[_Planned], replacements: Sequence[str | None]
-) -> Iterator[ObfuscatedChunk]:
-    for planned, replacement in zip(plan, replacements, strict=True):
+def _describe_chunks(plan: _Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
+    for planned, replacement in zip(plan.chunks, replacements, strict=True):
+        start, stop = plan.span(planned.chunk)
         yield ObfuscatedChunk(
             planned.chunk,
-            document.written(planned.chunk),
-            tuple(scores[planned.chunk.start : planned.chunk.stop]),
+            plan.document.text[start:stop],
+            tuple(plan.scores[planned.chunk.start : planned.chunk.stop]),
             planned.share,
             planned.outcome,
             replacement,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
+from textveil.bundles.distances import measure_distances, sample_rows
 from textveil.bundles.vectors import Matrix, RowNumbers, Vectors
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
@@ -18,8 +19,6 @@ from textveil.registry import unknown_name
 from textveil.storage.atomic import writing_folder
 from textveil.storage.hashing import hash_file
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_SAMPLE = 1000
 _COPY_ROWS = 16_384
 _BATCH_ROWS = 64
 
@@ -185,33 +184,9 @@ def _hash_files(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): hash_file(path) for path in files}
 
 
-def measure_distances(vectors: Vectors) -> dict[str, Any]:
-    """Quantiles of three distances: between two entries, to the nearest other entry, and to the center.
-
-    They are measured on a sample of every k-th entry, at most a thousand. Pairs are pairs of the sample; the nearest
-    entry is searched among all. The center is the position of words that are not in the vocabulary.
-    """
-    matrix = vectors.matrix
-    sample = _sample_rows(len(matrix))
-    norms = np.einsum("ij,ij->i", matrix, matrix)
-    pairs = np.empty((len(sample), len(sample)), dtype=np.float32)
-    nearest = np.empty(len(sample), dtype=np.float32)
-    for place, row in enumerate(sample):
-        squared = norms + norms[row] - 2 * (matrix @ matrix[row])
-        squared[row] = np.inf
-        nearest[place] = squared.min()
-        pairs[place] = squared[sample]
-    measured = {
-        "pairs": np.sqrt(np.maximum(pairs[np.isfinite(pairs)], 0)),
-        "nearest": np.sqrt(np.maximum(nearest[np.isfinite(nearest)], 0)),
-        "center": np.linalg.norm(matrix[sample] - vectors.center, axis=1),
-    }
-    return {"metric": "euclidean", **{kind: _quantiles(distances) for kind, distances in measured.items()}}
-
-
 def measure_changed_neighbors(exact: npt.NDArray[Any], stored: Matrix) -> float:
     """The share of entries whose nearest neighbor changes by storing the vectors, in a sample of at most a thousand."""
-    sample = _sample_rows(len(stored))
+    sample = sample_rows(len(stored))
     changed = np.mean(_find_neighbors(exact, sample) != _find_neighbors(stored, sample))
     return round(float(changed), 4)
 
@@ -227,13 +202,3 @@ def _find_neighbors(matrix: npt.NDArray[Any], sample: RowNumbers) -> RowNumbers:
         scores[np.arange(len(some)), some] = -np.inf
         nearest[start : start + len(some)] = scores.argmax(axis=1)
     return nearest
-
-
-def _sample_rows(rows: int) -> RowNumbers:
-    return np.linspace(0, rows - 1, num=min(_SAMPLE, rows), dtype=np.int64)
-
-
-def _quantiles(distances: npt.NDArray[Any]) -> dict[str, float]:
-    if len(distances) == 0:
-        return {}
-    return {str(quantile): round(float(np.quantile(distances, quantile)), 4) for quantile in QUANTILES}

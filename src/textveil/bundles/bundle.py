@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -25,17 +25,21 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
+from textveil.bundles.distances import measure_distances
 from textveil.bundles.vectors import Matrix, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
 from textveil.language.words import WORD
 from textveil.registry import unknown_name
+from textveil.storage.figures import find_figures
 from textveil.storage.hashing import hash_file
 
 FORMAT_VERSION = 2
 MANIFEST = "bundle.json"
 DEFAULT_BUNDLE = "en"
 SHIPPED = Path(__file__).parent
+FIGURES_VERSION = 1
+"""Changes whenever figures are computed in another way."""
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
 STORAGES: tuple[Storage, ...] = get_args(Storage)
@@ -200,8 +204,21 @@ class Bundle:
         return tuple(self.manifest.vectors)
 
     def distance(self, decomposition: str) -> Mapping[str, Any]:
-        """The quantiles of the distances between the entries of a vocabulary."""
-        return cast("Mapping[str, Any]", self.manifest.vectors[decomposition].get("distance", {}))
+        """The quantiles of the distances between the entries of a vocabulary, computed from its vectors."""
+        return self.find_figures(decomposition, "distance", lambda: measure_distances(self.vectors(decomposition)))
+
+    def find_figures(self, decomposition: str, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Figures that depend on nothing but the vectors of a decomposition; computed once, then cached.
+
+        Args:
+            decomposition: The decomposition.
+            name: The name of the figures, with everything else that they depend on.
+            compute: Computes them.
+        """
+        self.vectors(decomposition)  # checks the files against their hashes
+        files = {path: digest for path, digest in self.manifest.files.items() if path.startswith(f"{decomposition}/")}
+        key = hashlib.sha256(json.dumps([FIGURES_VERSION, name, sorted(files.items())]).encode()).hexdigest()
+        return find_figures(key, SHIPPED / "figures.json", compute)
 
     def vectors(self, decomposition: str) -> Vectors:
         """The vectors of a decomposition."""

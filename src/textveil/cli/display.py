@@ -34,7 +34,9 @@ def explain(result: Obfuscation) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=f"budget {result.certificate.budget:g}, profile {result.certificate.terms.profile.name}")
+    table = Table(
+        title=f"budget {result.certificate.tally.largest_budget:g}, profile {result.certificate.terms.profile.name}"
+    )
     table.add_column("chunk")
     table.add_column("scores", justify="right")
     table.add_column("share", justify="right")
@@ -108,15 +110,44 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
     ]
     if unusual:
         lines.append(f"documents      {', '.join(unusual)}")
-    average = certificate.average_length
-    derived = f" (average length {average:.1f} words)" if average is not None else ""
-    lines.append(f"budget         {certificate.budget:g} per document{derived}")
+    if chosen := sum(tally.words[outcome] for outcome in Outcome if not outcome.in_clear):
+        lines.append(
+            f"returned       {tally.returned / chosen:.1%} of the perturbed words; verbatim: "
+            f"{tally.return_bands['100%']:,} documents; 80% or more: {tally.return_bands['80% or more']:,}"
+        )
+    lines.append(f"budget         {describe_budget(certificate)}")
     lines.append(f"profile        {profile.name}: {profile.claim}")
     lines.append(f"not protected  {'; '.join(certificate.not_protected)}")
     return lines
 
 
-def warn_of_clear_words(certificate: Certificate) -> str | None:
-    """A warning if words other than stopwords were released in clear."""
-    clear = sum(certificate.tally.words[outcome] for outcome in (Outcome.KEPT_UNKNOWN, Outcome.KEPT_NO_SHARE))
-    return f"Warning: words released in clear that are not stopwords (profile paper): {clear}" if clear else None
+def describe_budget(certificate: Certificate) -> str:
+    """The budget in a few words."""
+    budget, cap = certificate.budget, certificate.terms.largest_share
+    limit = "" if cap is None else f", at most {cap:.3g} per chunk"
+    if budget.epsilon is not None:
+        return f"{budget.epsilon:g} per document{limit}"
+    if budget.average_length is not None:
+        return f"{budget.epsilon_per_word:g} per word of the average length, {budget.average_length:.1f} words{limit}"
+    return f"{budget.epsilon_per_word:g} per word that is perturbed{limit}"
+
+
+def list_warnings(certificate: Certificate) -> list[str]:
+    """What a user must know even without a summary."""
+    tally, warnings = certificate.tally, []
+    if clear := tally.words[Outcome.KEPT_UNKNOWN] + tally.words[Outcome.KEPT_NO_SHARE]:
+        warnings.append(f"Warning: words released in clear that are not stopwords (profile paper): {clear}")
+    if tally.capped:
+        warnings.append(
+            f"Warning: the budget is too large for {tally.capped:,} words. Their shares were limited to "
+            f"{certificate.terms.largest_share:.3g}, at which half of the words return; the rest is not spent. "
+            "To lift the limit: --largest-share inf"
+        )
+    if returned := tally.documents[DocumentOutcome.RETURNED]:
+        warnings.append(f"Warning: documents that came back unchanged (outcome 'returned'): {returned:,}")
+    if certificate.budget.average_length is not None:
+        warnings.append(
+            "Warning: the average length decides every budget, so short documents get large shares and one long "
+            "document changes all others. Use --length own, unless you repeat the paper."
+        )
+    return warnings

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.cli.display import explain, showing_progress, summarize, warn_of_clear_words
+from textveil.cli.display import explain, list_warnings, showing_progress, summarize
 from textveil.cli.method_options import choose_options, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError
-from textveil.jobs import Budget, FileJob, JobOptions, StreamJob, check_free
+from textveil.jobs import FileJob, JobOptions, StreamJob, check_free
 from textveil.language.batches import BATCH_SIZE
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.profiles import PROFILES, STRICT
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
@@ -53,7 +53,22 @@ def obfuscate(
     *,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The budget of a document.")] = None,
     epsilon_per_word: Annotated[
-        float | None, typer.Option(help="The budget per word; a document gets this times the average length.")
+        float | None,
+        typer.Option(help="The budget per word; a document gets this times its own number of words to perturb."),
+    ] = None,
+    length: Annotated[
+        str | None,
+        typer.Option(
+            help="For --epsilon-per-word: multiply by a document's own length, or by the average of all (as the paper "
+            "does; short documents then come back nearly unchanged). By default own; average with --profile paper."
+        ),
+    ] = None,
+    largest_share: Annotated[
+        float | None,
+        typer.Option(
+            help="The largest share of a word or expression; the rest is not spent. By default the share at which half "
+            "of the words return; inf lifts the limit."
+        ),
     ] = None,
     input_file: Annotated[
         str | None,
@@ -89,6 +104,9 @@ def obfuscate(
     ] = DISTRIBUTION,
     mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    keep_emoji: Annotated[
+        bool, typer.Option("--keep-emoji", help="Keep emoji; by default they are dropped (profile strict).")
+    ] = False,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[
         int | None, typer.Option(help="Make the noise repeatable, and so predictable. For experiments only.")
@@ -120,7 +138,6 @@ def obfuscate(
     """
     if sys.stdout is None:
         raise ParameterError("Standard output is closed.")
-    budget = Budget(epsilon, epsilon_per_word)
     words = _choose_text(text, input_file)
     _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
     obfuscator = _build_obfuscator(
@@ -131,8 +148,11 @@ def obfuscate(
         method_options,
         profile=profile,
         stopwords=stopwords,
+        keep_emoji=keep_emoji,
+        largest_share=largest_share,
         seed=seed,
     )
+    budget = obfuscator.build_budget(epsilon, epsilon_per_word, length)
     if words is not None:
         if certificate is not None:
             check_free(certificate, overwrite=overwrite)
@@ -153,7 +173,7 @@ def obfuscate(
     if not quiet:
         for line in summarize(finished.certificate, finished.seconds):
             report(line)
-    if warning := warn_of_clear_words(finished.certificate):
+    for warning in list_warnings(finished.certificate):
         report(warning)
 
 
@@ -218,16 +238,14 @@ def _check_combination(
 def _obfuscate_text(
     obfuscator: Obfuscator, text: str, budget: Budget, *, explained: bool, as_json: bool
 ) -> Certificate:
-    resolved = budget.resolve([text])
-    result = obfuscator.obfuscate(text, epsilon=resolved.epsilon)
-    certificate = replace(result.certificate, average_length=resolved.average_length)
+    result = next(obfuscator.obfuscate_all([text], budget=budget))
     if as_json:
-        typer.echo(json.dumps({**result.as_dict(), "certificate": certificate.as_dict()}, indent=2))
+        typer.echo(json.dumps(result.as_dict(), indent=2))
     else:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
         typer.echo(result.text)
     if explained:
         explain(result)
-    if warning := warn_of_clear_words(certificate):
+    for warning in list_warnings(result.certificate):
         report(warning)
-    return certificate
+    return result.certificate

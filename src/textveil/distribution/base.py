@@ -25,6 +25,8 @@ class Distributor(Method):
     """Whether the scores depend on nothing but the number of words."""
     invert: bool = False
     """Whether a higher score must mean a smaller share."""
+    unscored: float = 0.0
+    """The score that the paper gives a word without one."""
 
     @abstractmethod
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:

@@ -35,6 +35,7 @@ class CachedDistributor(Distributor):
         self.name = distributor.name
         self.data_independent = distributor.data_independent
         self.invert = distributor.invert
+        self.unscored = distributor.unscored
         self._kept = ScoreCache(folder, self.identity)
 
     def as_dict(self) -> dict[str, Any]:

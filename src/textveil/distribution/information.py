@@ -18,7 +18,7 @@ from textveil.language.text import Document
 from textveil.resources import find
 
 WITHOUT_SENSE = 1.0
-"""The score of a word without a sense, and of adjectives and adverbs, which have no counts."""
+"""The paper's score of a word without a sense; adjectives and adverbs have no counts, and so none either."""
 
 _PARTS = {"JJ": "a", "NN": "n", "RB": "r", "VB": "v"}
 _WITHOUT_CONTENT = ("a", "r")
@@ -45,7 +45,7 @@ class InformationContent(Distributor):
 
     name = "ic"
     invert = True
-
+    unscored = WITHOUT_SENSE
     options = (TAGGER_OPTION,)
     tagger: str
 
@@ -81,7 +81,7 @@ class InformationContent(Distributor):
     def _score(self, document: Document, parts: Iterable[str | None]) -> list[Score]:
         tagged = list(zip(document.words, parts, strict=True))
         choices = {word: self._look_up(*word) for word in dict.fromkeys(tagged)}
-        scores = dict.fromkeys(choices, WITHOUT_SENSE)
+        scores: dict[tuple[str, str | None], Score] = dict.fromkeys(choices)
         several = {word: choice for word, choice in choices.items() if choice is not None}
         if several:
             scores.update(zip(several, self._choose(list(several.values()), document.words), strict=True))

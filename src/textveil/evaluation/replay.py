@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def replay(
     """
     obfuscator = _build_obfuscator(certificate.terms, bundle, model)
     results: list[Obfuscation] = []
-    for result in obfuscator.obfuscate_all(texts, epsilon=certificate.budget, first_document=0):
+    for result in obfuscator.obfuscate_all(texts, budget=certificate.budget, first_document=0):
         results.append(result)
         if len(results) % 100 == 0:
             progress("obfuscating again", len(results), len(results) / len(texts))
@@ -69,6 +70,8 @@ def _build_obfuscator(terms: Terms, bundle: Bundle | str | Path, model: str | Pa
         mechanism_options=_options(MECHANISMS, terms.mechanism),
         profile=terms.profile.name,
         stopwords=terms.stopwords,
+        keep_emoji=terms.emoji == "keep",
+        largest_share=math.inf if terms.largest_share is None else terms.largest_share,
         seed=SEED,
     )
     for axis in ("decomposition", "distribution", "mechanism"):

@@ -3,14 +3,11 @@
 from textveil.jobs.file import FileJob
 from textveil.jobs.options import JobOptions, JobReport, check_free
 from textveil.jobs.stream import StreamJob
-from textveil.privacy.budget import Budget, ResolvedBudget
 
 __all__ = [
-    "Budget",
     "FileJob",
     "JobOptions",
     "JobReport",
-    "ResolvedBudget",
     "StreamJob",
     "check_free",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Terms
 from textveil.privacy.results import Obfuscation
 from textveil.randomness import Randomness
@@ -16,7 +17,10 @@ class ObfuscatesTexts(Protocol):
     terms: Terms
     randomness: Randomness
 
+    def choose_budget(self, budget: Budget) -> Budget:
+        """The budget with its meaning per word settled."""
+
     def obfuscate_all(
-        self, texts: Iterable[str | None], *, epsilon: float, batch_size: int, first_document: int | None
+        self, texts: Iterable[str | None], *, budget: Budget, batch_size: int, first_document: int | None
     ) -> Iterator[Obfuscation]:
         """One result per text, in order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,7 +14,7 @@ from textveil.jobs.history import History
 from textveil.jobs.options import JobOptions, JobReport
 from textveil.jobs.partial import Partial
 from textveil.jobs.row_writer import RowWriter, read_texts
-from textveil.privacy.budget import ResolvedBudget
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
 from textveil.tables import FileSource, Rows, Table, detect_format
@@ -54,25 +54,26 @@ class FileJob:
         source = FileSource(self.source)
         table = self.options.layout.table(source)
         partial = Partial(self.output.resolve())
-        settings = self._settings(obfuscator, table)
+        chosen = obfuscator.choose_budget(self.options.budget)
+        settings = self._settings(obfuscator, table, chosen)
 
         def derive() -> Mapping[str, Any]:
             texts = read_texts(source, self.options.layout.table(source), self.options.batch_size, progress)
-            return self.options.budget.resolve(texts)._asdict()
+            return {"average length": chosen.resolve(texts).average_length}
 
         with partial.locked():
             job = partial.start(settings, derive, resume=self.resume, overwrite=self.options.overwrite)
-            budget = ResolvedBudget(job["epsilon"], job["average_length"])
+            budget = replace(chosen, average_length=job["average length"])
             totals = partial.load_totals()
             if totals is not None:
                 tally = Tally.from_dict(totals)
             else:
-                tally = self._run_parts(RowWriter(obfuscator, budget.epsilon), source, table, partial, progress)
+                tally = self._run_parts(RowWriter(obfuscator, budget), source, table, partial, progress)
             report = self.options.report(obfuscator, budget, tally, table, started)
             partial.remove()
         return report
 
-    def _settings(self, obfuscator: ObfuscatesTexts, table: Table) -> dict[str, Any]:
+    def _settings(self, obfuscator: ObfuscatesTexts, table: Table, budget: Budget) -> dict[str, Any]:
         """The settings that must not change when a run resumes."""
         terms = obfuscator.terms
         return {
@@ -80,8 +81,9 @@ class FileJob:
             "format": table.name,
             "column": self.options.layout.column,
             "outcome column": self.options.layout.outcome_column,
-            "epsilon given": self.options.budget.epsilon,
-            "epsilon per word": self.options.budget.epsilon_per_word,
+            "budget": budget.as_dict(),
+            "largest share": terms.largest_share,
+            "emoji": terms.emoji,
             "profile": terms.profile.name,
             "decomposition": dict(terms.decomposition),
             "distribution": dict(terms.distribution),

@@ -9,7 +9,7 @@ from pathlib import Path
 from textveil.errors import BudgetError, OutputExistsError, ParameterError
 from textveil.jobs.base import ObfuscatesTexts
 from textveil.language.batches import BATCH_SIZE, check_batch_size
-from textveil.privacy.budget import Budget, ResolvedBudget
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.tables import FORMATS, Layout, Table
 from textveil.tables.compression import strip_suffix
@@ -52,8 +52,8 @@ class JobOptions:
             check_place(output)
         if self.certificate is not None:
             check_free(self.certificate, overwrite=self.overwrite)
-        if self.budget.epsilon is None and (source is None or (source.exists() and not source.is_file())):
-            raise BudgetError("An epsilon per word needs a file that can be read twice. Use `epsilon` instead.")
+        if self.budget.length == "average" and (source is None or (source.exists() and not source.is_file())):
+            raise BudgetError("`length='average'` needs a file that can be read twice. Use `length='own'` instead.")
         if output is not None and self.layout.format_name is not None:
             told = strip_suffix(output).suffix.removeprefix(".").lower()
             if told in FORMATS and FORMATS.load(told) is not FORMATS.load(self.layout.format_name):
@@ -62,12 +62,10 @@ class JobOptions:
                 )
 
     def report(
-        self, obfuscator: ObfuscatesTexts, budget: ResolvedBudget, tally: Tally, table: Table, started: float
+        self, obfuscator: ObfuscatesTexts, budget: Budget, tally: Tally, table: Table, started: float
     ) -> JobReport:
         """Issue the certificate."""
-        certificate = Certificate(
-            obfuscator.terms, budget.epsilon, tally, budget.average_length, other_columns=table.has_columns
-        )
+        certificate = Certificate(obfuscator.terms, budget, tally, other_columns=table.has_columns)
         if self.certificate is not None:
             certificate.write(self.certificate)
         return JobReport(tally.documents.total(), time.monotonic() - started, certificate)

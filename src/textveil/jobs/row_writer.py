@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from textveil.jobs.base import ObfuscatesTexts
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Tally
 from textveil.privacy.outcomes import DocumentOutcome
 from textveil.privacy.results import Obfuscation
@@ -27,13 +28,13 @@ class RowWriter:
     """Obfuscates rows and passes them to a writer."""
 
     obfuscator: ObfuscatesTexts
-    epsilon: float
+    budget: Budget
 
     def write(self, rows: Rows, writer: Writer, *, first_document: int | None = None) -> Tally:
         """Write the rows with obfuscated texts, and tally their outcomes."""
         done = list(
             self.obfuscator.obfuscate_all(
-                rows.texts, epsilon=self.epsilon, batch_size=len(rows.texts), first_document=first_document
+                rows.texts, budget=self.budget, batch_size=len(rows.texts), first_document=first_document
             )
         )
         writer.write(rows, [_as_result(obfuscation) for obfuscation in done])

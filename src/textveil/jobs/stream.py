@@ -43,11 +43,11 @@ class StreamJob:
             layout = replace(layout, format_name=detect_format(self.output))
         table = layout.table(self.source)
         texts = read_texts(self.source, layout.table(self.source), self.options.batch_size, progress)
-        budget = self.options.budget.resolve(texts)
+        budget = obfuscator.choose_budget(self.options.budget).resolve(texts)
         with ExitStack() as stack:
             if self.output is not None:
                 stream = stack.enter_context(compressing(stack.enter_context(writing(self.output)), self.output))
-            tally = self._copy(RowWriter(obfuscator, budget.epsilon), table, stream, progress)
+            tally = self._copy(RowWriter(obfuscator, budget), table, stream, progress)
         return self.options.report(obfuscator, budget, tally, table, started)
 
     def _copy(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress) -> Tally:

@@ -14,7 +14,8 @@ _CODE = re.compile(
     (?:https?://|ftp://|www\.) [^\s<>"]+                              # a URL
     | [\w.+%-]+ @ [\w-]+ (?:\.[\w-]+)*                                # an e-mail address, or user@host
     | (?<!\w) [@\#] \w+                                               # a handle or a hashtag
-    | \b [\w-]+ (?:\.[\w-]+)* \. (?:com|org|net|edu|gov|mil|int|info|io|ai|app|dev|uk|de|fr|eu|ca|au|us) \b (?:/[^\s<>"]*)?
+    | \b [\w-]+ (?:\.[\w-]+)*                                         # a host name
+      \. (?:com|org|net|edu|gov|mil|int|info|io|ai|app|dev|uk|de|fr|eu|ca|au|us) \b (?:/[^\s<>"]*)?
     | [+(\[]* \d+ [)\]]* (?: (?:\ ?[-–./:,'+()]|\ )+ \d+ [)\]]* )+ %? # numbers with separators: phones, dates, amounts
     | \b (?=[\w./-]*\d) [A-Z0-9]+ (?:[-./] [A-Z0-9]+)+ \b             # a code in capitals and digits, such as A4-17
     """,
@@ -61,14 +62,14 @@ def merge_codes(chunks: Sequence[Chunk], codes: Iterable[Code]) -> list[Chunk]:
     [Chunk(start=0, stop=1), Chunk(start=1, stop=2), Chunk(start=2, stop=4)]
     """
     merged: list[Chunk] = []
-    codes = {place: code.chunk for code in codes for place in range(code.chunk.start, code.chunk.stop)}
+    inside = {place: code.chunk for code in codes for place in range(code.chunk.start, code.chunk.stop)}
     for chunk in chunks:
-        if not any(place in codes for place in range(chunk.start, chunk.stop)):
+        if not any(place in inside for place in range(chunk.start, chunk.stop)):
             merged.append(chunk)
             continue
         for place in range(chunk.start, chunk.stop):
-            if place not in codes:
+            if place not in inside:
                 merged.append(Chunk(place, place + 1))
-            elif place == codes[place].start:
-                merged.append(codes[place])
+            elif place == inside[place].start:
+                merged.append(inside[place])
     return merged

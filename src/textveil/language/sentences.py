@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from textveil.language.abbreviations import ENGLISH_ABBREVIATIONS
 from textveil.language.text import Document
-from textveil.language.words import WORD
 
 _BEFORE = 16
 _TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}(?:\s+[.!?\u2026]\S*)*")  # and separate punctuation after them
@@ -82,13 +81,13 @@ def _look_around(document: Document, position: int) -> bool | _Window | None:
     earliest = max(first - _LONGEST_WINDOW, 0)
     start = max(text.rfind(" ", earliest, max(first - _BEFORE, 0)), earliest)
     tokens = _TWO_TOKENS.match(text, last, last + _LONGEST_WINDOW)
-    word = WORD.search(text, last)
+    word = document.spans[position][0] if position < len(document.words) else len(text) + _LONGEST_WINDOW
     stop = tokens.end() if tokens else last
-    if word is None or max(stop - start, word.start() - last) >= _LONGEST_WINDOW:
+    if max(stop - start, word - last) >= _LONGEST_WINDOW:
         return None
     if start > 0 and text[start:first].isspace():  # the text before it matters, too
         return None
-    window = _Window(text[start:stop], first - start, min(word.start(), stop) - start)
+    window = _Window(text[start:stop], first - start, min(word, stop) - start)
     # At the end of a text, the splitter must see that nothing follows.
     return window if stop < len(text) else window.holds_any(_split(window.text))
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import operator
-import re
-import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, count, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from textveil.language.contractions import CONTRACTIONS
-from textveil.language.words import PAUSE, WORD, find_words, spell_latin
+from textveil.language.words import PAUSE, find_spans, find_words, spell_latin
 
-_UNUSUAL = re.compile(r"[^\w\s!-~]")
+Span: TypeAlias = tuple[int, int]
+"""Start and stop offsets in a text."""
 
 
 def cut(text: str, words: int) -> str:
@@ -24,10 +23,8 @@ def cut(text: str, words: int) -> str:
     >>> cut("One, two... three!", 2)
     'One, two'
     """
-    for number, word in enumerate(WORD.finditer(text), start=1):
-        if number == words:
-            return text[: word.end()]
-    return text
+    spans = find_spans(text)
+    return text if len(spans) < words else text[: spans[words - 1][1]]
 
 
 class Chunk(NamedTuple):
@@ -49,7 +46,7 @@ class Document:
     >>> document = Document.parse("Don't  panic!")
     >>> document.words
     ('don', 't', 'panic')
-    >>> document.assemble([Chunk(0, 2), Chunk(2, 3)], [None, "run away"])
+    >>> document.assemble(map(document.span, [Chunk(0, 2), Chunk(2, 3)]), [None, "run away"])
     "Don't  run away!"
     """
 
@@ -65,7 +62,7 @@ class Document:
 
     @classmethod
     def parse(cls, text: str) -> Document:
-        r"""Find the words of ``text``: the maximal runs of ``\w``."""
+        """Find the words of ``text`` and the pauses between them."""
         latin = spell_latin(text)
         if latin is None:
             pieces = PAUSE.split(text)
@@ -78,9 +75,9 @@ class Document:
         return cls(text, tuple(chain.from_iterable(words)), tuple(before)[:-1], tuple(offsets)[:-1])
 
     @cached_property
-    def spans(self) -> tuple[tuple[int, int], ...]:
+    def spans(self) -> tuple[Span, ...]:
         """The start and stop offsets of every word."""
-        return tuple(match.span() for match in WORD.finditer(self.text))
+        return tuple(find_spans(self.text))
 
     def pauses_before(self, position: int) -> bool:
         """Whether there is a pause between a word and the one before it."""
@@ -91,28 +88,41 @@ class Document:
         """The chunk as vocabularies spell it: lowercase, words joined by underscores."""
         return "_".join(self.words[chunk.start : chunk.stop])
 
+    def span(self, chunk: Chunk) -> Span:
+        """The start and stop offsets of a chunk."""
+        return self.spans[chunk.start][0], self.spans[chunk.stop - 1][1]
+
     def written(self, chunk: Chunk) -> str:
         """The chunk as the text has it, including the gaps inside it."""
-        return self.text[self.spans[chunk.start][0] : self.spans[chunk.stop - 1][1]]
+        start, stop = self.span(chunk)
+        return self.text[start:stop]
 
-    def assemble(self, chunks: Sequence[Chunk], replacements: Iterable[str | None]) -> str:
-        """The text with some chunks replaced; ``None`` keeps a chunk.
+    def assemble(
+        self,
+        spans: Iterable[Span],
+        replacements: Iterable[str | None],
+        write_gap: Callable[[str], str] | None = None,
+    ) -> str:
+        """The text with some spans replaced.
 
-        Gaps around chunks stay; gaps inside a replaced chunk disappear.
+        Gaps around spans stay; gaps inside a replaced span disappear.
+
+        Args:
+            spans: Offsets of chunks, in order.
+            replacements: One per span; ``None`` keeps it.
+            write_gap: Rewrites the text around the spans; by default it is kept.
         """
+        write = write_gap or str
         pieces: list[str] = []
-        written = 0
-        for chunk, replacement in zip(chunks, replacements, strict=True):
-            if replacement is None:
+        done = 0
+        for (start, stop), replacement in zip(spans, replacements, strict=True):
+            if replacement is None and write_gap is None:
                 continue
-            pieces += (self.text[written : self.spans[chunk.start][0]], replacement)
-            written = self.spans[chunk.stop - 1][1]
-        pieces.append(self.text[written:])
+            pieces.append(write(self.text[done:start]))
+            pieces.append(self.text[start:stop] if replacement is None else replacement)
+            done = stop
+        pieces.append(write(self.text[done:]))
         return "".join(pieces)
-
-    def count_symbols(self) -> int:
-        """The number of characters between words that are neither space nor punctuation, such as emoji."""
-        return sum(unicodedata.category(character)[0] not in "PZ" for character in _UNUSUAL.findall(self.text))
 
 
 def spoken(entry: str) -> str:

@@ -71,10 +71,8 @@ def _spell(character: str) -> str:
 
 
 _LATIN = bytes(ord(_spell(chr(code))) for code in range(256))
-_COMPOSED = re.compile(
-    "[" + "".join(c for c in map(chr, range(256)) if _classify(c) == "x" or (WORD.match(c) and fold(c) != c.lower())) + "]"
-)
-"""Latin-1 characters with another compatibility form, and the soft hyphen."""
+_COMPOSED = re.compile(r"[\xaa\xad\xb2\xb3\xb5\xb9\xba\xbc-\xbe]")
+"""Latin-1 characters in words that have another compatibility form, and the soft hyphen."""
 _FEW = 100  # each costs a pass over the text
 _BEYOND_LATIN = re.compile(r"[^\x00-\xff]")
 

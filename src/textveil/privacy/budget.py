@@ -3,51 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 from textveil.distribution.allocation import check_budget
 from textveil.errors import BudgetError, InputError
-from textveil.language.words import WORD
+from textveil.language.words import find_spans
+from textveil.registry import unknown_name
+
+Length: TypeAlias = Literal["own", "average"]
+LENGTHS: tuple[Length, ...] = ("own", "average")
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The budget of every document: ``epsilon``, or ``epsilon_per_word`` times its number of words."""
+    """The budget of every document: ``epsilon``, or ``epsilon_per_word`` times a number of words.
+
+    Args:
+        epsilon: The budget of a document.
+        epsilon_per_word: The budget per word.
+        length: The number of words that ``epsilon_per_word`` is multiplied by: a document's ``own``, without kept
+            stopwords, or the ``average`` of all documents, as in the paper. By default the profile decides.
+        average_length: The average number of words per document, once it is known.
+    """
 
     epsilon: float | None = None
     epsilon_per_word: float | None = None
+    length: Length | None = None
+    average_length: float | None = None
 
     def __post_init__(self) -> None:
         if self.epsilon is None and self.epsilon_per_word is None:
             raise BudgetError("A budget is missing: set `epsilon` for a document, or `epsilon_per_word`.")
         if self.epsilon is not None and self.epsilon_per_word is not None:
             raise BudgetError("Set `epsilon` or `epsilon_per_word`, not both.")
-        check_budget(self.epsilon if self.epsilon is not None else self.epsilon_per_word or 0.0)
+        if self.length is not None and self.length not in LENGTHS:
+            raise unknown_name("length", self.length, LENGTHS)
+        if self.epsilon is not None and self.length is not None:
+            raise BudgetError("`length` goes with `epsilon_per_word`.")
+        if self.epsilon is not None:
+            check_budget(self.epsilon, "epsilon")
+        else:
+            check_budget(self.epsilon_per_word or 0.0, "epsilon_per_word")
+
+    @property
+    def needs_average(self) -> bool:
+        """Whether the average length of all documents must be found first."""
+        return self.length == "average" and self.average_length is None
 
     def of(self, words: int) -> float:
-        """The budget of a document with this many words that take part in the distribution."""
+        """The budget of a document with this many words to perturb; 0 if it has none."""
         if self.epsilon is not None:
-            return check_budget(self.epsilon)
-        return check_budget((self.epsilon_per_word or 0.0) * words) if words else 0.0
+            return float(self.epsilon)
+        if self.needs_average:
+            raise RuntimeError  # whoever calls this must resolve the budget first
+        length = words if self.average_length is None else self.average_length
+        return float(self.epsilon_per_word or 0.0) * length
 
-    def resolve(self, texts: Iterable[str | None]) -> ResolvedBudget:
-        """The epsilon of a document; ``texts`` are read only if it depends on their average length."""
-        if self.epsilon is not None:
-            return ResolvedBudget(check_budget(self.epsilon), None)
+    def resolve(self, texts: Iterable[str | None]) -> Budget:
+        """The budget with the average length of these texts; they are read only if it is needed.
+
+        Raises:
+            InputError: No text has a word.
+        """
+        if not self.needs_average:
+            return self
         words = documents = 0
         for text in texts:
             if text is not None:
                 documents += 1
-                words += sum(1 for _ in WORD.finditer(text))
+                words += len(find_spans(text))
         if not words:
             raise InputError("No text has a word, so an epsilon per word gives no budget. Use `epsilon`.")
-        average = words / documents
-        return ResolvedBudget(check_budget((self.epsilon_per_word or 0.0) * average), average)
+        return replace(self, average_length=words / documents)
 
-
-class ResolvedBudget(NamedTuple):
-    """The epsilon of every document, and the average length that it was derived from, if it was."""
-
-    epsilon: float
-    average_length: float | None
+    def as_dict(self) -> dict[str, Any]:
+        """The budget as JSON can hold it."""
+        return {
+            "epsilon": self.epsilon,
+            "epsilon_per_word": self.epsilon_per_word,
+            "length": self.length,
+            "average_length": self.average_length,
+        }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.errors import InputError, TextveilError
+from textveil.privacy.budget import Budget
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import Profile, Stopwords, load_profile
 from textveil.storage.atomic import writing
@@ -21,6 +22,22 @@ MethodRecord = Mapping[str, Any]
 """A method of an axis: its ``name``, its ``options``, and its ``model`` (``name`` and ``sha256``), or ``None``."""
 
 
+RETURN_BANDS = ("0%", "under 20%", "under 50%", "under 80%", "80% or more", "100%")
+"""Bands of documents by how many of their perturbed words returned."""
+
+
+def name_band(returned: int, perturbed: int) -> str:
+    """The band of a document.
+
+    >>> [name_band(returned, 10) for returned in (0, 1, 4, 7, 8, 10)]
+    ['0%', 'under 20%', 'under 50%', 'under 80%', '80% or more', '100%']
+    """
+    if returned in (0, perturbed):
+        return RETURN_BANDS[-1] if returned else RETURN_BANDS[0]
+    limits = (0.2, 0.5, 0.8)
+    return RETURN_BANDS[1 + sum(returned >= limit * perturbed for limit in limits)]
+
+
 @dataclass(slots=True)
 class Tally:
     """What became of the documents of a file, in numbers that can be added up."""
@@ -28,17 +45,29 @@ class Tally:
     words: Counter[Outcome] = field(default_factory=Counter)
     documents: Counter[DocumentOutcome] = field(default_factory=Counter)
     symbols: int = 0
-    largest_total: float = 0.0
+    """Kept characters between words that are neither space nor punctuation."""
+    dropped_symbols: int = 0
+    """Characters between words that were dropped."""
     unscored: int = 0
     """Words that take part in the distribution but got no score from the distributor."""
+    capped: int = 0
+    """Words in chunks whose share was cut down to the largest one."""
+    returned: int = 0
+    """Words that the mechanism chose and that are the same as before."""
+    return_bands: Counter[str] = field(default_factory=Counter)
+    """Documents by the share of their perturbed words that returned."""
+    largest_budget: float = 0.0
+    largest_spent: float = 0.0
+    """The largest sum of shares of a document."""
 
     def add(self, other: Tally) -> None:
         """Count the documents of ``other`` in."""
-        self.words.update(other.words)
-        self.documents.update(other.documents)
-        self.symbols += other.symbols
-        self.largest_total = max(self.largest_total, other.largest_total)
-        self.unscored += other.unscored
+        for name in _COUNTERS:
+            getattr(self, name).update(getattr(other, name))
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in _LARGEST:
+            setattr(self, name, max(getattr(self, name), getattr(other, name)))
 
     @classmethod
     def over(cls, tallies: Iterable[Tally]) -> Tally:
@@ -53,21 +82,24 @@ class Tally:
         return {
             "words": {outcome.value: self.words[outcome] for outcome in Outcome},
             "documents": {outcome.value: self.documents[outcome] for outcome in DocumentOutcome},
-            "symbols": self.symbols,
-            "largest_total": self.largest_total,
-            "unscored": self.unscored,
+            "return_bands": {band: self.return_bands[band] for band in RETURN_BANDS},
+            **{name: getattr(self, name) for name in (*_COUNTS, *_LARGEST)},
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Tally:
         """The tally that :meth:`as_dict` returned."""
         return cls(
-            Counter({Outcome(name): count for name, count in values["words"].items()}),
-            Counter({DocumentOutcome(name): count for name, count in values["documents"].items()}),
-            values["symbols"],
-            values["largest_total"],
-            values["unscored"],
+            words=Counter({Outcome(name): count for name, count in values["words"].items()}),
+            documents=Counter({DocumentOutcome(name): count for name, count in values["documents"].items()}),
+            return_bands=Counter(values["return_bands"]),
+            **{name: values[name] for name in (*_COUNTS, *_LARGEST)},
         )
+
+
+_COUNTERS = ("words", "documents", "return_bands")
+_COUNTS = ("symbols", "dropped_symbols", "unscored", "capped", "returned")
+_LARGEST = ("largest_budget", "largest_spent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +114,10 @@ class Terms:
     allocation: str
     """``public``, ``public given the kept stopwords``, or ``data-dependent``."""
     stopwords: Stopwords
+    emoji: str
+    """``keep`` or ``drop``."""
+    largest_share: float | None
+    """The largest share of a chunk; ``None`` without a limit."""
     randomness: Mapping[str, Any]
     distance: Mapping[str, Any]
     bundle: Mapping[str, str]
@@ -93,10 +129,8 @@ class Certificate:
     """A statement of what is and is not protected. It holds no text of any document."""
 
     terms: Terms
-    budget: float
+    budget: Budget
     tally: Tally
-    average_length: float | None = None
-    """The average number of words per document, if the budget was derived from it."""
     other_columns: bool = False
     """Whether the documents stand in a file with other columns, which are carried along."""
     _as_read: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
@@ -112,20 +146,27 @@ class Certificate:
             "claim": terms.profile.claim,
             "neighbors": terms.profile.neighbors,
             "not_protected": self.not_protected,
-            "budget": self.budget,
-            "budget_from_average_length": self.average_length,
-            "largest_total_of_shares": tally["largest_total"],
+            "budget": {
+                **self.budget.as_dict(),
+                "largest_share": terms.largest_share,
+                "largest_budget": tally["largest_budget"],
+                "largest_spent": tally["largest_spent"],
+            },
             "decomposition": dict(terms.decomposition),
             "distribution": dict(terms.distribution),
             "mechanism": dict(terms.mechanism),
             "allocation": terms.allocation,
             "stopwords": terms.stopwords,
+            "emoji": terms.emoji,
             "distance": dict(terms.distance),
             "randomness": dict(terms.randomness),
             "words": tally["words"],
             "documents": tally["documents"],
+            "returned": {"words": tally["returned"], "documents": tally["return_bands"]},
             "words_without_score": tally["unscored"],
+            "words_with_largest_share": tally["capped"],
             "symbols_between_words": tally["symbols"],
+            "dropped_symbols": tally["dropped_symbols"],
             "other_columns": self.other_columns,
             "bundle": dict(terms.bundle),
             "versions": dict(terms.versions),
@@ -141,8 +182,13 @@ class Certificate:
             open_points.append("stopwords, which are kept with their case")
         if self.other_columns:
             open_points.append("the other columns of the file, which are carried along unchanged")
-        if self.average_length is not None:
-            open_points.append("the average length of the documents, from which the budget was derived")
+        if self.terms.emoji == "keep":
+            open_points.append("emoji, which are kept")
+        if self.budget.average_length is not None:
+            open_points.append(
+                "the average length of the documents, which decides every budget: a short document gets large shares, "
+                "and a long one changes those of all others"
+            )
         if self.terms.randomness["predictable"]:
             open_points.append(
                 "anything, from whoever knows or guesses the seed, or sees another text with the same seed"
@@ -204,6 +250,7 @@ class Certificate:
             method = values[axis]
             if not isinstance(method["name"], str) or not isinstance(method["options"], dict) or "model" not in method:
                 raise ValueError
+        budget, returned = values["budget"], values["returned"]
         terms = Terms(
             profile=profile,
             decomposition=values["decomposition"],
@@ -211,6 +258,8 @@ class Certificate:
             mechanism=values["mechanism"],
             allocation=values["allocation"],
             stopwords=profile.choose_stopwords(values["stopwords"]),
+            emoji=values["emoji"],
+            largest_share=budget["largest_share"],
             randomness={"predictable": bool(values["randomness"]["predictable"]), **values["randomness"]},
             distance=dict(values["distance"]),
             bundle={"sha256": str(values["bundle"]["sha256"]), **values["bundle"]},
@@ -220,13 +269,18 @@ class Certificate:
             {
                 "words": values["words"],
                 "documents": values["documents"],
+                "return_bands": returned["documents"],
                 "symbols": values["symbols_between_words"],
-                "largest_total": values["largest_total_of_shares"],
+                "dropped_symbols": values["dropped_symbols"],
                 "unscored": values["words_without_score"],
+                "capped": values["words_with_largest_share"],
+                "returned": returned["words"],
+                "largest_budget": budget["largest_budget"],
+                "largest_spent": budget["largest_spent"],
             }
         )
-        average = values["budget_from_average_length"]
-        return cls(terms, float(values["budget"]), tally, average, other_columns=bool(values["other_columns"]))
+        given = Budget(**{name: budget[name] for name in ("epsilon", "epsilon_per_word", "length", "average_length")})
+        return cls(terms, given, tally, other_columns=bool(values["other_columns"]))
 
 
 _METHOD = re.compile(r"(?P<name>\w+)(?: \((?P<details>.*)\))?")
@@ -242,11 +296,21 @@ def _from_format_1(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **values,
         "neighbors": values["neighbours"],
+        "budget": {
+            "epsilon": values["budget"],  # a budget per word was recorded as the budget that followed from it
+            **dict.fromkeys(("epsilon_per_word", "length", "average_length", "largest_share")),
+            "largest_budget": values["budget"],
+            "largest_spent": values["largest_total_of_shares"],
+        },
         "decomposition": _parse_method(allocation["decomposition"]),
         "distribution": _parse_method(allocation["distribution"]),
         "mechanism": {**mechanism, "options": {}, "model": None},
         "allocation": allocation["type"],
         "stopwords": allocation["stopwords"],
+        "emoji": "keep",
+        "returned": {"words": 0, "documents": {}},
+        "words_with_largest_share": 0,
+        "dropped_symbols": 0,
         "other_columns": any("columns" in point for point in values["not_protected"]),
     }
 

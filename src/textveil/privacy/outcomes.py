@@ -31,6 +31,8 @@ class DocumentOutcome(StrEnum):
 
     OBFUSCATED = "obfuscated"
     """The mechanism chose every word except kept stopwords."""
+    RETURNED = "returned"
+    """The mechanism gave back every chunk that it was asked for, so nothing changed."""
     PARTLY_IN_CLEAR = "partly_in_clear"
     """Some words that are not stopwords were released in clear (profile ``paper`` only)."""
     ONLY_STOPWORDS = "only_stopwords"
@@ -41,10 +43,17 @@ class DocumentOutcome(StrEnum):
     """There was no text."""
 
     @classmethod
-    def of(cls, outcomes: Collection[Outcome]) -> DocumentOutcome:
-        """The outcome of a document from those of its chunks."""
+    def of(cls, outcomes: Collection[Outcome], *, unchanged: bool = False) -> DocumentOutcome:
+        """The outcome of a document from those of its chunks.
+
+        Args:
+            outcomes: The outcomes of its chunks.
+            unchanged: Whether every chunk is as it was.
+        """
         if not outcomes:
             return cls.NO_WORDS
+        if unchanged and not all(outcome.in_clear for outcome in outcomes):
+            return cls.RETURNED
         if any(outcome.in_clear and outcome is not Outcome.KEPT_STOPWORD for outcome in outcomes):
             return cls.PARTLY_IN_CLEAR
         if all(outcome is Outcome.KEPT_STOPWORD for outcome in outcomes):

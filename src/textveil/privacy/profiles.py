@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from textveil.errors import ProfileError
+from textveil.privacy.budget import Budget, Length
 from textveil.registry import unknown_name
 
 Stopwords: TypeAlias = Literal["keep", "perturb"]
@@ -24,6 +25,13 @@ class Profile:
     """The allowed ways to treat stopwords; the first is the default."""
     keeps_gaps: bool
     """The text between words is kept; otherwise it becomes one space."""
+    guards_form: bool
+    """Symbols and invisible characters are dropped, codes such as phone numbers are one chunk, and only plain stopwords
+    are kept."""
+    lengths: tuple[Length, ...]
+    """The allowed meanings of a budget per word; the first is the default."""
+    caps_shares: bool
+    """By default, no chunk gets more than the share at which words return at a stated rate."""
     public_allocation: bool
     """Only methods whose chunks and scores depend on nothing but the number of words are allowed."""
     missing: Literal["mean", "zero"]
@@ -32,6 +40,17 @@ class Profile:
     claim: str
     not_protected: tuple[str, ...]
     """What the claim leaves open, besides kept stopwords."""
+
+    def choose_budget(self, budget: Budget) -> Budget:
+        """The budget with its meaning per word settled, if the profile allows it."""
+        if budget.epsilon is not None or budget.length in self.lengths:
+            return budget
+        if budget.length is None:
+            return replace(budget, length=self.lengths[0])
+        raise ProfileError(
+            f"The profile {self.name!r} does not allow `length={budget.length!r}`: one document would change the "
+            f"budgets of others. Use `length={self.lengths[0]!r}`."
+        )
 
     def choose_stopwords(self, wanted: str | None) -> Stopwords:
         """The way to treat stopwords: as wanted, if the profile allows it."""
@@ -50,6 +69,9 @@ STRICT = Profile(
     backs_off=True,
     stopwords=("keep", "perturb"),
     keeps_gaps=True,
+    guards_form=True,
+    lengths=("own", "average"),
+    caps_shares=True,
     public_allocation=False,
     missing="mean",
     neighbors=(
@@ -61,8 +83,9 @@ STRICT = Profile(
         "by a factor of at most exp(sum of share * distance) over the chunks that differ."
     ),
     not_protected=(
-        "the number of words, the boundaries of chunks and their shares",
-        "the text between words: spaces, punctuation, symbols",
+        "the number of words, and so a budget per word",
+        "the boundaries of chunks and their shares",
+        "the text between words: spaces and punctuation",
     ),
 )
 
@@ -72,6 +95,9 @@ PAPER = Profile(
     backs_off=False,
     stopwords=("keep",),
     keeps_gaps=True,
+    guards_form=False,
+    lengths=("average", "own"),
+    caps_shares=False,
     public_allocation=False,
     missing="zero",
     neighbors=f"{STRICT.neighbors}, all of them chunks that are perturbed",
@@ -79,7 +105,7 @@ PAPER = Profile(
         "What the paper claims: every perturbed chunk has share * distance. Words that are unknown or got no share "
         "were released in clear; they are counted under 'words' and have no protection."
     ),
-    not_protected=("words that are unknown, or got no share", *STRICT.not_protected),
+    not_protected=("words that are unknown, or got no share", *STRICT.not_protected, "symbols between words"),
 )
 
 PROVEN = Profile(
@@ -88,6 +114,9 @@ PROVEN = Profile(
     backs_off=True,
     stopwords=("perturb",),
     keeps_gaps=False,
+    guards_form=False,
+    lengths=("own",),
+    caps_shares=True,
     public_allocation=True,
     missing="mean",
     neighbors="any two documents with the same number of words",
@@ -95,7 +124,10 @@ PROVEN = Profile(
         "The probabilities of any output differ by a factor of at most exp(sum of share * distance), word by word; "
         "a word that is not in the vocabulary is placed at the center of the embedding."
     ),
-    not_protected=("the number of words",),
+    not_protected=(
+        "the number of words, and so a budget per word",
+        "whether a text is missing, which is told apart from an empty one",
+    ),
 )
 
 PROFILES = {profile.name: profile for profile in (STRICT, PAPER, PROVEN)}

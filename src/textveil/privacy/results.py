@@ -46,7 +46,8 @@ class Obfuscation:
     def __repr__(self) -> str:
         words = self.certificate.tally.words
         counted = ", ".join(f"{words[outcome]} {outcome.value}" for outcome in Outcome if words[outcome])
-        return f"Obfuscation({self.outcome.value}, budget {self.certificate.budget:g}; words: {counted or 'none'})"
+        budget = f"budget {self.certificate.tally.largest_budget:g}"
+        return f"Obfuscation({self.outcome.value}, {budget}; words: {counted or 'none'})"
 
     def as_dict(self) -> dict[str, Any]:
         """The result as JSON can hold it. It has the words of the original."""

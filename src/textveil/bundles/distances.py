@@ -1,0 +1,48 @@
+"""Distances between the entries of a vocabulary, in quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from textveil.bundles.vectors import RowNumbers, Vectors
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_SAMPLE = 1000
+
+
+def measure_distances(vectors: Vectors) -> dict[str, Any]:
+    """Quantiles of three distances: between two entries, to the nearest other entry, and to the center.
+
+    They are measured on a sample of every k-th entry, at most a thousand. Pairs are pairs of the sample; the nearest
+    entry is searched among all. The center is the position of words that are not in the vocabulary.
+    """
+    matrix = vectors.matrix
+    sample = sample_rows(len(matrix))
+    norms = np.einsum("ij,ij->i", matrix, matrix)
+    pairs = np.empty((len(sample), len(sample)), dtype=np.float32)
+    nearest = np.empty(len(sample), dtype=np.float32)
+    for place, row in enumerate(sample):
+        squared = norms + norms[row] - 2 * (matrix @ matrix[row])
+        squared[row] = np.inf
+        nearest[place] = squared.min()
+        pairs[place] = squared[sample]
+    measured = {
+        "pairs": np.sqrt(np.maximum(pairs[np.isfinite(pairs)], 0)),
+        "nearest": np.sqrt(np.maximum(nearest[np.isfinite(nearest)], 0)),
+        "center": np.linalg.norm(matrix[sample] - vectors.center, axis=1),
+    }
+    return {"metric": "euclidean", **{kind: _quantiles(distances) for kind, distances in measured.items()}}
+
+
+def sample_rows(rows: int) -> RowNumbers:
+    """Every k-th row, at most a thousand."""
+    return np.linspace(0, rows - 1, num=min(_SAMPLE, rows), dtype=np.int64)
+
+
+def _quantiles(distances: npt.NDArray[Any]) -> dict[str, float]:
+    if len(distances) == 0:
+        return {}
+    return {str(quantile): round(float(np.quantile(distances, quantile)), 4) for quantile in QUANTILES}

@@ -1,0 +1,73 @@
+"""Plain stopwords: those that are not part of a name, an acronym, a code or a spelled-out word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textveil.language.contractions import CONTRACTIONS
+from textveil.language.sentences import begin_sentences
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
+
+_LETTERS = frozenset("ai")
+"""The single letters that are words."""
+_JOINERS = frozenset("&.'’")
+_APOSTROPHES = frozenset("'’")
+
+
+def mark_plain_stopwords(documents: Sequence[Document]) -> list[list[bool]]:
+    """For every word of every document, whether it is a stopword that may be kept.
+
+    A stopword may be kept unless it is capitalized inside a sentence (Will, Ma), in capitals (IT, WHO), a single letter
+    other than "a" and "I", or joined to another word by "&", "." or an apostrophe (AT&T) without being a contraction.
+
+    >>> document = Document.parse("Will we ask Will? It's IT, or AT&T.")
+    >>> [word for word, plain in zip(document.words, mark_plain_stopwords([document])[0]) if plain]
+    ['will', 'we', 'it', 's', 'or']
+    """
+    marks = [
+        [word in ENGLISH and _is_plain(document, place) for place, word in enumerate(document.words)]
+        for document in documents
+    ]
+    capitalized = [
+        (number, place)
+        for number, document in enumerate(documents)
+        for place in range(1, len(document.words))
+        if marks[number][place] and _is_capitalized(document, place)
+    ]
+    behind_pauses = [(number, place) for number, place in capitalized if documents[number].pauses_before(place)]
+    begun = begin_sentences([(documents[number], place) for number, place in behind_pauses]) if behind_pauses else []
+    beginning = {asked for asked, begins in zip(behind_pauses, begun, strict=True) if begins}
+    for number, place in capitalized:
+        marks[number][place] = (number, place) in beginning
+    return marks
+
+
+def _surface(document: Document, place: int) -> str:
+    start, stop = document.spans[place]
+    return document.text[start:stop]
+
+
+def _is_capitalized(document: Document, place: int) -> bool:
+    surface = _surface(document, place)
+    return surface[0].isupper() and surface != "I"
+
+
+def _is_plain(document: Document, place: int) -> bool:
+    """Whether a stopword is plain, apart from a capital at its beginning."""
+    surface, word = _surface(document, place), document.words[place]
+    if not surface.isascii() or (len(surface) > 1 and surface.isupper()):
+        return False
+    before, after = _joiner(document, place - 1), _joiner(document, place)
+    contracted_before = before in _APOSTROPHES and document.words[place - 1 : place + 1] in CONTRACTIONS
+    contracted_after = after in _APOSTROPHES and document.words[place : place + 2] in CONTRACTIONS
+    if (before in _JOINERS and not contracted_before) or (after in _JOINERS and not contracted_after):
+        return False
+    return len(word) > 1 or word in _LETTERS or contracted_before or contracted_after
+
+
+def _joiner(document: Document, place: int) -> str:
+    """The gap between a word and the next, if both are joined without a space; otherwise a space."""
+    if not 0 <= place < len(document.words) - 1:
+        return " "
+    return document.text[document.spans[place][1] : document.spans[place + 1][0]] or " "
