@@ -103,9 +103,7 @@ def compare_distribution(datasets: Path | None) -> None:
     whole = list(map(Document.parse, reviews))
     words = statistics.mean(len(document.words) for document in whole)
     print(f"\nFrom documents to scores, without loading models. Medians of {ROUNDS} alternating rounds")
-    print(
-        f"Whole reviews ({words:.0f} words on average) for {', '.join(WHOLE)}; the first {WORDS} words for others"
-    )
+    print(f"Whole reviews ({words:.0f} words on average) for {', '.join(WHOLE)}; the first {WORDS} words for others")
     for name in DISTRIBUTORS:
         compare(name, (whole if name in WHOLE else heads)[: DOCUMENTS[name]])
     compare_steps(heads[:FEW_DOCUMENTS])
