@@ -65,8 +65,8 @@ def test_a_table_with_a_plain_line_for_each(files):
     plain = " ".join(plain.split())
     assert "of a text's identifiers" in plain
     assert re.search(r"location: \d+\.\d% of 1\d ", plain)  # every kind has its line
-    assert "Without obfuscation it is 1.000" in plain
-    assert "relative to the originals" in plain
+    assert "Without obfuscation the F1 is 1.000" in plain
+    assert "The relative gain is" in plain
     assert "60 pairs of texts" in result.stdout
     assert "± 0.000" in result.stdout
     assert "Not measured" not in result.stdout
@@ -91,7 +91,7 @@ def test_json_and_output(files, tmp_path):
     assert "--overwrite" in again.stderr
 
 
-def test_by_default_what_is_not_measured_is_said(files, monkeypatch, tmp_path):
+def test_by_default_metrics_that_lack_something_are_listed_with_the_reason(files, monkeypatch, tmp_path):
     for name in ("SPACY_EN", "SMOLLM2", "ALL_MINILM_L6_V2"):
         monkeypatch.setenv(f"TEXTVEIL_RESOURCE_{name}", str(tmp_path / "none"))
     result = run(*arguments(files, "--label", "sentiment"))
@@ -99,9 +99,9 @@ def test_by_default_what_is_not_measured_is_said(files, monkeypatch, tmp_path):
     assert "│ downstream" in result.stdout
     for name, hint in (
         ("identifiers", "SPACY_EN"),
-        ("attribute", "--attribute COLUMN"),
-        ("inversion", "--certificate FILE"),
-        ("trade_off", "worked out from"),
+        ("attribute", "(--attribute)"),
+        ("inversion", "(--certificate)"),
+        ("trade_off", "computed from"),
     ):
         assert any(line.startswith(f"Not measured: {name}. ") and hint in line for line in result.stdout.splitlines())
 
@@ -119,7 +119,7 @@ def test_one_file_with_both_columns(tmp_path):
     assert sorted(tmp_path.iterdir()) == [path]
 
 
-def test_a_run_that_was_stopped_goes_on(files, monkeypatch):
+def test_an_interrupted_run_resumes(files, monkeypatch):
     fitted = []
     from textveil.evaluation.classifiers.linear import FittedLinear
 
@@ -138,13 +138,13 @@ def test_a_run_that_was_stopped_goes_on(files, monkeypatch):
     assert "goes on" in stopped.stderr
     finished = run(*command)
     assert finished.exit_code == 0, finished.stderr
-    assert len(fitted) == 3 + 4  # two of six were kept
+    assert len(fitted) == 3 + 4  # two of six were cached
     assert run(*command).stdout == finished.stdout
     assert len(fitted) == 7
 
 
-def test_scores_are_kept_where_it_is_said_and_have_no_text(files, tmp_path):
-    cache = tmp_path / "kept"
+def test_scores_are_cached_in_the_given_folder_without_text(files, tmp_path):
+    cache = tmp_path / "cached"
     result = run(*arguments(files, "--attribute", "author", "--metrics", "attribute,identifiers", "--cache", cache))
     assert result.exit_code == 0, result.stderr
     kept = [path for path in cache.rglob("*") if path.is_file()]
@@ -163,7 +163,7 @@ def test_words_in_clear_are_shown_on_request(files):
     assert ", the" in table or "the, " in table
 
 
-def test_a_certificate_that_does_not_fit(files):
+def test_a_certificate_of_another_bundle(files):
     certificate = json.loads(files[2].read_text())
     certificate["bundle"]["sha256"] = "0" * 64
     files[2].write_text(json.dumps(certificate))
@@ -180,15 +180,16 @@ def test_a_certificate_that_does_not_fit(files):
     ("more", "code", "message"),
     [
         (["--metrics", "identifers"], 2, "Did you mean 'identifiers'"),
-        (["--metrics", ","], 2, "--metrics names nothing"),
-        (["--metrics", "attribute"], 2, "--attribute COLUMN"),
+        (["--metrics", ","], 2, "--metrics is empty"),
+        (["--metrics", "attribute"], 2, "(--attribute)"),
+        (["--metrics", "inversion"], 2, "(--certificate)"),
         (["--label", "mood"], 2, "has no column 'mood'"),
         (["--text", "review"], 2, "has no column 'review'"),
         (["--column", "review"], 2, "Choose one with --column."),  # the name that obfuscate has for it
         (["--attacker", "linaer"], 2, "Did you mean 'linear'"),
         (["--attacker-model", "gte-small"], 2, "goes with --attacker transformer"),
         (["--seeds", "one"], 2, "such as 42,43,44"),
-        (["--seeds", "-1"], 2, "whole numbers from 0"),
+        (["--seeds", "-1"], 2, "non-negative integers"),
         (["--metrics", "attribute", "--encoders", "gte-small"], 2, "options for similarity"),
         (["--encoders", "no-such-model"], 1, "no model 'no-such-model'"),
         (["--language-model", "no-such-model"], 1, "no model 'no-such-model'"),
@@ -209,7 +210,7 @@ def test_bad_input(files, more, code, message, monkeypatch):
     [
         (lambda rows: [[*row[:2], "anna"] for row in rows], "All texts have the same attribute"),
         (lambda rows: [["A secret text", "good", "nobody"], *rows], "Row 1 is the only one with its attribute"),
-        (lambda rows: [["", *row[1:]] for row in rows], "no original text with a word"),
+        (lambda rows: [["", *row[1:]] for row in rows], "No original contains a word"),
         (lambda rows: rows[1:], "59 rows"),
         (lambda rows: [[*row[:2], ""] for row in rows], "Row 1 has no attribute"),
     ],
@@ -225,7 +226,7 @@ def test_bad_rows(files, change, message):
     assert "secret" not in result.output
 
 
-def test_texts_that_are_empty_are_counted(files):
+def test_empty_texts_are_counted(files):
     rows = [list(row) for row in zip(*make_rows(), strict=True)]
     write(files[1], *zip(*[["", *row[1:]] for row in rows[:5]], *rows[5:], strict=True))
     rows[7][0] = "?!"
@@ -233,7 +234,7 @@ def test_texts_that_are_empty_are_counted(files):
     result = run(*arguments(files, "--attribute", "author", "--metrics", "attribute"))
     assert result.exit_code == 0, result.stderr
     shown = " ".join(result.stdout.split())
-    assert "59 pairs of texts, and 1 left out because the original has no word; 5 obfuscated texts are empty" in shown
+    assert "59 pairs of texts, 1 skipped because the original has no word; 5 obfuscated texts are empty" in shown
 
 
 def test_help_teaches_by_example():

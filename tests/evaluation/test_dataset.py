@@ -71,11 +71,11 @@ def test_other_numbers_of_rows(obfuscated):
 
 
 def test_bad_arguments():
-    with pytest.raises(InputError, match="no original text with a word"):
+    with pytest.raises(InputError, match="No original contains a word"):
         Dataset(["", None, "..."])
-    with pytest.raises(ParameterError, match="2 texts, and 1 values of the label"):
+    with pytest.raises(ParameterError, match="`label` must have 2 values, one per text. Got 1 instead"):
         Dataset(["one", "two"], label=["a"])
-    with pytest.raises(ParameterError, match="Several texts"):
+    with pytest.raises(ParameterError, match="must be a list of strings"):
         Dataset("secret")
     with pytest.raises(ParameterError, match="original of row 2 must be a string"):
         Dataset(["one", 2])

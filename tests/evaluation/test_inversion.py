@@ -116,14 +116,24 @@ def test_a_sample_of_the_chunks():
 
 
 def test_wrong_calls(tiny):
-    with pytest.raises(ParameterError, match="at least one chunk"):
+    with pytest.raises(ParameterError, match="`sample` of inversion must be a whole number of at least 1"):
         Inversion(sample=0)
-    with pytest.raises(InputError, match="No chunk was chosen"):
+    with pytest.raises(InputError, match="The mechanism replaced no chunk"):
         measure(["the and of"], 50)
     results = list(Obfuscator(seed=1).obfuscate_all(["tea"], epsilon=50))
     dataset = Dataset(["tea"])
-    with pytest.raises(ParameterError, match="another bundle: en .*--bundle"):
+    with pytest.raises(ParameterError, match="another bundle: en .*`bundle`"):
         Inversion(bundle=tiny).measure(Case(dataset, dataset.pair(["tea"]), None, results))
+
+
+def test_the_record_has_the_bundle_and_the_sample(tiny):
+    metric = Inversion(bundle=tiny, sample=7)
+    assert metric.as_dict() == {
+        "name": "inversion",
+        "options": {"sample": 7, "seed": 42},
+        "model": {"name": "tiny", "sha256": tiny.hash},
+    }
+    assert metric.description == f"inversion (tiny {tiny.hash[:12]}, sample 7)"
 
 
 def test_a_bundle_without_counts(tiny):

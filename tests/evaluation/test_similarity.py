@@ -4,7 +4,8 @@ import pytest
 from textveil.errors import ParameterError, ResourceError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
-from textveil.evaluation.similarity import PAPER_ENCODERS, Similarity
+from textveil.evaluation.similarity import Similarity
+from textveil.resources import RESOURCES
 
 PAIRS = [
     ("The soup was cold.", "The soup was cold."),
@@ -61,7 +62,7 @@ def test_a_sample_of_pairs_is_always_the_same(similarity, minilm):
     means = [np.mean([alone[i] for i in kept]) for kept in ((0, 1), (0, 2), (1, 2))]
     assert sum(abs(found - mean) < 1e-5 for mean in means) == 1
     assert measure(Similarity(sample=3), PAIRS).values["cosine"] == pytest.approx(np.mean(alone), abs=1e-5)
-    with pytest.raises(ParameterError, match="sample of one pair"):
+    with pytest.raises(ParameterError, match="`sample` of similarity must be a whole number of at least 1"):
         Similarity(sample=0)
 
 
@@ -82,18 +83,29 @@ def test_pairs_and_originals_are_kept(similarity, tmp_path, monkeypatch):
     assert calls == [3]  # the originals are known, and of what is new every pair
 
 
-def test_the_papers_encoders_are_resources():
-    from textveil.resources import RESOURCES
+def test_the_encoders_of_the_paper_are_resources():
+    assert {"all-minilm-l6-v2", "all-mpnet-base-v2", "gte-small"} < set(RESOURCES)
 
-    assert set(PAPER_ENCODERS) < set(RESOURCES)
+
+def test_the_record_has_every_encoder_and_the_sample(minilm, make_encoder):
+    other = make_encoder()
+    metric = Similarity(models=[minilm, other], sample=9)
+    assert [model["name"] for model in metric.as_dict()["models"]] == [minilm.name, other.name]
+    assert all(len(model["sha256"]) == 64 for model in metric.as_dict()["models"])
+    assert metric.description.endswith(", sample 9)")
+    assert metric.identity != Similarity(models=[minilm, other]).identity
+    assert metric.identity != Similarity(models=[minilm], sample=9).identity
+    assert metric.identity == Similarity(models=[minilm, other], sample=9, batch_size=2, device="cpu").identity
 
 
 def test_models_that_cannot_be_had(tmp_path):
     with pytest.raises(ResourceError, match="no model 'nowhere'"):
         Similarity(models=["nowhere"])
-    with pytest.raises(ParameterError, match="list of one or more"):
+    with pytest.raises(ParameterError, match="list of at least one encoder"):
         Similarity(models=[])
-    with pytest.raises(ParameterError, match="list of one or more"):
+    with pytest.raises(ParameterError, match="list of at least one encoder"):
         Similarity(models="all-minilm-l6-v2")
-    with pytest.raises(ResourceError, match="no encoder that can be read"):
+    with pytest.raises(ParameterError, match="have the same name"):
+        Similarity(models=[tmp_path, tmp_path])
+    with pytest.raises(ResourceError, match="no readable encoder"):
         measure(Similarity(models=[tmp_path]), PAIRS)

@@ -31,7 +31,7 @@ def test_every_text_has_its_row_and_is_scored_once():
     assert work.asked == [["three", "one", ""]]  # the longest first, a text once
 
 
-def test_scores_are_kept_part_by_part_and_a_stopped_run_goes_on(tmp_path, monkeypatch):
+def test_scores_are_cached_part_by_part_and_an_interrupted_run_resumes(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "PART_TEXTS", 2)
     texts = Texts(["a", "bb", "ccc", "dddd", "eeeee"], tmp_path)
 
@@ -67,7 +67,7 @@ def test_keys_may_tell_more_than_the_text():
     assert work.asked == [["a", "a"]]
 
 
-def test_progress_is_told(monkeypatch):
+def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr(module, "PART_TEXTS", 2)
     told = []
     texts = Texts(["a", "b", "c"])

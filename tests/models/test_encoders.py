@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from textveil.errors import ResourceError
 from textveil.language.text import Document
-from textveil.models.encoders import Encoder, ReadText, TokenisedText, Window, split_windows
+from textveil.models.encoders import Encoder, ReadText, TokenizedText, Window, split_windows
 from textveil.models.files import ModelFiles
 
 
 @given(st.integers(0, 3000), st.integers(4, 600))
 def test_windows_cover_a_text(length, capacity):
-    windows = split_windows(3, TokenisedText([7] * length, np.zeros((length, 2))), capacity)
+    windows = split_windows(3, TokenizedText([7] * length, np.zeros((length, 2))), capacity)
     assert all(window.text == 3 for window in windows)
     assert [window.first for window in windows] == [0, *(window.last for window in windows[:-1])]
     assert windows[-1].last == length
@@ -46,7 +46,7 @@ def test_a_token_may_begin_before_its_word_or_have_none():
 
 
 def test_what_windows_see_is_put_together():
-    windows = split_windows(0, TokenisedText([7] * 10, np.zeros((10, 2))), 8)
+    windows = split_windows(0, TokenizedText([7] * 10, np.zeros((10, 2))), 8)
     rows = [np.arange(10.0), 100 + np.arange(10.0)]  # with a special token before and behind
     offsets = np.array([(2 * i, 2 * i + 1) for i in range(10)])
     text = ReadText(offsets, list(zip(windows, rows, strict=True)), 1)
@@ -61,7 +61,7 @@ def load(folder, **options):
 
 
 def test_a_folder_without_an_encoder(tmp_path):
-    with pytest.raises(ResourceError, match="no encoder that can be read"):
+    with pytest.raises(ResourceError, match="no readable encoder"):
         load(tmp_path)
 
 
@@ -78,7 +78,7 @@ def test_weights_that_are_a_pickle_are_not_read(make_encoder):
 def test_damaged_weights(make_encoder):
     folder = make_encoder()
     (folder / "model.safetensors").write_bytes(b"not weights")
-    with pytest.raises(ResourceError, match="no encoder that can be read"):
+    with pytest.raises(ResourceError, match="no readable encoder"):
         load(folder)
 
 
@@ -89,15 +89,15 @@ def test_a_tokenizer_that_is_not_fast(make_encoder):
         load(make_encoder(tokenizer=transformers.CanineTokenizer()))
 
 
-@pytest.mark.parametrize(("family", "trouble"), [("T5", "it has a decoder"), ("GPT2", "do not see those that come")])
+@pytest.mark.parametrize(("family", "trouble"), [("T5", "it has a decoder"), ("GPT2", "do not see later tokens")])
 def test_a_model_that_is_not_bert_like(make_encoder, family, trouble):
     with pytest.raises(ResourceError, match=f"is not BERT-like: .*{trouble}"):
         load(make_encoder(family))
 
 
-def test_results_that_are_no_numbers(make_encoder):
+def test_values_that_are_not_finite_are_refused(make_encoder):
     encoder = load(make_encoder())
-    with pytest.raises(ResourceError, match="gives results that are no numbers") as raised:
+    with pytest.raises(ResourceError, match="returns values that are not finite") as raised:
         encoder.read(["a secret"], lambda batch: batch.ids * float("nan"))
     assert "secret" not in str(raised.value)
 
