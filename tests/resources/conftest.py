@@ -89,7 +89,7 @@ def index(tmp_path, monkeypatch):
 
 @pytest.fixture
 def add_resource(monkeypatch):
-    """Puts a resource ``tiny`` with some sources into the catalogue."""
+    """Puts a resource ``tiny`` with some sources into the catalog."""
 
     def add(*sources: Source, **options) -> Resource:
         options = {
@@ -98,7 +98,7 @@ def add_resource(monkeypatch):
             "size": 15_000,
             **options,
         }
-        resource = Resource(name="tiny", purpose="tests", licence="MIT", sources=sources, **options)
+        resource = Resource(name="tiny", purpose="tests", license="MIT", sources=sources, **options)
         monkeypatch.setitem(RESOURCES, "tiny", resource)
         return resource
 

@@ -71,7 +71,7 @@ CODE = textwrap.dedent("""
     from textveil.resources import RESOURCES, Resource, install
     from textveil.resources.resource import HubModel
     RESOURCES["tiny"] = Resource(
-        name="tiny", purpose="tests", licence="MIT", size=40_000,
+        name="tiny", purpose="tests", license="MIT", size=40_000,
         files={"config.json": None, "model.safetensors": None}, companions={"1_Pooling/config.json": None, "no": None},
         sources=(HubModel("someone/model", "REVISION"),),
     )
@@ -109,7 +109,7 @@ def test_a_model_that_is_not_there(hub, monkeypatch):
     monkeypatch.setattr("tests.resources.test_hub.CODE", CODE.replace("someone/model", "someone/else"))
     result = install_from(hub)
     assert "ResourceError" in result.stderr
-    assert "someone/else of Hugging Face, revision 0123456 cannot be fetched" in result.stderr
+    assert "someone/else on Hugging Face, revision 0123456 cannot be downloaded" in result.stderr
 
 
 def test_without_the_library_the_extra_is_named(add_resource, monkeypatch):

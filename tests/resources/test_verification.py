@@ -42,7 +42,7 @@ def test_without_pinned_hashes_those_of_the_installation_count(add_resource, tmp
     installed = install("tiny").location.folder
     assert {file.basis for file in verify("tiny")} == {"recorded"}
     write_files(installed, {"data.noun": b"changed"})
-    with pytest.raises(ResourceError, match=r"not what it was when its hash was recorded"):
+    with pytest.raises(ResourceError, match=r"differs from its recorded hash"):
         verify("tiny")
 
 

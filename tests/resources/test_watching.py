@@ -10,9 +10,9 @@ def test_the_size_of_a_folder_is_told_while_it_grows(tmp_path):
         (tmp_path / "deep").mkdir()
         (tmp_path / "deep" / "part").write_bytes(b"x" * 3000)
         deadline = time.monotonic() + 10
-        while ("fetching tiny", 3, 0.75) not in told and time.monotonic() < deadline:
+        while ("downloading tiny", 3, 0.75) not in told and time.monotonic() < deadline:
             time.sleep(0.05)
-    assert ("fetching tiny", 3, 0.75) in told
+    assert ("downloading tiny", 3, 0.75) in told
 
 
 def test_nobody_is_told_when_nobody_listens(tmp_path):
