@@ -1,6 +1,7 @@
 import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from tests.evaluation.conftest import make_rows
 from textveil.cli.main import app
+from textveil.evaluation import CLASSIFIERS, METRICS
 
 TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
 
@@ -176,6 +178,37 @@ def test_a_certificate_of_another_bundle(files):
     assert "--bundle" in attack.stderr
 
 
+def test_an_encoder_that_was_a_folder_is_named(files, minilm, tmp_path):
+    folder = shutil.copytree(minilm, tmp_path / "my-encoder")
+    chosen = ["--distribution", "attention", "--encoder", folder, "--certificate", files[2], "--overwrite", "-q"]
+    command = ["obfuscate", "-i", files[0], "-o", files[1], "-e", 120, *chosen]
+    obfuscated = CliRunner().invoke(app, list(map(str, command)))
+    assert obfuscated.exit_code == 0, obfuscated.stderr
+    command = arguments(files, "--certificate", files[2], "--metrics", "inversion", "--json", "--no-cache", "-q")
+    unnamed = run(*command)
+    assert unnamed.exit_code == 1
+    assert "encoder 'my-encoder' is not found here. Set --encoder to its folder." in unnamed.stderr
+    named = run(*command, "--encoder", folder)
+    assert named.exit_code == 0, named.stderr
+    assert set(json.loads(named.stdout)["metrics"]) == {"inversion"}
+
+
+def test_help_and_defaults_come_from_the_declarations():
+    shown = " ".join(CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"}).stdout.split())
+    for registry, method, name in (
+        (METRICS, "similarity", "models"),
+        (METRICS, "perplexity", "model"),
+        (METRICS, "clear_text", "words"),
+        (METRICS, "attribute", "seeds"),
+        (METRICS, "attribute", "classifier"),
+        (METRICS, "inversion", "bundle"),
+        (CLASSIFIERS, "transformer", "model"),
+    ):
+        option = registry.load(method).list_options()[name]
+        default = ",".join(map(str, option.default)) if isinstance(option.default, tuple) else option.default
+        assert f"{option.help} Default: {default}." in shown
+
+
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
@@ -188,6 +221,7 @@ def test_a_certificate_of_another_bundle(files):
         (["--column", "review"], 2, "Choose one with --column."),  # the name that obfuscate has for it
         (["--attacker", "linaer"], 2, "Did you mean 'linear'"),
         (["--attacker-model", "gte-small"], 2, "goes with --attacker transformer"),
+        (["--metrics", "clear_text", "--words", "-1"], 2, "--words of clear_text must be a whole number"),
         (["--seeds", "one"], 2, "such as 42,43,44"),
         (["--seeds", "-1"], 2, "non-negative integers"),
         (["--metrics", "attribute", "--encoders", "gte-small"], 2, "options for similarity"),

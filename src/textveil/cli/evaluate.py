@@ -89,8 +89,9 @@ def evaluate(
     encoder: Annotated[
         Path | None,
         typer.Option(
+            "--encoder",
             help="For clear_text, inversion: the folder of the encoder that scored the words. Default: the encoder "
-            "that the certificate names."
+            "that the certificate names.",
         ),
     ] = None,
     metrics: Annotated[
