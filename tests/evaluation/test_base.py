@@ -91,7 +91,7 @@ def test_an_identity_has_its_parts():
     }
 
 
-def test_constants_stand_among_options():
+def test_constants_are_recorded_among_options():
     record = Length().as_dict()
     assert add_constants(record, C=10.0)["options"] == {"unit": "characters", "C": 10.0}
     assert record["options"] == {"unit": "characters"}  # the record itself is not changed

@@ -38,7 +38,7 @@ class Recorder(Classifier):
         return Always()
 
 
-def test_who_trains_and_tests_on_what(case):
+def test_the_training_and_test_texts_of_each_scenario(case):
     recorder = Recorder()
     metric = AttributeInference(classifier=recorder, seeds=[42])
     train, test = map(tuple, case.dataset.attribute.split(42))

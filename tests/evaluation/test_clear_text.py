@@ -36,7 +36,7 @@ def test_words_by_reason():
     assert "Grzybowski" not in found.line
 
 
-def test_with_little_budget_little_returns():
+def test_a_small_budget_returns_no_word():
     found = ClearText(words=5).measure(obfuscate(0.01))
     assert found.values["returned"] == found.values["released"] == 0
     assert "kept_unknown" not in found.details["words"]
@@ -55,7 +55,7 @@ def test_counts_alone_come_from_the_certificate():
     ("decomposition", "text", "returned"),
     [("words", "Soup", True), ("pmi", "box office", True), ("pmi", "don't", True)],
 )
-def test_what_comes_back_may_have_several_words(decomposition, text, returned):
+def test_a_returned_chunk_can_have_several_words(decomposition, text, returned):
     obfuscator = Obfuscator(seed=1, decomposition=decomposition, stopwords="perturb")
     (chunk,) = obfuscator.obfuscate(text, epsilon=9000).chunks
     assert is_returned(chunk) is returned

@@ -103,7 +103,7 @@ def test_a_package_that_is_not_installed(rows, monkeypatch):
     assert "textveil[evaluate]" in Evaluator(Dataset(rows[0])).measure(rows[0]).not_measured["identifiers"]
 
 
-def test_rows_without_words_are_left_out_of_chunks_too(obfuscations, rows):
+def test_chunks_of_rows_without_words_are_skipped(obfuscations, rows):
     texts, labels, authors = rows
     dataset = Dataset(["", *texts, None], label=["x", *labels, None], attribute=["x", *authors, None])
     results = [obfuscations[0], *obfuscations, obfuscations[0]]
@@ -114,7 +114,7 @@ def test_rows_without_words_are_left_out_of_chunks_too(obfuscations, rows):
     assert found.measurements["inversion"].values == alone.measurements["inversion"].values
 
 
-def test_other_numbers_of_texts(dataset, obfuscations):
+def test_a_different_number_of_texts_is_refused(dataset, obfuscations):
     with pytest.raises(InputError, match="60 originals and 59 obfuscated"):
         Evaluator(dataset, [Counting()]).measure([""] * 59)
     with pytest.raises(ParameterError, match="each of the 60 texts. Got 59 results"):

@@ -55,7 +55,7 @@ def test_missing_columns(files, options, kind, message):
     assert "secret" not in str(raised.value)
 
 
-def test_other_rows(files):
+def test_different_rows_are_refused(files):
     files[1].write_text(HIDDEN + "4,vier,good\n")
     with pytest.raises(InputError, match="a.csv' has 3 rows and .*b.csv' has 4"):
         PairedFiles(*files).read()

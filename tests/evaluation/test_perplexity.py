@@ -57,7 +57,7 @@ def test_the_mean_and_the_median_over_texts(tiny_model):
     assert "tiny" in found.line
 
 
-def test_texts_that_are_too_short_are_left_out_and_counted(tiny_model):
+def test_short_texts_are_skipped_and_counted(tiny_model):
     import transformers
 
     perplexity = Perplexity(model=tiny_model)

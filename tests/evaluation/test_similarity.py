@@ -24,13 +24,13 @@ def similarity(minilm):
     return Similarity()
 
 
-def test_a_text_is_as_itself(similarity):
+def test_identical_texts_have_similarity_one(similarity):
     assert measure(similarity, PAIRS[:1]).values["cosine"] == pytest.approx(1, abs=1e-6)
     long = " ".join(f"word{number} and another" for number in range(400))  # several windows
     assert measure(similarity, [(long, long)]).values["cosine"] == pytest.approx(1, abs=1e-6)
 
 
-def test_it_is_the_cosine_that_sentence_transformers_gives(similarity, minilm):
+def test_it_equals_the_cosine_of_sentence_transformers(similarity, minilm):
     import sentence_transformers
 
     plain = sentence_transformers.SentenceTransformer(str(minilm), device="cpu")
@@ -40,7 +40,7 @@ def test_it_is_the_cosine_that_sentence_transformers_gives(similarity, minilm):
         assert measure(similarity, [pair]).values["cosine"] == pytest.approx(expected, abs=1e-4)
 
 
-def test_nearer_meaning_is_nearer_to_one(similarity):
+def test_more_similar_texts_have_a_higher_cosine(similarity):
     _, near, far = (measure(similarity, [pair]).values["cosine"] for pair in PAIRS)
     assert near > far + 0.3
     assert measure(similarity, PAIRS).values["cosine"] == pytest.approx((1 + near + far) / 3, abs=1e-5)
@@ -66,11 +66,11 @@ def test_a_sample_of_pairs_is_always_the_same(similarity, minilm):
         Similarity(sample=0)
 
 
-def test_nothing_left_of_a_text(similarity):
+def test_an_empty_obfuscated_text(similarity):
     assert -1 <= measure(similarity, [("The soup was cold.", "")]).values["cosine"] < 0.5
 
 
-def test_pairs_and_originals_are_kept(similarity, tmp_path, monkeypatch):
+def test_pairs_and_originals_are_cached(similarity, tmp_path, monkeypatch):
     first = measure(similarity, PAIRS, tmp_path)
     calls = []
     encoder = similarity.encoders[0]
@@ -80,7 +80,7 @@ def test_pairs_and_originals_are_kept(similarity, tmp_path, monkeypatch):
     assert calls == []
     changed = [(original, f"{obfuscated} Again.") for original, obfuscated in PAIRS]
     measure(similarity, changed, tmp_path)
-    assert calls == [3]  # the originals are known, and of what is new every pair
+    assert calls == [3]  # originals are cached; new pairs are embedded
 
 
 def test_the_encoders_of_the_paper_are_resources():
@@ -98,7 +98,7 @@ def test_the_record_has_every_encoder_and_the_sample(minilm, make_encoder):
     assert metric.identity == Similarity(models=[minilm, other], sample=9, batch_size=2, device="cpu").identity
 
 
-def test_models_that_cannot_be_had(tmp_path):
+def test_invalid_models(tmp_path):
     with pytest.raises(ResourceError, match="no model 'nowhere'"):
         Similarity(models=["nowhere"])
     with pytest.raises(ParameterError, match="list of at least one encoder"):

@@ -45,7 +45,7 @@ def test_a_case_by_hand():
 
 
 @given(st.floats(0.1, 1), st.floats(0.1, 1))
-def test_nothing_is_gained_where_nothing_was_done(downstream, attacker):
+def test_unchanged_texts_have_no_gain(downstream, attacker):
     gain = relative_gain(
         downstream=downstream, similarity=1, identifiers=1, static=attacker, adaptive=attacker,
         original_downstream=downstream, original_attacker=attacker,

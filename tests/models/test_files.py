@@ -8,7 +8,7 @@ from textveil.models.files import ModelFiles, choose_device, reading_model
 
 
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
-def test_a_resource_may_be_named_as_at_hugging_face(name, minilm):
+def test_a_resource_can_have_its_hugging_face_name(name, minilm):
     found = ModelFiles.find(name)
     assert (found.name, found.folder) == ("all-minilm-l6-v2", minilm)
 
@@ -59,6 +59,6 @@ def test_an_error_names_the_kind_of_model(tmp_path):
         raise ValueError("first line\nsecond line")
 
 
-def test_a_device_that_is_not_there():
+def test_an_unknown_device():
     with pytest.raises(ParameterError, match="no device 'nowhere'"):
         choose_device("nowhere")

@@ -33,7 +33,7 @@ def test_every_entry_is_complete(name):
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_what_is_pinned_is_pinned_by_a_whole_hash(name):
+def test_pinned_hashes_are_complete(name):
     resource = RESOURCES[name]
     hashes = [digest for digest in resource.hashes.values() if digest is not None]
     for source in resource.sources:
@@ -50,7 +50,7 @@ def test_what_is_pinned_is_pinned_by_a_whole_hash(name):
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_no_path_leads_out_of_the_folder_and_none_is_a_pickle(name):
+def test_no_path_leaves_the_folder_and_none_is_a_pickle(name):
     for path in RESOURCES[name].hashes:
         assert not path.startswith("/")
         assert ".." not in path.split("/")

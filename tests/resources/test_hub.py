@@ -80,12 +80,12 @@ CODE = textwrap.dedent("""
 
 
 def install_from(hub):
-    """In a process of its own: the library reads its variables when it is imported."""
+    """Runs in another process, since the library reads its variables at import."""
     environment = {**os.environ, "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}", "NO_PROXY": "127.0.0.1"}
     return subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=100)
 
 
-def test_the_files_of_a_model_are_fetched_and_their_hashes_recorded(hub, add_resource):
+def test_the_files_of_a_model_are_downloaded_and_their_hashes_recorded(hub, add_resource):
     result = install_from(hub)
     assert result.stderr == ""
     assert "checking tiny 3 1.0" in result.stdout

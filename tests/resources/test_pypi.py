@@ -35,7 +35,7 @@ def test_a_package_that_is_not_there(index, add_resource):
         install("tiny")
 
 
-def test_a_source_distribution_where_a_wheel_should_be_is_not_taken(index, add_resource):
+def test_a_source_distribution_instead_of_a_wheel_is_refused(index, add_resource):
     (index / "tiny-data-1.0.tar.gz").write_bytes(b"")
     add_resource(PyPIPackages((Package("tiny-data", "1.0", "0" * 64, 1),), PREFIX))
     with pytest.raises(ResourceError, match="No matching distribution found"):
@@ -66,7 +66,7 @@ def test_a_module_named_pip_in_the_current_folder_is_not_run(pinned_wheel, tmp_p
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
-def test_an_interrupted_pip_is_ended_and_leaves_nothing(tmp_path):
+def test_an_interrupted_pip_is_stopped_and_leaves_nothing(tmp_path):
     slow_pip = tmp_path / "site" / "pip" / "__main__.py"
     slow_pip.parent.mkdir(parents=True)
     (slow_pip.parent / "__init__.py").touch()

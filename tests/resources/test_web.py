@@ -44,13 +44,13 @@ def archive(tmp_path, server):
 
 
 @pytest.mark.parametrize("pinned", [False, True])
-def test_an_archive_is_fetched_and_its_files_are_taken(server, archive, add_resource, pinned):
+def test_an_archive_is_downloaded_and_its_files_are_extracted(server, archive, add_resource, pinned):
     add_resource(WebArchive(f"{server.url}/tiny.zip", PREFIX, digest(archive) if pinned else None))
-    told = []
-    done = install("tiny", progress=lambda *report: told.append(report))
+    reports = []
+    done = install("tiny", progress=lambda *report: reports.append(report))
     assert done.source == f"{server.url}/tiny.zip"
     assert (find("tiny") / "data.noun").read_bytes() == CONTENT["data.noun"]
-    assert told[0] == ("downloading tiny", len(archive) // 1000, 1.0)
+    assert reports[0] == ("downloading tiny", len(archive) // 1000, 1.0)
 
 
 def test_an_archive_with_another_hash(server, archive, add_resource):

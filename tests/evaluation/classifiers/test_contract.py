@@ -55,7 +55,7 @@ def test_the_description_and_the_versions(classifier):
     assert all(version[0].isdigit() for version in classifier.versions.values())
 
 
-def test_global_randomness_is_left_alone(classifier):
+def test_global_randomness_is_restored(classifier):
     import random
 
     import torch

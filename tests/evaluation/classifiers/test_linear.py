@@ -62,7 +62,7 @@ def test_features_are_counted_once(monkeypatch):
     assert counted == [home.hash, other.hash]
 
 
-def test_words_alone_may_be_enough():
+def test_texts_without_trigrams_are_classified_by_words():
     texts = Texts([("a b", "c d")[number % 2] for number in range(50)])  # no three characters in a row
     split = CLASSES.split(1)
     fitted = Linear().fit(texts, split.train, CLASSES, seed=1)

@@ -59,7 +59,7 @@ def test_every_class_weighs_the_same():
     assert sums == pytest.approx([10 / 3] * 3)
 
 
-def test_the_loss_is_the_one_that_trains(make_encoder, monkeypatch):
+def test_the_focal_loss_is_used_in_training(make_encoder, monkeypatch):
     asked = []
 
     def note(logits, labels, weights):
@@ -68,16 +68,16 @@ def test_the_loss_is_the_one_that_trains(make_encoder, monkeypatch):
 
     monkeypatch.setattr("textveil.evaluation.classifiers.transformer.focal_loss", note)
     classes = Classes.of(["a"] * 30 + ["b"] * 10, range(40), "author")
-    told = []
+    reports = []
     Transformer(model=make_encoder()).fit(
-        Texts(TEXTS), np.arange(40), classes, seed=1, progress=lambda *values: told.append(values)
+        Texts(TEXTS), np.arange(40), classes, seed=1, progress=lambda *values: reports.append(values)
     )
     assert [shape for shape, _ in asked] == [(8, 2)] * 5
     assert asked[0][1] == pytest.approx([40 / 60, 2.0])
-    assert told[-1] == ("fine-tuning", 5, 1.0)
+    assert reports[-1] == ("fine-tuning", 5, 1.0)
 
 
-def test_nothing_is_left_on_the_disk_or_printed(make_encoder, tmp_path, monkeypatch, capfd):
+def test_no_file_is_left_and_nothing_is_printed(make_encoder, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     classifier = Transformer(model=make_encoder())
