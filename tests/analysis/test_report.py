@@ -116,7 +116,7 @@ def test_the_words_of_the_page_are_explained(page):
         "relative gain: U / U_original",
         "static attacker F1: the F1 of",
         "profile strict: the mechanism chooses every word",
-        "eta sq): how",
+        "eta sq): the size of an effect",
     ):
         assert term in text
     assert "How to read this" in text

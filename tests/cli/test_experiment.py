@@ -48,7 +48,7 @@ def test_a_study_from_its_beginning_to_its_report(study):
     assert (study.parent / "study-results/report/report.html").exists()
 
 
-def test_what_fails_is_listed_and_the_exit_code_tells(study, monkeypatch):
+def test_failures_are_listed_and_set_the_exit_code(study, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(METRICS.load("downstream"), "measure", lambda *_: (_ for _ in ()).throw(InputError("Too few.")))
         ran = call("run", study, "--executor", "local", "--quiet")
@@ -65,7 +65,7 @@ def test_what_fails_is_listed_and_the_exit_code_tells(study, monkeypatch):
 def test_init_writes_a_file_once(tmp_path):
     path = tmp_path / "new.yaml"
     assert call("init", path).exit_code == 0
-    assert path.read_text().startswith("# A study that a laptop finishes")
+    assert path.read_text().startswith("# A study for a laptop")
     assert call("init", path, "--preset", "paper").exit_code == 2
     assert call("init", path, "--preset", "paper", "--overwrite").exit_code == 0
     assert "trustpilot" in path.read_text()
