@@ -40,9 +40,8 @@ def test_metrics_that_are_computed_from_others_come_last(make_study, monkeypatch
 
 
 def test_an_option_of_the_wrong_kind_is_reported_before_anything_is_run(make_study, local):
-    experiment = make_study(metrics={"inversion": {"sample": "many"}})
-    with pytest.raises(StudyError, match="'inversion' does not take these options: .*sample: 'many'"):
-        experiment.run(local)
+    with pytest.raises(StudyError, match=r"inversion.*'many'"):
+        make_study(metrics={"inversion": {"sample": "many"}}).run(local)
 
 
 def test_scores_that_do_not_depend_on_the_text_are_not_cached(make_study):

@@ -21,7 +21,8 @@ def test_a_report_says_what_was_run(make_study, local, tmp_path):
     for said in (
         experiment.file.sha256[:16],
         experiment.runner.metrics["downstream"].description,
-        f"{experiment.runner.metrics['inversion'].description}, sample 50",
+        experiment.runner.metrics["inversion"].description,
+        "sample 50",
         "38 of reviews.jsonl",
         "seed 5, different for every cell",
     ):

@@ -133,7 +133,7 @@ class CellRunner:
         for name, metric in self.metrics.items():
             if any(given.get(need, "") is None for need in metric.needs) or any(m not in keys for m in metric.after):
                 continue
-            options = find_undescribed(type(metric), self.study.metrics[name])
+            options = metric.as_dict()["options"] or find_undescribed(type(metric), self.study.metrics[name])
             classes = [given[need] for need in metric.needs if need in given]
             parts = [metric.identity, options, classes, [keys[other] for other in metric.after]]
             keys[name] = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]

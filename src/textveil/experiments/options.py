@@ -8,9 +8,6 @@ from typing import Any
 
 from textveil.registry import Method, Option, unknown_name
 
-_DESCRIBED = ("bundle", "classifier", "classifier_options", "seeds")
-"""Options that a metric's own description states in full, in whatever form they were given."""
-
 
 def list_options(kind: type[Method]) -> dict[str, Option]:
     """The options of a class by name.
@@ -38,11 +35,14 @@ def check_options(kind: type[Method], given: Mapping[str, Any]) -> None:
 
 
 def find_undescribed(kind: type[Method], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that change results and that the description of the method does not state."""
-    if kind.list_options() and kind.description is Method.description:  # it states all of them
+    """The given options that change results and that the description of the method does not state.
+
+    Only a class that does not declare its options has any. Remove it together with ``_read_constructor``.
+    """
+    if kind.list_options():
         return {}
-    declared = list_options(kind)
-    return {name: value for name, value in given.items() if declared[name].changes_results and name not in _DESCRIBED}
+    changing = {name for name, option in _read_constructor(kind).items() if option.changes_results}
+    return {name: value for name, value in given.items() if name in changing}
 
 
 def _read_constructor(kind: type[Method]) -> dict[str, Option]:
@@ -50,7 +50,8 @@ def _read_constructor(kind: type[Method]) -> dict[str, Option]:
 
     For metrics and classifiers that do not declare their options. Remove it as soon as all of them do.
     """
-    unchanging = ("model", "models", "batch_size", "device")  # a model is described by its files
+    described = ("model", "models", "bundle", "classifier", "classifier_options", "seeds")
+    unchanging = (*described, "batch_size", "device")
     found: dict[str, Option] = {}
     for base in reversed(kind.__mro__[:-1]):
         if "__init__" in vars(base):
