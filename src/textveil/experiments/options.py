@@ -1,4 +1,4 @@
-"""What methods and metrics let choose, as their constructors say it."""
+"""Options of methods and metrics in a study file, checked by what each class declares."""
 
 from __future__ import annotations
 
@@ -6,30 +6,57 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from textveil.registry import unknown_name
+from textveil.registry import Method, Option, unknown_name
 
 
-def list_options(kind: type) -> tuple[str, ...]:
-    """The names of the options that a class takes, those of its bases included.
+def list_options(kind: type[Method]) -> dict[str, Option]:
+    """The options of a class by name.
 
     >>> from textveil.distribution import DISTRIBUTORS
-    >>> list_options(DISTRIBUTORS.load("gradients"))
-    ('batch_size', 'device', 'model', 'steps')
+    >>> sorted(list_options(DISTRIBUTORS.load("gradients")))
+    ['batch_size', 'device', 'model', 'steps']
     """
-    found = set()
-    for base in kind.__mro__[:-1]:
-        if "__init__" in vars(base):
-            parameters = inspect.signature(vars(base)["__init__"]).parameters.values()
-            found |= {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-    return tuple(sorted(found))
+    return kind.list_options() or _read_constructor(kind)
 
 
-def check_options(kind: type, name: str, given: Mapping[str, Any]) -> None:
-    """Refuse options that a class does not take.
+def check_options(kind: type[Method], given: Mapping[str, Any]) -> None:
+    """Refuse an option that a class does not have, or a value of the wrong kind.
 
     Raises:
-        UnknownNameError: There is one.
+        ParameterError: There is one.
     """
-    for option in given:
-        if option not in list_options(kind):
-            raise unknown_name(f"option of {name}", option, list_options(kind))
+    declared = list_options(kind)
+    if not declared or kind.list_options():
+        kind.check_options(given)
+    for name, value in given.items():
+        if name not in declared:
+            raise unknown_name(f"option of the {kind.kind} {kind.name!r}", name, declared)
+        declared[name].check(value, of=kind.name)
+
+
+def find_undescribed(kind: type[Method], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given options that change results and that the description of the method does not state.
+
+    Only a class that does not declare its options has any. Remove it together with ``_read_constructor``.
+    """
+    if kind.list_options():
+        return {}
+    changing = {name for name, option in _read_constructor(kind).items() if option.changes_results}
+    return {name: value for name, value in given.items() if name in changing}
+
+
+def _read_constructor(kind: type[Method]) -> dict[str, Option]:
+    """The keyword-only parameters of a constructor as options.
+
+    For metrics and classifiers that do not declare their options. Remove it as soon as all of them do.
+    """
+    described = ("model", "models", "bundle", "classifier", "classifier_options", "seeds")
+    unchanging = (*described, "batch_size", "device")
+    found: dict[str, Option] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        if "__init__" in vars(base):
+            for parameter in inspect.signature(vars(base)["__init__"]).parameters.values():
+                if parameter.kind is parameter.KEYWORD_ONLY:
+                    name = parameter.name
+                    found[name] = Option(name, object, parameter.default, "", changes_results=name not in unchanging)
+    return found
