@@ -12,6 +12,7 @@ from textveil.corpus.counting.job import CountJob
 from textveil.corpus.counting.ngrams import NgramCounts
 from textveil.corpus.inputs import Corpus
 from textveil.execution.local import LocalExecutor
+from textveil.language.words import fold
 
 SHARED = Path(os.environ.get("TEXTVEIL_CORPUS", Path(__file__).parents[3] / "shared/corpus/english_64m.txt.xz"))
 """Real English, a document per line, where it is at hand."""
@@ -21,7 +22,7 @@ def count_plainly(documents) -> list[Counter[str]]:
     """A Counter over joined strings for every length."""
     counters: list[Counter[str]] = [Counter() for _ in range(4)]
     for document in documents:
-        words = re.findall(r"\b\w+\b", document.lower())
+        words = [fold(word) for word in re.findall(r"\b\w+\b", document)]
         for length, counter in enumerate(counters, start=1):
             counter.update(" ".join(words[start : start + length]) for start in range(len(words) - length + 1))
     return counters

@@ -140,14 +140,14 @@ def test_a_data_set_with_a_configuration(tmp_path):
 
 def test_a_data_set_without_the_column(tmp_path):
     corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data', column='body')}"])
-    with pytest.raises(ColumnError, match=r"no column 'text'.*'body'.*--column"):
+    with pytest.raises(ColumnError, match=r"no column 'text'.*'body'.*`column`"):
         read(corpus)
 
 
 def test_a_data_set_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     corpus = Corpus.find([f"hf:{tmp_path / 'missing'}"])
-    with pytest.raises(InputError, match=r"cannot be opened.*--config, --split"):
+    with pytest.raises(InputError, match=r"cannot be opened.*`config`, `split`"):
         read(corpus)
 
 
@@ -180,7 +180,7 @@ def test_a_pipe_is_refused(tmp_path):
 
 def test_a_split_that_is_not_there(tmp_path):
     corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"], split="validation")
-    with pytest.raises(InputError, match="--split"):
+    with pytest.raises(InputError, match="`split`"):
         read(corpus)
 
 
@@ -265,8 +265,8 @@ def test_later_blocks_may_lack_the_column(tmp_path, monkeypatch):
         (["."], {}, InputError, "no file in a known format"),
         (["missing.txt"], {}, InputError, "Check the path"),
         (["a.xyz"], {}, ParameterError, "does not tell its format"),
-        (["a.txt"], {"config": "x"}, ParameterError, "go with hf:"),
-        (["a.txt"], {"split": "test"}, ParameterError, "go with hf:"),
+        (["a.txt"], {"config": "x"}, ParameterError, "need a data set: hf:"),
+        (["a.txt"], {"split": "test"}, ParameterError, "need a data set: hf:"),
         (["a.txt"], {"format_name": "jsnl"}, ParameterError, "Did you mean 'jsonl'"),
     ],
 )

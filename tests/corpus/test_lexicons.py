@@ -125,7 +125,7 @@ def test_parameters_that_mean_nothing(tmp_path, counted, options, message):
 
 def test_what_is_there_is_replaced_only_on_request(tmp_path, counted):
     ScoreJob(counted, tmp_path / "lexicons").run()
-    with pytest.raises(OutputExistsError, match="--overwrite"):
+    with pytest.raises(OutputExistsError, match="`overwrite=True`"):
         ScoreJob(counted, tmp_path / "lexicons").run()
     ScoreJob(counted, tmp_path / "lexicons", min_pmi=5.0, overwrite=True).run()
     assert json.loads((tmp_path / "lexicons" / "lexicons.json").read_bytes())["min_pmi"] == 5.0

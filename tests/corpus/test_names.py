@@ -7,8 +7,8 @@ import pytest
 from textveil.corpus.blocks import SentLines
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.names import REACH, Names, _Sampler, find_names
-from textveil.corpus.preparation import Labels, PrepareJob
-from textveil.corpus.training import Training
+from textveil.corpus.preparation import PrepareJob
+from textveil.corpus.settings import Labels, Training
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
 from textveil.progress import ignore_progress
@@ -63,7 +63,7 @@ def test_what_is_finished_is_not_read_again(look, tmp_path, monkeypatch):
     monkeypatch.setattr("textveil.corpus.blocks.WholeFiles.read", lambda block: 1 / 0)
     assert look() == first
     (tmp_path / "names" / "people" / "000000-000000.json").write_text("{")
-    with pytest.raises(InputError, match="Start over with --overwrite"):
+    with pytest.raises(InputError, match="`overwrite=True` to start over"):
         look()
 
 
@@ -120,7 +120,7 @@ def test_a_bundle_never_writes_them(corpus, tmp_path):
         Corpus.find([corpus]),
         tmp_path / "bundle",
         Labels("tiny"),
-        training=Training(dimensions=8, epochs=1, min_count=2),
+        training=Training(dimensions=8, epochs=1, min_entry_count=2),
         decompositions=("words",),
         names_model=find("spacy-en"),
     )

@@ -10,3 +10,8 @@ TOP_SHARE = 0.05
 """The paper's: of all n-grams, those with the highest LLR, and those with the highest t-score."""
 SPLIT = "train"
 """The split of a data set that is read, unless another is named."""
+
+
+def reinstall(resource: str) -> str:
+    """The command that installs a damaged resource again."""
+    return f"textveil resources install {resource} --force"

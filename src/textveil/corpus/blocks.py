@@ -192,7 +192,7 @@ class DatasetShard(Block):
         if self.column not in batch:
             raise ColumnError(
                 f"{self.dataset.title} has no column {self.column!r}. It has: {list_columns(list(batch))}. "
-                "Choose one with --column."
+                "Choose one with `column`."
             )
         texts = batch[self.column]
         if not all(text is None or isinstance(text, str) for text in texts):
@@ -243,6 +243,6 @@ class HubDataset:
             )
         except Exception as error:  # the library has many, and its messages may be long
             raise InputError(
-                f"{self.title} cannot be opened ({type(error).__name__}). Check its name, --config, --split and the "
+                f"{self.title} cannot be opened ({type(error).__name__}). Check its name, `config`, `split` and the "
                 "network; or download its files and give their folder."
             ) from error

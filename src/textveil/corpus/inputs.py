@@ -6,7 +6,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,14 @@ class InputFile:
         path: Where it is, whatever folder a worker is in.
         size: Its bytes.
         changed: When it was changed last.
+        sha256: Its hash, once it is known.
     """
 
     name: str
     path: Path
     size: int
     changed: int
+    sha256: str | None = None
 
     @classmethod
     def look_at(cls, path: Path) -> InputFile:
@@ -59,9 +61,9 @@ class InputFile:
         return cls(str(path), path.resolve(), status.st_size, status.st_mtime_ns)
 
     def hash(self) -> str:
-        """The SHA-256 of the file."""
+        """The SHA-256 of the file, computed if it is not known yet."""
         try:
-            return hash_file(self.path)
+            return self.sha256 or hash_file(self.path)
         except OSError as error:
             raise InputError(f"{str(self.path)!r} cannot be read: {error.strerror}.") from error
 
@@ -118,7 +120,7 @@ class Corpus:
         if not names:
             raise ParameterError("A corpus is missing: name files, folders, or hf:OWNER/NAME.")
         if (config or revision or split != SPLIT) and not datasets:
-            raise ParameterError("--config, --split and --revision go with hf:OWNER/NAME.")
+            raise ParameterError("`config`, `split` and `revision` need a data set: hf:OWNER/NAME.")
         _refuse_twice([*(path.resolve() for path in paths), *(dataset.name for dataset in datasets)])
         if format_name is None:
             for path in paths:
@@ -142,24 +144,25 @@ class Corpus:
     def describe(self) -> dict[str, Any]:
         """What must not change between a run and its resumption."""
         return {
-            "files": [[str(file.path), file.size, file.changed] for file in self.files],
+            "files": [[str(file.path), file.size, file.changed, file.sha256] for file in self.files],
             "data_sets": [asdict(dataset) for dataset in self.datasets],
             "column": self.column,
             "format": self.format_name,
         }
 
-    def manifest(self, hashes: Sequence[str], digests: Sequence[str]) -> dict[str, Any]:
+    def add_hashes(self, hashes: Sequence[str]) -> Corpus:
+        """The same corpus with the SHA-256 of every file."""
+        files = zip(self.files, hashes, strict=True)
+        return replace(self, files=tuple(replace(file, sha256=sha256) for file, sha256 in files))
+
+    def manifest(self, digests: Sequence[str]) -> dict[str, Any]:
         """What the corpus was, for the record.
 
         Args:
-            hashes: The SHA-256 of every file, in order.
             digests: The SHA-256 of the documents of every shard of the data sets, in order.
         """
         return {
-            "files": [
-                {"name": file.name, "bytes": file.size, "sha256": digest}
-                for file, digest in zip(self.files, hashes, strict=True)
-            ],
+            "files": [{"name": file.name, "bytes": file.size, "sha256": file.hash()} for file in self.files],
             "data_sets": [asdict(dataset) for dataset in self.datasets],
             "shards_sha256": list(digests),
             "column": self.column,

@@ -85,16 +85,16 @@ def explain_empty(folder: Path, measure: str) -> str:
     reason = f"The lexicon of {measure} has no entry"
     if not manifest["ngrams"]:
         enough = max(2, tokens // WORDS_PER_COUNT)
-        lower = f"Try --min-count {enough}, or take more text." if enough < min_count else "Take more text."
+        lower = f"Try `min_count={enough}`, or take more text." if enough < min_count else "Take more text."
         return (
-            f"{reason}: the corpus is too small for --min-count {min_count}. No two of its {tokens:,} words stand "
+            f"{reason}: the corpus is too small for `min_count={min_count}`. No two of its {tokens:,} words stand "
             f"together so often. {lower}"
         )
     if highest is None:
-        return f"{reason}: all n-grams stand together less often than by chance. Go without --only-attracted."
+        return f"{reason}: all n-grams stand together less often than by chance. Go without `only_attracted`."
     return (
-        f"{reason}: no n-gram is above --min-pmi {manifest['min_pmi']:g}, the highest has {highest:.4g}. "
-        f"Try --min-pmi {highest / 2:.2g}, or take more text."
+        f"{reason}: no n-gram is above `min_pmi={manifest['min_pmi']:g}`, the highest has {highest:.4g}. "
+        f"Try `min_pmi={highest / 2:.2g}`, or take more text."
     )
 
 
@@ -158,13 +158,13 @@ class ScoreJob:
                 f"The counts have n-grams that occur {counts.min_count} times or more. For {min_count}, count again."
             )
         if not math.isfinite(self.min_pmi):
-            raise ParameterError(f"The 'min_pmi' parameter must be a finite number. Got {self.min_pmi} instead.")
+            raise ParameterError(f"`min_pmi` must be a finite number. Got {self.min_pmi} instead.")
         if not 0 < self.top_share <= 1:
-            raise ParameterError(f"The 'top_share' parameter must be in (0, 1]. Got {self.top_share} instead.")
+            raise ParameterError(f"`top_share` must be in (0, 1]. Got {self.top_share} instead.")
         check_output(self.output, [MANIFEST, *map(lexicon_name, MEASURES)])
         if self.output.exists() and not self.overwrite:
             raise OutputExistsError(
-                f"{str(self.output)!r} exists. Choose another name, or replace it with --overwrite."
+                f"{str(self.output)!r} exists. Choose another name, or set `overwrite=True` to replace it."
             )
 
     def _choose(

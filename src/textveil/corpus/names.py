@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from textveil.corpus import reinstall
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import Corpus
 from textveil.errors import InputError
@@ -33,6 +34,7 @@ from textveil.language.stopwords import ENGLISH
 from textveil.language.words import WORD, find_words, fold
 from textveil.progress import Progress
 from textveil.storage.atomic import output_error, writing
+from textveil.storage.resumable import damaged_file
 
 RULES = ((0.5, 0.5), (0.25, 0.7), (0.1, 0.9), (0.04, 0.95))
 """For each rule: in what share of passages a name is a person's, and in what share of places it is capitalised."""
@@ -138,7 +140,6 @@ def _read(block: Block) -> Iterator[str]:
 
 
 @cache
-@cache
 def load_recogniser(model: Path) -> Any:
     """A spaCy model without what does not find names."""
     spacy = require("spacy", extra="prepare")
@@ -147,8 +148,7 @@ def load_recogniser(model: Path) -> Any:
         return spacy.load(model, exclude=others)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise InputError(
-            f"The spaCy model {model.name!r} cannot be loaded. Install it again with 'textveil resources install "
-            "spacy-en --force', or go without names: --no-names."
+            f"The spaCy model {model.name!r} cannot be loaded. Install it again: {reinstall('spacy-en')}"
         ) from error
 
 
@@ -260,4 +260,4 @@ def _load(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+        raise damaged_file(path) from error

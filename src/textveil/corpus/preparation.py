@@ -13,58 +13,44 @@ import json
 import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
 from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Storage
-from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, TOP_SHARE
+from textveil.corpus import MEMORY
 from textveil.corpus.counting.job import CountJob
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
 from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recogniser
+from textveil.corpus.resumption import CorpusRun, Reading
+from textveil.corpus.settings import STORAGE, Labels, Thresholds, Training
 from textveil.corpus.splitting import SplitMark, split_corpus
-from textveil.corpus.training import TrainedVectors, Training, train
+from textveil.corpus.training import TrainedVectors, train
 from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
-from textveil.errors import OutputError, OutputExistsError, SmallCorpusError, TextveilError
+from textveil.errors import BundleError, OutputError, OutputExistsError, SmallCorpusError, TextveilError
 from textveil.execution import Executor
 from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import unknown_name
 from textveil.resources import find
-from textveil.storage.atomic import put_folder
-from textveil.storage.resumable import ResumableRun
+from textveil.storage.atomic import put_folder, strip_unfinished
+from textveil.storage.resumable import SETTINGS
 from textveil.version import __version__
 
 
-class _Run(ResumableRun):
-    our_names = re.compile(r"job\.json|counts\.partial|[a-z]+|\..*\.(unfinished|lock)")
-    how_to_resume = "with the same command"
+class _PreparationRun(CorpusRun):
+    """The folder of an unfinished preparation."""
 
+    our_names = re.compile(r"counts|counts\.partial|\.counts\.lock|lexicons|first|names|bundle")
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """What makes an n-gram an expression; see ``CountJob`` and ``ScoreJob``."""
-
-    min_count: int = MIN_COUNT
-    min_pmi: float = MIN_PMI
-    top_share: float = TOP_SHARE
-    only_attracted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """What a bundle says of itself."""
-
-    name: str
-    version: str = "1"
-    language: str = "en"
-    corpus: str = "unknown"
-    licence: str = "unknown"
+    def owns(self, name: str) -> bool:
+        """Whether a preparation writes a file or folder of this name: each decomposition has a folder."""
+        return strip_unfinished(name) in DECOMPOSERS or super().owns(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +80,7 @@ class PrepareJob:
     decompositions: tuple[str, ...] = tuple(DECOMPOSERS)
     lexicons: Path | None = None
     names_model: Path | None = None
-    storage: Storage = "int8"
+    storage: Storage = STORAGE
     memory: int = MEMORY
     overwrite: bool = False
 
@@ -107,10 +93,11 @@ class PrepareJob:
             require(library, extra="prepare")
         if not self.output.absolute().parent.is_dir():
             raise OutputError(f"The folder for {str(self.output)!r} does not exist. Make it first.")
-        if self.output.exists() and not _is_bundle(self.output):
-            raise OutputExistsError(f"{str(self.output)!r} exists and is no bundle. Choose another name.")
+        if self.output.exists():
+            _check_bundle(self.output)
         if self.names_model is not None:
             load_recogniser(self.names_model)
+        _PreparationRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
 
     def list_libraries(self) -> list[str]:
         """The libraries that do the work."""
@@ -126,23 +113,20 @@ class PrepareJob:
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
         """Prepare, or do what is left of it."""
         self.check()
-        unfinished = _Run(self.output.resolve())
+        unfinished = _PreparationRun(self.output.resolve())
         # Only what vectors depend on: names, labels and storage may change until the bundle is written.
         settings = {
             "textveil": __version__,
             "thresholds": asdict(self.thresholds),
-            "training": asdict(self.training),
+            "training": self.training.as_dict(),
             "lexicons": self.lexicons and str(self.lexicons.resolve()),
-            **self.corpus.describe(),
         }
         with unfinished.locked():
-            resume = not self.overwrite or unfinished.matches(settings)
-            job = unfinished.start(
-                settings, lambda: {"workers": executor.workers}, resume=resume, overwrite=self.overwrite
-            )
+            reading = Reading(self.corpus, executor, progress)
+            job = unfinished.begin(reading, settings, lambda: {"workers": executor.workers}, overwrite=self.overwrite)
             preparation = _Preparation(self, unfinished.folder, int(job["workers"]), executor, progress)
             try:
-                bundle = preparation.run()
+                bundle = preparation.run(unfinished.hash_files(reading))
             except TextveilError as error:
                 if not preparation.is_worth_keeping(after=error):
                     unfinished.remove()
@@ -162,8 +146,9 @@ class _Preparation:
     executor: Executor
     progress: Progress
 
-    def run(self) -> Path:
-        """All steps; the finished bundle."""
+    def run(self, corpus: Corpus) -> Path:
+        """Do all steps with the corpus, whose files are hashed; the finished bundle."""
+        self.job = replace(self.job, corpus=corpus)
         self._check_disk()
         lexicons = self._find_lexicons()
         first = self._write_first(lexicons)
@@ -177,7 +162,7 @@ class _Preparation:
         if isinstance(after, SmallCorpusError):
             return any(self._vectors(name).exists() for name in self.job.decompositions)
         begun = {path.relative_to(self.folder).parts[0] for path in self.folder.rglob("*") if path.is_file()}
-        return bool(begun - {"job.json", "first"})
+        return bool(begun - {SETTINGS, "hashes", "first"})
 
     def _vectors(self, decomposition: str) -> Path:
         return self.folder / decomposition / "vectors"
@@ -215,7 +200,7 @@ class _Preparation:
         if folder.exists() and Bundle(folder).manifest.lexicons.keys() != lexicons.keys():
             shutil.rmtree(folder)  # it was for other decompositions
         if not folder.exists():
-            build_bundle(folder, {}, lexicons=lexicons, **asdict(self.job.labels))
+            build_bundle(folder, {}, lexicons=lexicons, **self._describe())
         return folder
 
     def _check_disk(self) -> None:
@@ -277,16 +262,26 @@ class _Preparation:
             tokens=SplitMark.load(self.folder / self.job.decompositions[0] / "split.json").words,
             parameters=self._parameters(),
             storage=self.job.storage,
-            **asdict(self.job.labels),
+            **self._describe(),
         )
         return folder
+
+    def _describe(self) -> dict[str, Any]:
+        labels = self.job.labels
+        return {
+            "name": labels.name,
+            "version": labels.version,
+            "language": labels.language,
+            "corpus": labels.corpus,
+            "licence": labels.license,
+        }
 
     def _parameters(self) -> dict[str, Any]:
         software = ["numpy", "nupunkt", *self.job.list_libraries()]
         return {
             "corpus": self.job.corpus.cite(),
             "thresholds": asdict(self.job.thresholds),
-            "training": asdict(self.job.training),
+            "training": self.job.training.as_dict(),
             "names": self._describe_names(),
             "software": {"textveil": __version__, **{name: version(name) for name in software}},
         }
@@ -298,5 +293,13 @@ class _Preparation:
         return {"model": f"{model['name']} {model['version']}", "rules": RULES, "passages": PASSAGES}
 
 
-def _is_bundle(path: Path) -> bool:
-    return (path / MANIFEST).is_file()
+def _check_bundle(folder: Path) -> None:
+    """Refuse to replace a folder that is not a bundle, or that has files besides."""
+    try:
+        owned = {MANIFEST, *Bundle(folder).manifest.files}
+    except BundleError as error:
+        raise OutputExistsError(f"{str(folder)!r} exists and is not a bundle. Choose another name.") from error
+    if any(path.is_file() and path.relative_to(folder).as_posix() not in owned for path in folder.rglob("*")):
+        raise OutputExistsError(
+            f"{str(folder)!r} has files that are not part of the bundle. Move them away, or choose another name."
+        )

@@ -20,11 +20,11 @@ from textveil.bundles.bundle import Bundle
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import Corpus
 from textveil.decomposition import DECOMPOSERS, Decomposer
-from textveil.errors import InputError
 from textveil.execution import Executor
 from textveil.language.text import Document
 from textveil.progress import Progress
 from textveil.storage.atomic import output_error, writing
+from textveil.storage.resumable import damaged_file
 
 LONGEST_LINE = 10_000
 """gensim drops what is behind so many tokens of a line."""
@@ -54,7 +54,7 @@ class SplitMark:
         try:
             return cls(**json.loads(path.read_bytes()))
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+            raise damaged_file(path) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textveil.bundles.building import LexiconTable
+from textveil.corpus import reinstall
 from textveil.errors import ResourceError
 from textveil.language.matching import LONGEST
 from textveil.language.senses import ENDINGS
@@ -50,7 +51,6 @@ def _read(path: Path) -> list[str]:
         lines = []
     if not lines:
         raise ResourceError(
-            f"{str(path)!r} is not a file of WordNet, or empty. Install WordNet again: "
-            "textveil resources install wordnet --force"
+            f"{str(path)!r} is not a file of WordNet, or empty. Install WordNet again: {reinstall('wordnet')}"
         )
     return lines

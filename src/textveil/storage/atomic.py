@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -21,8 +22,21 @@ def output_error(path: Path, error: OSError) -> OutputError:
     )
 
 
+_UNFINISHED = re.compile(r"\.(.+)\.[0-9a-f]{8}\.unfinished")
+
+
 def _unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
+
+
+def strip_unfinished(name: str) -> str:
+    """The name that an unfinished file was going to take; any other name is returned as it is.
+
+    >>> strip_unfinished(".job.json.0a1b2c3d.unfinished"), strip_unfinished(".my.unfinished")
+    ('job.json', '.my.unfinished')
+    """
+    found = _UNFINISHED.fullmatch(name)
+    return name if found is None else found[1]
 
 
 def sync_folder(folder: Path) -> None:
@@ -33,6 +47,18 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and its parents, unless it exists.
+
+    Raises:
+        OutputError: The system does not allow it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(folder, error) from error
 
 
 @contextmanager

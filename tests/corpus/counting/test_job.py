@@ -208,11 +208,13 @@ class StoppingExecutor(LocalExecutor):
 def test_a_run_that_is_stopped_again_and_again(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
     done = []
 
-    def do_task(task):
-        done.append(task)
-        return parts.do_task(task)
+    do_task = parts.do_task
 
-    monkeypatch.setattr(job, "do_task", do_task)
+    def note_task(task):
+        done.append(task)
+        return do_task(task)
+
+    monkeypatch.setattr(parts, "do_task", note_task)
     stops = 0
     while True:
         try:
@@ -234,7 +236,7 @@ def test_a_run_that_is_stopped_at_the_end(tmp_path, zipf, expected, monkeypatch,
 
     with monkeypatch.context() as patch:
         if stage == "renaming":
-            patch.setattr(job._Run, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None)
+            patch.setattr(job._CountingRun, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None)
         else:
             patch.setattr(job, "hash_file", stop)
         with pytest.raises(Stopped):
@@ -287,7 +289,7 @@ def test_fewer_workers_may_go_on(tmp_path, zipf, expected):
 def test_other_settings_may_not_go_on(tmp_path, zipf, expected):
     with pytest.raises(Stopped):
         count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=4)
-    with pytest.raises(ParameterError, match=r"min_count \(was 4, now 3\).*--overwrite"):
+    with pytest.raises(ParameterError, match=r"min_count \(was 4, now 3\).*`overwrite=True`"):
         count(zipf[0], tmp_path / "counts", min_count=3)
     count(zipf[0], tmp_path / "counts", min_count=3, overwrite=True)
     assert tables_of(tmp_path / "counts") == expected
@@ -297,14 +299,39 @@ def test_a_changed_corpus_may_not_go_on(tmp_path):
     path = write_lines(tmp_path / "a.txt", ["a b c d"] * 9)
     with pytest.raises(Stopped):
         count(path, tmp_path / "counts", executor=StoppingExecutor(2), min_count=3)
-    write_lines(path, ["a b c d"] * 10)
-    with pytest.raises(ParameterError, match="other settings: files"):
-        count(path, tmp_path / "counts", min_count=3)
+    for documents in (["a b c d"] * 10, ["a b c e"] * 9):
+        write_lines(path, documents)
+        os.utime(path, (10**9, 10**9))
+        with pytest.raises(ParameterError, match="other settings: files"):
+            count(path, tmp_path / "counts", min_count=3)
+
+
+def test_a_copied_corpus_resumes(tmp_path):
+    path = write_lines(tmp_path / "a.txt", ["a b c d"] * 9)
+    with pytest.raises(Stopped):
+        count(path, tmp_path / "counts", executor=StoppingExecutor(2), min_count=3)
+    (tmp_path / "mount").mkdir()
+    copy = tmp_path / "mount" / "b.txt"
+    shutil.move(path, copy)
+    os.utime(copy, (10**9, 10**9))
+    counts = count(copy, tmp_path / "counts", executor=StoppingExecutor(12), min_count=3)
+    assert_equal_to_plain(counts, ["a b c d"] * 9, 3)
+    assert counts.manifest["corpus"]["files"][0]["name"] == str(copy)
+
+
+def test_a_foreign_folder_survives_the_run_that_it_was_put_into(tmp_path, zipf):
+    partial = tmp_path / "counts.partial"
+    with pytest.raises(Stopped):
+        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
+    (partial / "photos").mkdir()
+    (partial / "5").mkdir()
+    count(zipf[0], tmp_path / "counts", min_count=4, overwrite=True)
+    assert sorted(path.name for path in partial.iterdir()) == ["5", "photos"]
 
 
 def test_a_finished_run_is_not_done_again(tmp_path, zipf):
     count(zipf[0], tmp_path / "counts", min_count=3)
-    with pytest.raises(OutputExistsError, match="--overwrite"):
+    with pytest.raises(OutputExistsError, match="`overwrite=True`"):
         count(zipf[0], tmp_path / "counts", min_count=3)
     count(zipf[0], tmp_path / "counts", min_count=5, overwrite=True)
     assert NgramCounts.load(tmp_path / "counts").min_count == 5
@@ -341,7 +368,7 @@ def test_an_output_inside_the_corpus_is_no_part_of_it(tmp_path):
 
 def test_an_error_before_anything_is_finished_leaves_nothing(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"body": "a b c d e"}\n')
-    with pytest.raises(ColumnError, match="--column"):
+    with pytest.raises(ColumnError, match="no column 'text'"):
         count(tmp_path / "a.jsonl", tmp_path / "counts", min_count=1)
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
@@ -404,7 +431,7 @@ def test_an_unfinished_run_that_is_damaged(tmp_path, zipf, name, content):
         count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
     (path, *_) = (tmp_path / "counts.partial").glob(name)
     path.write_text(content)
-    with pytest.raises((InputError, ParameterError), match="--overwrite"):
+    with pytest.raises((InputError, ParameterError), match="`overwrite=True`"):
         count(zipf[0], tmp_path / "counts", min_count=3)
 
 
@@ -418,7 +445,7 @@ def test_a_min_count_that_means_nothing(tmp_path, zipf, min_count):
 def test_too_little_memory(tmp_path, zipf):
     with (
         EXECUTORS.load("processes")(2) as executor,
-        pytest.raises(ParameterError, match=r"2 workers need at least \d+M.*--memory.*--workers"),
+        pytest.raises(ParameterError, match=r"2 workers need at least \d+M.*`memory`.*`workers`"),
     ):
         count(zipf[0], tmp_path / "counts", executor=executor, memory=100 << 20)
 
@@ -509,7 +536,7 @@ def test_relative_names_are_found_from_anywhere(tmp_path, monkeypatch):
 
 def test_too_many_ngrams_to_number(tmp_path, zipf, monkeypatch):
     monkeypatch.setattr(job, "NONE", 100)
-    with pytest.raises(ParameterError, match=r"frequent 1-grams: too many. Raise --min-count"):
+    with pytest.raises(ParameterError, match=r"frequent 1-grams: too many. Raise `min_count`"):
         count(zipf[0], tmp_path / "counts", min_count=3)
 
 

@@ -125,7 +125,7 @@ def test_no_keys_and_no_pieces(tmp_path, kind):
 def test_a_damaged_run(tmp_path):
     path = tmp_path / "x.keys"
     path.write_bytes(b"not arrow")
-    with pytest.raises(InputError, match=r"x\.keys.*--overwrite"):
+    with pytest.raises(InputError, match=r"x\.keys.*`overwrite=True`"):
         list(read_run(path))
 
 

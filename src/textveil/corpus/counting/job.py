@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -25,14 +25,15 @@ from textveil.corpus.counting.ngrams import (
     write_table,
 )
 from textveil.corpus.counting.pairs import NONE
-from textveil.corpus.counting.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, Task, do_task
+from textveil.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask, Part, Task, run_tasks
 from textveil.corpus.counting.runs import make_ranges, plan_cuts
 from textveil.corpus.inputs import Corpus
+from textveil.corpus.resumption import CorpusRun, Reading
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
 from textveil.language.matching import LONGEST
 from textveil.progress import Progress, ignore_progress
-from textveil.storage.atomic import output_error, put_folder, writing
+from textveil.storage.atomic import make_folder, put_folder, writing
 from textveil.storage.hashing import hash_file
 from textveil.storage.resumable import ResumableRun
 from textveil.version import __version__
@@ -66,15 +67,16 @@ class Limits(NamedTuple):
         if share < LEAST_BYTES:
             least = idle + executor.workers * LEAST_BYTES
             raise ParameterError(
-                f"{executor.workers} workers need at least {least >> 20}M of memory together. Raise --memory, or lower "
-                "--workers."
+                f"{executor.workers} workers need at least {least >> 20}M of memory together. Raise `memory`, or lower "
+                "`workers`."
             )
         return cls(min(share // POSITION_BYTES, MOST_POSITIONS), share // ROW_BYTES, executor.workers)
 
 
-class _Run(ResumableRun):
-    our_names = re.compile(r"job\.json|hashes|counts|[1-4]|\..*\.unfinished")
-    how_to_resume = "with the same command"
+class _CountingRun(CorpusRun):
+    """The folder of an unfinished count."""
+
+    our_names = re.compile(f"counts|[1-{LONGEST}]")
 
 
 class Level(NamedTuple):
@@ -106,24 +108,24 @@ class CountJob:
     def check(self) -> None:
         """Refuse what cannot end well, before anything is read."""
         if self.min_count < 1:
-            raise ParameterError(f"The 'min_count' parameter must be at least 1. Got {self.min_count} instead.")
+            raise ParameterError(f"`min_count` must be at least 1. Got {self.min_count} instead.")
         check_output(self.output, output_files())
+        _CountingRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
 
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> NgramCounts:
         """Count, or count what is left of it."""
         self.check()
         now = Limits.within(self.memory, executor)
-        unfinished = _Run(self.output.resolve())
+        unfinished = _CountingRun(self.output.resolve())
         settings = {
             "textveil": __version__,
             "min_count": self.min_count,
             "memory": self.memory,
             "overwrite": self.overwrite,
-            **self.corpus.describe(),
         }
         with unfinished.locked():
-            resume = not self.overwrite or unfinished.matches(settings)
-            job = unfinished.start(settings, now._asdict, resume=resume, overwrite=self.overwrite)
+            reading = Reading(self.corpus, executor, progress)
+            job = unfinished.begin(reading, settings, now._asdict, overwrite=self.overwrite)
             limits = Limits(*(int(job.get(name, 1)) for name in Limits._fields))
             if now.rows < limits.rows:
                 raise ParameterError(
@@ -163,13 +165,13 @@ class _Counting:
 
     job: CountJob
     limits: Limits
-    unfinished: ResumableRun
+    unfinished: CorpusRun
     executor: Executor
     progress: Progress
 
     def run(self) -> None:
         """Count level after level, then write the tables."""
-        hashes = self._hash_files()
+        corpus = self.unfinished.hash_files(Reading(self.job.corpus, self.executor, self.progress))
         blocks = self._number_words()
         tokens = sum(mark.tokens for mark in blocks)
         if tokens < LONGEST:
@@ -185,7 +187,7 @@ class _Counting:
             levels.append(self._merge(length, parts))
             if length > 1:
                 _remove_files(self._folder(length - 1))
-        self._write_tables(levels, blocks, hashes)
+        self._write_tables(levels, blocks, corpus)
 
     def has_begun(self) -> bool:
         """Whether a block is finished."""
@@ -195,15 +197,6 @@ class _Counting:
         folder = self.unfinished.folder / str(length)
         make_folder(folder / "table")
         return folder
-
-    def _hash_files(self) -> list[str]:
-        """The hashes of the files, for the record."""
-        folder = self.unfinished.folder / "hashes"
-        make_folder(folder)
-        files = {folder / f"{number:06}.json": file for number, file in enumerate(self.job.corpus.files)}
-        for done, _ in enumerate(self._do((path, HashTask(file, path)) for path, file in files.items()), start=1):
-            self.progress("hashing files", done, done / len(files))
-        return [Mark.load(path).digest for path in files]
 
     def _number_words(self) -> list[Mark]:
         """Read the corpus."""
@@ -220,7 +213,7 @@ class _Counting:
 
         size = self.job.corpus.size
         done = tokens = 0
-        for mark in self._do(tasks()):
+        for mark in run_tasks(self.executor, tasks()):
             done += mark.size
             tokens += mark.tokens
             self.progress("reading", tokens, min(1.0, done / size) if size else None)
@@ -238,7 +231,7 @@ class _Counting:
         )
         if not (folder / "table.json").exists():
             tokens, total = 0, sum(part.tokens for part in parts)
-            for mark in self._do(tasks):
+            for mark in run_tasks(self.executor, tasks):
                 tokens += mark.tokens
                 self.progress(f"counting {length}-grams", tokens, tokens / total)
         return [part for name in parts for part in Mark.load(folder / f"{name.name}.json").parts]
@@ -258,7 +251,7 @@ class _Counting:
                 for mark, keys in zip(marks, make_ranges(runs, cuts), strict=True)
             )
             found = 0
-            for done, merged in enumerate(self._do(tasks), start=1):
+            for done, merged in enumerate(run_tasks(self.executor, tasks), start=1):
                 found += merged.rows
                 self.progress(f"merging {length}-grams", found, done / len(marks))
             pieces = [Mark.load(mark) for mark in marks]
@@ -266,27 +259,10 @@ class _Counting:
             Mark(rows=sum(piece.rows for piece in pieces), distinct=distinct).write(finished)
         total = Mark.load(finished)
         if total.rows >= NONE:
-            raise ParameterError(f"There are {total.rows:,} frequent {length}-grams: too many. Raise --min-count.")
+            raise ParameterError(f"There are {total.rows:,} frequent {length}-grams: too many. Raise `min_count`.")
         return Level(sorted(table.glob("*.keys")), total.rows, total.distinct)
 
-    def _do(self, tasks: Iterable[tuple[Path, Task]]) -> Iterator[Mark]:
-        """Do the tasks that have left no mark yet; the marks of all, as they come."""
-        finished: list[Path] = []
-
-        def missing() -> Iterator[Task]:
-            for path, task in tasks:
-                if path.exists():
-                    finished.append(path)
-                else:
-                    yield task
-
-        for mark in self.executor.map(do_task, missing()):
-            while finished:  # first, so that progress begins where it was
-                yield Mark.load(finished.pop())
-            yield mark
-        yield from map(Mark.load, finished)
-
-    def _write_tables(self, levels: Sequence[Level], blocks: Sequence[Mark], hashes: Sequence[str]) -> None:
+    def _write_tables(self, levels: Sequence[Level], blocks: Sequence[Mark], corpus: Corpus) -> None:
         """Write the n-grams with their words, and the manifest."""
         folder = self.unfinished.folder / "counts"
         shutil.rmtree(folder, ignore_errors=True)
@@ -307,19 +283,11 @@ class _Counting:
             "distinct_words": levels[0].distinct,
             "min_count": self.job.min_count,
             "tables": tables,
-            "corpus": self.job.corpus.manifest(hashes, digests),
+            "corpus": corpus.manifest(digests),
             "versions": {"textveil": __version__, **{name: version(name) for name in ("numpy", "pyarrow")}},
         }
         with writing(folder / MANIFEST) as stream:
             stream.write((json.dumps(manifest, indent=2) + "\n").encode())
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder that may be there already."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise output_error(folder, error) from error
 
 
 def _remove_files(folder: Path) -> None:

@@ -17,7 +17,7 @@ import ctypes
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,9 @@ from textveil.corpus.counting.runs import (
 from textveil.corpus.counting.words import Ids, WordNumbering
 from textveil.corpus.inputs import InputFile
 from textveil.errors import InputError
+from textveil.execution import Executor
 from textveil.storage.atomic import writing
+from textveil.storage.resumable import damaged_file
 
 DISTINCT_WEIGHT = 4
 """A word that was not there before takes as much memory as so many positions."""
@@ -94,7 +96,7 @@ class Mark:
             parts = [Part(**part) for part in values.pop("parts")]
             return cls(**values, parts=parts)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+            raise damaged_file(path) from error
 
 
 def _write_numbers(path: Path, numbers: Ids) -> None:
@@ -108,13 +110,13 @@ def _load_numbers(path: Path) -> Ids:
     try:
         numbers: Ids = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+        raise damaged_file(path) from error
     return numbers
 
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise InputError(f"A worker does not see {str(folder)!r}. Put --output where all machines see it.")
+        raise InputError(f"A worker does not see {str(folder)!r}. Put `output` where all machines see it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,7 @@ class HashTask:
     def run(self) -> Mark:
         """Write the mark, which has it."""
         _check_folder(self.mark.parent)
-        return Mark(digest=self.file.hash()).write(self.mark)
+        return Mark(self.file.size, digest=self.file.hash()).write(self.mark)
 
 
 Task = HashTask | BlockTask | PairTask | MergeTask
@@ -227,6 +229,29 @@ def do_task(task: Task) -> Mark:
         return task.run()
     finally:
         release_memory()
+
+
+def run_tasks(executor: Executor, tasks: Iterable[tuple[Path, Task]]) -> Iterator[Mark]:
+    """Do the tasks whose mark does not exist yet; the marks of all, in any order.
+
+    Args:
+        executor: Where the work is done.
+        tasks: The tasks, each with the path of its mark.
+    """
+    finished: list[Path] = []
+
+    def missing() -> Iterator[Task]:
+        for path, task in tasks:
+            if path.exists():
+                finished.append(path)
+            else:
+                yield task
+
+    for mark in executor.map(do_task, missing()):
+        while finished:  # first, so that progress resumes where it was
+            yield Mark.load(finished.pop())
+        yield mark
+    yield from map(Mark.load, finished)
 
 
 def release_memory() -> None:

@@ -263,8 +263,8 @@ def read_run(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tu
                 yield kind.from_arrow(batch.column(0)), batch.column(1).to_numpy()
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(
-            f"{str(path)!r} cannot be read. If other machines take part, they must see this folder; otherwise start "
-            "over with --overwrite."
+            f"{str(path)!r} cannot be read. If other machines take part, they must see this folder. Otherwise, set "
+            "`overwrite=True` to start over."
         ) from error
 
 
