@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from textveil.bundles.bundle import Bundle
 from textveil.cli.main import app
+from textveil.execution import EXECUTORS
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
 SMALL = ["--dimensions", 8, "--epochs", 1, "--min-entry-count", 2, "--no-names", "--executor", "local"]
@@ -32,9 +33,9 @@ def corpus(tmp_path):
 
 def test_one_command_makes_a_bundle_of_a_corpus(corpus, tmp_path):
     output = tmp_path / "mine"
-    result = run(corpus, "--output", output, *THRESHOLDS, *SMALL, "--licence", "CC0", "--bundle-version", "3")
+    result = run(corpus, "--output", output, *THRESHOLDS, *SMALL, "--license", "CC0", "--bundle-version", "3")
     assert result.exit_code == 0, result.stderr
-    assert "MiB of disk beside" in result.stderr
+    assert "MiB of disk next to" in result.stderr
     assert "MiB are free" in result.stderr
     for decomposition in ("words", "pmi", "llr", "tscore", "pos", "wordnet"):
         assert f"\n{decomposition} " in f"\n{result.stdout}"
@@ -72,11 +73,13 @@ def test_bad_input_is_answered_before_any_work(corpus, tmp_path):
     for arguments, code, message in [
         (["--storage", "int4"], 2, "Did you mean 'int8'"),
         (["-d", "wrods"], 2, "Did you mean 'words'"),
-        (["--epochs", 0], 2, "at least 1"),
-        (["--most-entries", 0], 2, "at least one entry"),
+        (["--epochs", 0], 2, "--epochs must be at least 1"),
+        (["--top", 0], 2, "--top must be a percentage"),
+        (["--most-entries", 0], 2, "--most-entries must be at least 1"),
         (["--memory", "much"], 2, "such as 512M"),
         (["--executor", "rya"], 2, "Did you mean 'ray'"),
-        (["--min-count", 9999], 1, "too small for --min-count 9999"),
+        (["--min-count", 9999], 1, "too small for --min-count 9999. "),
+        (["--min-entry-count", 9999, "-d", "words"], 1, "too small for --min-entry-count 9999: "),
     ]:
         result = run(corpus, "--output", output, *SMALL, *arguments)
         assert result.exit_code == code, (arguments, result.stderr)
@@ -92,6 +95,27 @@ def test_bad_input_is_answered_before_any_work(corpus, tmp_path):
     assert not list(tmp_path.glob("mine*"))  # nothing to go on from: the next command may have other settings
 
 
+@pytest.mark.parametrize("command", [[], ["train"]])
+def test_options_are_checked_before_an_executor_starts(corpus, tmp_path, monkeypatch, command):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "me.jpg").touch()
+    monkeypatch.setattr(EXECUTORS, "load", lambda name: pytest.fail("the executor was started"))
+    for arguments, message in [
+        (["--output", tmp_path / "photos"], "is not a bundle"),
+        (["--output", tmp_path / "new", "--epochs", 0], "--epochs must be at least 1"),
+        (["--output", tmp_path / "new", "--storage", "int4"], "Did you mean 'int8'"),
+        (["--output", tmp_path / "none" / "new"], "Make it first"),
+    ]:
+        result = run(*command, corpus, *arguments, "-d", "words", "--no-names", "--executor", "ray")
+        assert result.exit_code != 0
+        assert message in result.stderr
+
+
+def test_the_british_spelling_of_the_license_is_accepted(corpus, tmp_path):
+    assert run(corpus, "-o", tmp_path / "mine", *SMALL, "-d", "words", "--licence", "CC0").exit_code == 0
+    assert Bundle.load(tmp_path / "mine").manifest.licence == "CC0"
+
+
 def test_names_need_a_model(corpus, tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTVEIL_RESOURCES", str(tmp_path / "none"))
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SPACY_EN", str(tmp_path / "none"))
@@ -102,7 +126,7 @@ def test_names_need_a_model(corpus, tmp_path, monkeypatch):
     assert not list(tmp_path.glob("mine*"))
 
 
-def test_a_step_that_is_misspelt_is_no_corpus(corpus, tmp_path):
+def test_a_misspelled_step_is_not_a_corpus(corpus, tmp_path):
     result = run("cuont", corpus, "--output", tmp_path / "counts")
     assert result.exit_code == 2
     assert "Did you mean 'count'?" in result.stderr
