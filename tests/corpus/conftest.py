@@ -8,11 +8,16 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+from pyarrow import parquet
+
 from textveil.corpus.counting.job import CountJob
 from textveil.corpus.counting.ngrams import NgramCounts
 from textveil.corpus.inputs import Corpus
 from textveil.execution.local import LocalExecutor
 from textveil.language.words import fold
+
+DOCUMENTS = [f"Document {number}, with “quotes” and commas" for number in range(300)]
 
 SHARED = Path(os.environ.get("TEXTVEIL_CORPUS", Path(__file__).parents[3] / "shared/corpus/english_64m.txt.xz"))
 """Real English, a document per line, where it is at hand."""
@@ -60,3 +65,25 @@ def zipf_documents(words: int, seed: int = 5, vocabulary: int = 5000) -> list[st
 def write_lines(path: Path, documents) -> Path:
     path.write_text("".join(f"{document}\n" for document in documents), encoding="utf-8")
     return path
+
+
+def write_parquet(path, documents, column="text", group=20):
+    table = pa.table({"id": range(len(documents)), column: documents})
+    parquet.write_table(table, path, row_group_size=group)
+
+
+def read(corpus, workers=2):
+    return [
+        document
+        for _, block in corpus.blocks(workers)
+        for documents in block.read()
+        for document in documents
+        if document is not None
+    ]
+
+
+def make_dataset(folder, documents=DOCUMENTS, files=3, column="text"):
+    folder.mkdir()
+    for number in range(files):
+        write_parquet(folder / f"train-{number:05}-of-{files:05}.parquet", documents[number::files], column=column)
+    return folder

@@ -12,13 +12,10 @@ from textveil.bundles.bundle import Bundle
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.preparation import PrepareJob
 from textveil.corpus.settings import Labels, Thresholds, Training
-from textveil.corpus.splitting import SplitMark, split_corpus
 from textveil.errors import OutputError, OutputExistsError, ParameterError, SmallCorpusError
-from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
 from textveil.obfuscation import Obfuscator
-from textveil.progress import ignore_progress
 from textveil.storage.hashing import hash_file
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
@@ -120,22 +117,6 @@ def test_what_was_trained_is_kept_when_another_decomposition_is_too_small(corpus
     with pytest.raises(SmallCorpusError, match="too small for `min_entry_count"):
         prepare(corpus, tmp_path / "bundle", training=Training(dimensions=8, epochs=1, min_entry_count=most))
     assert (tmp_path / "bundle.partial" / "words" / "vectors").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "workers"), [("processes", 1), ("processes", 3), pytest.param("ray", 3, marks=pytest.mark.slow)]
-)
-def test_the_tokens_are_the_same_wherever_the_corpus_is_split(corpus, tmp_path, name, workers):
-    first = prepare(corpus, tmp_path / "first").folder
-    split = {"bundle": first, "decomposition": "pmi", "progress": ignore_progress}
-    expected = split_corpus(Corpus.find([corpus]), tmp_path / "here", LocalExecutor(), workers=1, **split)
-    assert expected.read_text(encoding="utf-8").count("green_tea")
-    packed = tmp_path / "corpus.txt.xz"
-    packed.write_bytes(lzma.compress(corpus.read_bytes()))
-    with EXECUTORS.load(name)(2) as executor:
-        found = split_corpus(Corpus.find([packed]), tmp_path / "there", executor, workers=workers, **split)
-    assert found.read_bytes() == expected.read_bytes()
-    assert SplitMark.load(found.with_name("split.json")).documents == 300
 
 
 def test_a_resumption_with_other_workers_reads_the_same_blocks(corpus, tmp_path, monkeypatch):

@@ -14,7 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.corpus.conftest import SHARED, count, count_plainly, frequent, rows_of, write_lines, zipf_documents
+from tests.corpus.conftest import (
+    DOCUMENTS,
+    SHARED,
+    count,
+    count_plainly,
+    frequent,
+    make_dataset,
+    rows_of,
+    write_lines,
+    zipf_documents,
+)
 from textveil.corpus import blocks, inputs
 from textveil.corpus.counting import job, parts, runs
 from textveil.corpus.counting.job import CountJob, Limits
@@ -474,12 +484,6 @@ def test_a_full_disk(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
     assert tables_of(tmp_path / "counts") == expected
 
 
-def test_a_worker_that_does_not_see_the_folder(tmp_path):
-    task = parts.MergeTask("0", tmp_path / "elsewhere", runs.KeyRange(None, None, []), 3)
-    with pytest.raises(InputError, match="where all machines see it"):
-        parts.do_task(task)
-
-
 def test_a_part_without_a_word_beside_others(tmp_path, tiny_pieces):
     """A block of nothing but punctuation, between blocks of words."""
     documents = [*zipf_documents(9000), *["!!! ---"] * 9000, *zipf_documents(9000, seed=6)]
@@ -488,8 +492,6 @@ def test_a_part_without_a_word_beside_others(tmp_path, tiny_pieces):
 
 
 def test_a_data_set_that_changes_may_not_go_on(tmp_path):
-    from tests.corpus.test_inputs import make_dataset
-
     folder = make_dataset(tmp_path / "data")
     with pytest.raises(Stopped):
         count(f"hf:{folder}", tmp_path / "counts", executor=StoppingExecutor(1), min_count=2)
@@ -553,31 +555,11 @@ def test_the_manifest_says_what_was_counted(tmp_path):
 
 
 def test_a_data_set_is_counted_and_its_documents_are_hashed(tmp_path):
-    from tests.corpus.test_inputs import DOCUMENTS, make_dataset
-
     counts = count(f"hf:{make_dataset(tmp_path / 'data')}", tmp_path / "counts", min_count=2)
     assert_equal_to_plain(counts, DOCUMENTS, 2)
     assert [len(digest) for digest in counts.manifest["corpus"]["shards_sha256"]] == [64, 64, 64]
     again = count(f"hf:{tmp_path / 'data'}", tmp_path / "again", min_count=2)
     assert again.manifest == counts.manifest
-
-
-def test_changed_tables_are_noticed(tmp_path):
-    counts = count(write_lines(tmp_path / "a.txt", ["a b c d"] * 3), tmp_path / "counts", min_count=2)
-    path = counts.folder / table_name(2)
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with pytest.raises(InputError, match="was changed"):
-        _ = NgramCounts.load(counts.folder).tables
-
-
-@pytest.mark.parametrize(
-    "content", [None, "{", '{"format": 1}', '{"format": 1, "tokens": 0, "min_count": 1, "tables": {}}', "[]"]
-)
-def test_a_folder_that_has_no_counts(tmp_path, content):
-    if content is not None:
-        (tmp_path / "counts.json").write_text(content)
-    with pytest.raises(InputError, match=r"prepare count|Count again"):
-        NgramCounts.load(tmp_path)
 
 
 def test_progress_is_told_stage_by_stage(tmp_path, zipf):
