@@ -31,7 +31,7 @@ def corpus(tmp_path):
     return path
 
 
-def test_one_command_makes_a_bundle_of_a_corpus(corpus, tmp_path):
+def test_one_command_builds_a_bundle_from_a_corpus(corpus, tmp_path):
     output = tmp_path / "mine"
     result = run(corpus, "--output", output, *THRESHOLDS, *SMALL, "--license", "CC0", "--bundle-version", "3")
     assert result.exit_code == 0, result.stderr
@@ -53,7 +53,7 @@ def test_one_command_makes_a_bundle_of_a_corpus(corpus, tmp_path):
     assert Bundle.load(output).decompositions == ("words",)
 
 
-def test_training_takes_lexicons_that_are_there(corpus, tmp_path):
+def test_training_uses_existing_lexicons(corpus, tmp_path):
     counts, lexicons, output = (tmp_path / name for name in ("counts", "lexicons", "mine"))
     missing = run("train", corpus, "-o", output, *SMALL)
     assert missing.exit_code == 2
@@ -68,7 +68,7 @@ def test_training_takes_lexicons_that_are_there(corpus, tmp_path):
     assert run("train", corpus, "-o", tmp_path / "words", *SMALL, "-d", "words").exit_code == 0
 
 
-def test_bad_input_is_answered_before_any_work(corpus, tmp_path):
+def test_invalid_input_is_refused_before_any_work(corpus, tmp_path):
     output = tmp_path / "mine"
     for arguments, code, message in [
         (["--storage", "int4"], 2, "Did you mean 'int8'"),
@@ -86,7 +86,7 @@ def test_bad_input_is_answered_before_any_work(corpus, tmp_path):
         assert message in result.stderr
         assert not list(tmp_path.glob("mine*"))
     assert run(tmp_path / "none.txt", "--output", output, *SMALL).exit_code == 1
-    assert "Make it first" in run(corpus, "--output", output / "inside", *SMALL).stderr
+    assert "Create it first" in run(corpus, "--output", output / "inside", *SMALL).stderr
     table, empty = tmp_path / "table.csv", tmp_path / "empty.txt"
     table.write_text("a,b\n1,2\n", encoding="utf-8")
     empty.write_text("", encoding="utf-8")
@@ -104,7 +104,7 @@ def test_options_are_checked_before_an_executor_starts(corpus, tmp_path, monkeyp
         (["--output", tmp_path / "photos"], "is not a bundle"),
         (["--output", tmp_path / "new", "--epochs", 0], "--epochs must be at least 1"),
         (["--output", tmp_path / "new", "--storage", "int4"], "Did you mean 'int8'"),
-        (["--output", tmp_path / "none" / "new"], "Make it first"),
+        (["--output", tmp_path / "none" / "new"], "Create it first"),
     ]:
         result = run(*command, corpus, *arguments, "-d", "words", "--no-names", "--executor", "ray")
         assert result.exit_code != 0
@@ -139,7 +139,7 @@ def test_help_teaches():
 
 
 @pytest.mark.slow
-def test_killed_again_and_again_it_ends_with_the_same_bundle(corpus, tmp_path):
+def test_a_run_that_is_killed_repeatedly_builds_the_same_bundle(corpus, tmp_path):
     def command(output):
         arguments = ["prepare", corpus, "--output", output, *THRESHOLDS, *SMALL, "--name", "tiny"]
         return [sys.executable, "-m", "textveil.cli.main", *map(str, arguments)]

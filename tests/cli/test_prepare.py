@@ -30,7 +30,7 @@ def counts(tmp_path, corpus):
     return tmp_path / "counts"
 
 
-def test_count_says_what_it_found(tmp_path, corpus):
+def test_count_reports_its_result(tmp_path, corpus):
     result = run(
         "count", corpus, "-o", tmp_path / "counts", "--min-count", 40, "--executor", "processes", "--workers", 2
     )
@@ -41,7 +41,7 @@ def test_count_says_what_it_found(tmp_path, corpus):
     assert json.loads((tmp_path / "counts" / "counts.json").read_bytes())["tokens"] == 340
 
 
-def test_count_keeps_quiet(tmp_path, corpus):
+def test_count_prints_nothing_with_quiet(tmp_path, corpus):
     result = run("count", corpus, "-o", tmp_path / "counts", "--min-count", 40, "--executor", "local", "--quiet")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
 
@@ -53,7 +53,7 @@ def test_count_warns_of_a_min_count_that_is_too_high(tmp_path, corpus):
     assert "Lower --min-count" in result.stderr
 
 
-def test_count_tells_of_files_that_it_skipped(tmp_path, corpus):
+def test_count_reports_skipped_files(tmp_path, corpus):
     (tmp_path / "folder").mkdir()
     corpus.rename(tmp_path / "folder" / "a.txt")
     (tmp_path / "folder" / "README").write_text("")
@@ -61,7 +61,7 @@ def test_count_tells_of_files_that_it_skipped(tmp_path, corpus):
     assert "Skipped files of unknown format: 1" in result.stderr
 
 
-def test_score_writes_lexicons_and_shows_the_best(tmp_path, counts):
+def test_score_writes_lexicons_and_shows_the_top_entries(tmp_path, counts):
     result = run("score", counts, "--output", tmp_path / "lexicons", "--examples", 2, "--min-pmi", 0.5, "--top", 20)
     assert result.exit_code == 0, result.stderr
     assert "n-grams of two to four words, from a corpus of 340 words" in result.stdout
@@ -82,10 +82,10 @@ def test_score_writes_lexicons_and_shows_the_best(tmp_path, counts):
         (["--executor", "local", "--workers", 4], 2, "--executor processes"),
         (["--executor", "local", "--address", "auto"], 2, "--executor ray"),
         (["--config", "x"], 2, "hf:"),
-        (["--output", "missing/folder"], 2, "Make it first"),
+        (["--output", "missing/folder"], 2, "Create it first"),
     ],
 )
-def test_count_refuses_what_cannot_work(tmp_path, corpus, monkeypatch, options, code, message):
+def test_count_refuses_invalid_options(tmp_path, corpus, monkeypatch, options, code, message):
     monkeypatch.chdir(tmp_path)
     result = run("count", corpus, "--output", "counts", "--executor", "local", *options)
     assert result.exit_code == code

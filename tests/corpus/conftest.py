@@ -1,4 +1,4 @@
-"""Corpora for counting, and the plain way to count them."""
+"""Corpora for counting, and a plain reference implementation of counting."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from textveil.language.words import fold
 DOCUMENTS = [f"Document {number}, with “quotes” and commas" for number in range(300)]
 
 SHARED = Path(os.environ.get("TEXTVEIL_CORPUS", Path(__file__).parents[3] / "shared/corpus/english_64m.txt.xz"))
-"""Real English, a document per line, where it is at hand."""
+"""Real English with one document per line, where it is available."""
 
 
 def count_plainly(documents) -> list[Counter[str]]:
-    """A Counter over joined strings for every length."""
+    """The counts of joined strings for every length."""
     counters: list[Counter[str]] = [Counter() for _ in range(4)]
     for document in documents:
         words = [fold(word) for word in re.findall(r"\b\w+\b", document)]
@@ -43,14 +43,14 @@ def rows_of(counts: NgramCounts, length: int) -> list[tuple[str, int]]:
 
 
 def count(paths, output, *, executor=None, progress=None, **options) -> NgramCounts:
-    """Count in this process, unless another executor is given."""
+    """Count in this process, or with another executor."""
     job = CountJob(Corpus.find(paths if isinstance(paths, list) else [paths]), output, **options)
     arguments = [] if progress is None else [progress]
     return job.run(executor or LocalExecutor(), *arguments)
 
 
 def zipf_documents(words: int, seed: int = 5, vocabulary: int = 5000) -> list[str]:
-    """Documents whose words are distributed as in a language, so that there are n-grams of all frequencies."""
+    """Documents with a Zipf distribution of words, so that there are n-grams of all frequencies."""
     generator = random.Random(seed)
     names = [f"w{number}" for number in range(vocabulary)]
     chosen = generator.choices(names, [1 / (rank + 1) for rank in range(vocabulary)], k=words)

@@ -63,7 +63,7 @@ def test_a_range_inside_one_line_is_empty(tmp_path):
 
 
 @given(lines.filter(bool), st.integers(0, 12))
-def test_lines_that_are_sent_along_are_read_from_the_block(tmp_path_factory, documents, cut):
+def test_sent_lines_are_read_from_the_block(tmp_path_factory, documents, cut):
     content = "".join(f"{document}\n" for document in documents)
     path = tmp_path_factory.mktemp("sent") / "a.txt.xz"  # is not opened
     first = "".join(f"{document}\n" for document in documents[:cut])
@@ -122,13 +122,13 @@ def test_a_data_set_with_a_configuration(tmp_path):
     assert read(corpus) == DOCUMENTS[::3]
 
 
-def test_a_data_set_without_the_column(tmp_path):
+def test_a_missing_column_is_refused(tmp_path):
     corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data', column='body')}"])
     with pytest.raises(ColumnError, match=r"no column 'text'.*'body'.*`column`"):
         read(corpus)
 
 
-def test_a_data_set_that_is_not_there(tmp_path, monkeypatch):
+def test_a_missing_data_set_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     corpus = Corpus.find([f"hf:{tmp_path / 'missing'}"])
     with pytest.raises(InputError, match=r"cannot be opened.*`config`, `split`"):
@@ -143,15 +143,15 @@ def test_a_header_that_is_a_document_is_not_quoted(tmp_path):
     assert "diary" not in str(caught.value)
 
 
-def test_a_split_that_is_not_there(tmp_path):
+def test_a_missing_split_is_refused(tmp_path):
     corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"], split="validation")
     with pytest.raises(InputError, match="`split`"):
         read(corpus)
 
 
-def test_a_data_set_whose_column_is_no_text(tmp_path):
+def test_a_column_that_does_not_hold_text_is_refused(tmp_path):
     corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"], column="id")
-    with pytest.raises(InputError, match="holds no text"):
+    with pytest.raises(InputError, match="does not hold text"):
         read(corpus)
 
 
@@ -171,7 +171,7 @@ def test_a_data_set_of_the_hub_is_pinned_to_its_commit(monkeypatch):
     assert asked == [("owner/name", "main")]
 
 
-def test_a_hub_that_does_not_answer_leaves_the_data_set_as_it_is(monkeypatch):
+def test_without_an_answer_of_the_hub_a_data_set_is_not_pinned(monkeypatch):
     import huggingface_hub
 
     class Api:

@@ -33,7 +33,7 @@ def block_bytes(request, monkeypatch):
 @pytest.mark.parametrize("suffix", COMPRESS)
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("name", "write"), [("a.txt", as_lines), ("a.jsonl", as_json_lines)])
-def test_lines(tmp_path, block_bytes, name, write, workers, suffix):
+def test_files_of_lines_are_read_in_blocks(tmp_path, block_bytes, name, write, workers, suffix):
     path = tmp_path / (name + suffix)
     path.write_bytes(COMPRESS[suffix](write(DOCUMENTS)))
     corpus = Corpus.find([path])
@@ -44,7 +44,7 @@ def test_lines(tmp_path, block_bytes, name, write, workers, suffix):
         assert len(names) > 5
 
 
-def test_parquet(tmp_path, block_bytes):
+def test_parquet_files_are_read_in_row_groups(tmp_path, block_bytes):
     write_parquet(tmp_path / "a.parquet", DOCUMENTS, column="body")
     corpus = Corpus.find([tmp_path / "a.parquet"], column="body")
     assert read(corpus) == DOCUMENTS
@@ -92,7 +92,7 @@ def test_linked_folders_are_followed_once(tmp_path):
 
 def test_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.txt")
-    with pytest.raises(InputError, match="Save it to one first"):
+    with pytest.raises(InputError, match="save it to a file first"):
         Corpus.find([tmp_path / "pipe.txt"])
 
 
@@ -127,7 +127,7 @@ def test_a_line_that_is_much_longer_than_a_block(tmp_path, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_file_that_is_not_what_its_name_says(tmp_path, name, content, message, workers):
+def test_a_file_that_does_not_match_its_name_is_refused(tmp_path, name, content, message, workers):
     (tmp_path / name).write_bytes(content)
     with pytest.raises((InputError, ColumnError), match=message) as caught:
         read(Corpus.find([tmp_path / name]), workers)
@@ -150,9 +150,9 @@ def test_later_blocks_may_lack_the_column(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("names", "options", "error", "message"),
     [
-        ([], {}, ParameterError, "corpus is missing"),
+        ([], {}, ParameterError, "The corpus is missing"),
         (["a.txt", "a.txt"], {}, ParameterError, "in the corpus twice"),
-        (["."], {}, InputError, "no file in a known format"),
+        (["."], {}, InputError, "no file of a known format"),
         (["missing.txt"], {}, InputError, "Check the path"),
         (["a.xyz"], {}, ParameterError, "does not tell its format"),
         (["a.txt"], {"config": "x"}, ParameterError, "need a data set: hf:"),
@@ -160,7 +160,7 @@ def test_later_blocks_may_lack_the_column(tmp_path, monkeypatch):
         (["a.txt"], {"format_name": "jsnl"}, ParameterError, "Did you mean 'jsonl'"),
     ],
 )
-def test_what_cannot_be_a_corpus(tmp_path, monkeypatch, names, options, error, message):
+def test_invalid_corpora_are_refused(tmp_path, monkeypatch, names, options, error, message):
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.txt").write_text("x")
     (tmp_path / "a.xyz").write_text("x")

@@ -40,7 +40,7 @@ def prepare(corpus, output, **options):
     return PrepareJob(Corpus.find([corpus]), output, **{**SMALL, **options}).run(LocalExecutor())
 
 
-def test_a_bundle_comes_out_that_obfuscates(corpus, tmp_path):
+def test_the_prepared_bundle_obfuscates(corpus, tmp_path):
     bundle = prepare(corpus, tmp_path / "bundle")
     bundle.verify()
     assert bundle.decompositions == SMALL["decompositions"]
@@ -54,7 +54,7 @@ def test_a_bundle_comes_out_that_obfuscates(corpus, tmp_path):
     assert [chunk.original for chunk in result.chunks] == ["Green tea", "in", "New York"]
 
 
-def test_a_killed_run_goes_on_with_what_is_finished(corpus, tmp_path, monkeypatch):
+def test_a_killed_run_reuses_its_finished_steps(corpus, tmp_path, monkeypatch):
     from textveil.corpus import preparation
 
     trained = []
@@ -83,7 +83,7 @@ def test_a_resumption_may_have_more_decompositions(corpus, tmp_path, monkeypatch
     assert prepare(corpus, tmp_path / "bundle", decompositions=("words", "pmi")).decompositions == ("words", "pmi")
 
 
-def test_another_setting_is_not_a_resumption(corpus, tmp_path, monkeypatch):
+def test_a_run_does_not_resume_with_other_settings(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         prepare(corpus, tmp_path / "bundle")
@@ -91,7 +91,7 @@ def test_another_setting_is_not_a_resumption(corpus, tmp_path, monkeypatch):
         prepare(corpus, tmp_path / "bundle", training=Training(dimensions=9))
 
 
-def test_a_corpus_too_small_for_the_thresholds_says_what_would_work(corpus, tmp_path):
+def test_a_corpus_too_small_for_the_thresholds_is_refused_with_better_ones(corpus, tmp_path):
     output = tmp_path / "bundle"
     for option, value, message in [
         ("thresholds", Thresholds(min_count=100_000), "too small for `min_count=100000`.*Try `min_count=2`"),
@@ -112,7 +112,7 @@ def test_a_corpus_too_small_for_the_thresholds_says_what_would_work(corpus, tmp_
     )
 
 
-def test_what_was_trained_is_kept_when_another_decomposition_is_too_small(corpus, tmp_path):
+def test_trained_vectors_remain_if_another_decomposition_is_too_small(corpus, tmp_path):
     most = int(prepare(corpus, tmp_path / "words", decompositions=("words",)).counts("words")[0])
     with pytest.raises(SmallCorpusError, match="too small for `min_entry_count"):
         prepare(corpus, tmp_path / "bundle", training=Training(dimensions=8, epochs=1, min_entry_count=most))
@@ -152,7 +152,7 @@ def test_the_manifest_makes_the_build_repeatable(corpus, tmp_path):
     assert str(tmp_path) not in first.manifest.to_json()
 
 
-def test_cbow_and_the_storage_are_a_choice(corpus, tmp_path):
+def test_cbow_and_storage_are_optional(corpus, tmp_path):
     skip_gram = prepare(corpus, tmp_path / "one", storage="float32", decompositions=("words",))
     cbow = prepare(
         corpus,
@@ -167,13 +167,13 @@ def test_cbow_and_the_storage_are_a_choice(corpus, tmp_path):
         prepare(corpus, tmp_path / "three", storage="int4")
 
 
-def test_no_folder_is_replaced_that_is_no_bundle(corpus, tmp_path):
+def test_a_folder_that_is_not_a_bundle_is_never_replaced(corpus, tmp_path):
     with pytest.raises(OutputExistsError, match="is not a bundle"):
         prepare(corpus, tmp_path, overwrite=True)
     assert corpus.exists()
 
 
-def test_no_bundle_is_replaced_that_has_other_files_in_it(corpus, tmp_path):
+def test_a_bundle_with_other_files_is_never_replaced(corpus, tmp_path):
     folder = prepare(corpus, tmp_path / "bundle", decompositions=("words",)).folder
     (folder / "words" / "me.jpg").touch()
     with pytest.raises(OutputExistsError, match="not part of the bundle"):
@@ -242,15 +242,15 @@ def test_a_copied_corpus_resumes_and_a_changed_one_does_not(corpus, tmp_path, st
     assert resumed.manifest.parameters == whole.manifest.parameters
 
 
-def test_a_disk_too_small(corpus, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_before_the_work(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with pytest.raises(OutputError, match="MiB of disk.*Make room"):
+    with pytest.raises(OutputError, match="MiB of disk.*Free some space"):
         prepare(corpus, tmp_path / "bundle")
     monkeypatch.undo()
     prepare(corpus, tmp_path / "bundle")  # the same command goes on
 
 
-def test_lexicons_that_are_there_are_not_counted_again(corpus, tmp_path):
+def test_existing_lexicons_are_used(corpus, tmp_path):
     first = prepare(corpus, tmp_path / "first")
     from textveil.corpus.counting.job import CountJob
     from textveil.corpus.lexicons import ScoreJob

@@ -1,10 +1,11 @@
-"""Preparing a language: from a corpus to a bundle, step by step, each of which is kept when it is finished.
+"""Preparing a language: from a corpus to a bundle, in steps. Finished steps are stored in ``OUTPUT.partial``.
 
-counts, lexicons    what counting and scoring write
-first               a bundle that has the lexicons and no vectors, to split the corpus with
-pmi/vectors         trained vectors, for every decomposition
-names               what tells people's names, by block
-bundle              what gets the output's name in the end
+hashes              the SHA-256 of every file of the corpus
+counts, lexicons    the results of counting and scoring
+first               a bundle with lexicons and without vectors, for splitting the corpus
+pmi/vectors         the trained vectors of a decomposition
+names               the counts of capitals and of people's names, by block
+bundle              the finished bundle, which is then renamed to the output
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from textveil.corpus import MEMORY
 from textveil.corpus.counting.job import CountJob
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
-from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recogniser
+from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recognizer
 from textveil.corpus.resumption import CorpusRun, Reading
 from textveil.corpus.settings import STORAGE, Labels, Thresholds, Training
 from textveil.corpus.splitting import SplitMark, split_corpus
@@ -55,21 +56,21 @@ class _PreparationRun(CorpusRun):
 
 @dataclass(frozen=True, slots=True)
 class PrepareJob:
-    """Makes a bundle of a corpus.
+    """Builds a bundle from a corpus.
 
     Args:
-        corpus: What to read.
+        corpus: The corpus.
         output: The folder of the bundle.
-        labels: What it says of itself.
-        thresholds: What makes an n-gram an expression.
-        training: How vectors are trained.
-        decompositions: What to split the corpus by.
-        lexicons: A folder that scoring wrote; without it, the corpus is counted and scored.
-        names_model: The folder of a spaCy model that finds people's names, which are then never written; ``None`` looks
-            for none.
-        storage: How vectors are stored.
-        memory: The bytes of memory that counting may use.
-        overwrite: Replace what is there, and forget an unfinished run.
+        labels: The description of the bundle.
+        thresholds: The thresholds that make an n-gram an expression.
+        training: The parameters of word2vec.
+        decompositions: The decompositions that the bundle supports.
+        lexicons: A folder that scoring wrote. Without it, the corpus is counted and scored.
+        names_model: The folder of a spaCy model that recognizes people's names, which the bundle then never writes.
+            ``None`` skips this step.
+        storage: The storage of vectors.
+        memory: The number of bytes of memory that counting may use.
+        overwrite: Replace an existing bundle, and start over if an unfinished run has other settings.
     """
 
     corpus: Corpus
@@ -85,36 +86,36 @@ class PrepareJob:
     overwrite: bool = False
 
     def check(self) -> None:
-        """Refuse what cannot end well, before anything is read."""
+        """Refuse invalid settings before anything is read."""
         self.training.check()
         if self.storage not in STORAGES:
             raise unknown_name("storage", self.storage, STORAGES)
         for library in self.list_libraries():
             require(library, extra="prepare")
         if not self.output.absolute().parent.is_dir():
-            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Make it first.")
+            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Create it first.")
         if self.output.exists():
             _check_bundle(self.output)
         if self.names_model is not None:
-            load_recogniser(self.names_model)
+            load_recognizer(self.names_model)
         _PreparationRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
 
     def list_libraries(self) -> list[str]:
-        """The libraries that do the work."""
+        """The names of the libraries that the job needs."""
         return ["pyarrow", "gensim", *(["spacy"] if self.names_model else [])]
 
     def estimate_disk(self) -> int:
-        """About how many bytes of disk the work needs beside the output, at most at a time.
+        """The approximate peak of disk space in bytes that the run needs besides the output.
 
-        Splitting writes the corpus twice, in parts and as one file; counting needs about as much.
+        Splitting writes the corpus twice, in parts and as one file. Counting needs about as much.
         """
         return max(1 << 20, int(2.5 * self.corpus.estimate_plain_size()))
 
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
-        """Prepare, or do what is left of it."""
+        """Build the bundle, or resume an unfinished run."""
         self.check()
         unfinished = _PreparationRun(self.output.resolve())
-        # Only what vectors depend on: names, labels and storage may change until the bundle is written.
+        # Vectors depend on these settings. Names, labels and storage may change until the bundle is written.
         settings = {
             "textveil": __version__,
             "thresholds": asdict(self.thresholds),
@@ -138,7 +139,7 @@ class PrepareJob:
 
 @dataclass(slots=True)
 class _Preparation:
-    """One run of a job."""
+    """A run of a :class:`PrepareJob`."""
 
     job: PrepareJob
     folder: Path
@@ -147,7 +148,7 @@ class _Preparation:
     progress: Progress
 
     def run(self, corpus: Corpus) -> Path:
-        """Do all steps with the corpus, whose files are hashed; the finished bundle."""
+        """Run all steps on the corpus with known hashes; the folder of the finished bundle."""
         self.job = replace(self.job, corpus=corpus)
         self._check_disk()
         lexicons = self._find_lexicons()
@@ -158,7 +159,7 @@ class _Preparation:
         return self._write_bundle(lexicons, trained)
 
     def is_worth_keeping(self, *, after: TextveilError) -> bool:
-        """Whether there is something to go on from: if other thresholds are needed, nothing but vectors is."""
+        """Whether a resumption would save work. If thresholds must change, only vectors can be reused."""
         if isinstance(after, SmallCorpusError):
             return any(self._vectors(name).exists() for name in self.job.decompositions)
         begun = {path.relative_to(self.folder).parts[0] for path in self.folder.rglob("*") if path.is_file()}
@@ -198,7 +199,7 @@ class _Preparation:
     def _write_first(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "first"
         if folder.exists() and Bundle(folder).manifest.lexicons.keys() != lexicons.keys():
-            shutil.rmtree(folder)  # it was for other decompositions
+            shutil.rmtree(folder)  # it is for other decompositions
         if not folder.exists():
             build_bundle(folder, {}, lexicons=lexicons, **self._describe())
         return folder
@@ -207,8 +208,8 @@ class _Preparation:
         needed, free = self.job.estimate_disk(), shutil.disk_usage(self.folder).free
         if free < needed:
             raise OutputError(
-                f"The work needs about {needed >> 20:,} MiB of disk beside {str(self.job.output)!r}, and "
-                f"{free >> 20:,} MiB are free. Make room, then give the same command again."
+                f"The run needs about {needed >> 20:,} MiB of disk next to {str(self.job.output)!r}, and "
+                f"{free >> 20:,} MiB are free. Free some space, then run the same command again."
             )
 
     def _train(self, first: Path, decomposition: str) -> None:

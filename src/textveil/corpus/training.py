@@ -1,4 +1,4 @@
-"""Training word2vec on a file of tokens, with the paper's parameters unless told otherwise."""
+"""Training word2vec on a file of tokens."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from textveil.storage.resumable import damaged_file
 
 @dataclass(frozen=True, slots=True)
 class TrainedVectors:
-    """Entries from frequent to rare, how often each occurs, and their vectors."""
+    """Entries in order of decreasing frequency, their counts, and their vectors."""
 
     entries: Sequence[str]
     counts: npt.NDArray[Any]
     matrix: npt.NDArray[Any]
 
     def save(self, folder: Path) -> None:
-        """Write everything into a folder that appears when it is complete."""
+        """Write the vectors to a folder, which appears when it is complete."""
         with writing_folder(folder) as unfinished:
             (unfinished / "entries.json").write_text(json.dumps(list(self.entries)), encoding="utf-8")
             np.save(unfinished / "counts.npy", self.counts, allow_pickle=False)
@@ -37,7 +37,7 @@ class TrainedVectors:
 
     @classmethod
     def load(cls, folder: Path) -> TrainedVectors:
-        """Read what :meth:`save` wrote; the matrix stays on the disk until it is used."""
+        """Open a folder that :meth:`save` wrote. The matrix is memory-mapped."""
         try:
             entries = json.loads((folder / "entries.json").read_bytes())
             counts = np.load(folder / "counts.npy", allow_pickle=False)
@@ -48,7 +48,7 @@ class TrainedVectors:
 
 
 def train(tokens: Path, training: Training, *, workers: int, progress: Progress = ignore_progress) -> TrainedVectors:
-    """Train on a file of tokens, a document per line.
+    """Train on a file of tokens with one document per line.
 
     Raises:
         SmallCorpusError: No token occurs often enough.
@@ -82,7 +82,7 @@ def train(tokens: Path, training: Training, *, workers: int, progress: Progress 
     except RuntimeError as error:  # gensim: you must first build vocabulary before training the model
         raise SmallCorpusError(
             f"The corpus is too small for `min_entry_count={training.min_entry_count}`: the most frequent chunk occurs "
-            f"{_count_most_frequent(tokens)} times. Lower it to that, or take more text."
+            f"{_count_most_frequent(tokens)} times. Lower `min_entry_count`, or use more text."
         ) from error
     counts = [model.wv.get_vecattr(entry, "count") for entry in model.wv.index_to_key]
     return TrainedVectors(model.wv.index_to_key, np.array(counts, dtype=np.int64), model.wv.vectors)

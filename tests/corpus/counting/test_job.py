@@ -215,7 +215,7 @@ class StoppingExecutor(LocalExecutor):
             yield function(task)
 
 
-def test_a_run_that_is_stopped_again_and_again(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
+def test_a_run_that_is_stopped_repeatedly_resumes(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
     done = []
 
     do_task = parts.do_task
@@ -240,7 +240,7 @@ def test_a_run_that_is_stopped_again_and_again(tmp_path, zipf, expected, tiny_pi
 
 
 @pytest.mark.parametrize("stage", ["writing tables", "renaming"])
-def test_a_run_that_is_stopped_at_the_end(tmp_path, zipf, expected, monkeypatch, stage):
+def test_a_run_that_is_stopped_at_the_end_resumes(tmp_path, zipf, expected, monkeypatch, stage):
     def stop(*arguments):
         raise Stopped
 
@@ -269,7 +269,7 @@ with EXECUTORS.load("processes")(2) as executor:
 """
 
 
-def test_a_run_that_is_killed(tmp_path, zipf, expected):
+def test_a_killed_run_resumes(tmp_path, zipf, expected):
     output = tmp_path / "counts"
     partial = tmp_path / "counts.partial"
     command = [sys.executable, "-c", SCRIPT, str(zipf[0]), str(output)]
@@ -286,7 +286,7 @@ def test_a_run_that_is_killed(tmp_path, zipf, expected):
     assert not partial.exists()
 
 
-def test_fewer_workers_may_go_on(tmp_path, zipf, expected):
+def test_a_run_resumes_with_fewer_workers(tmp_path, zipf, expected):
     stopping = StoppingExecutor(5)
     stopping.workers = 3
     with pytest.raises(Stopped):
@@ -296,7 +296,7 @@ def test_fewer_workers_may_go_on(tmp_path, zipf, expected):
     assert tables_of(tmp_path / "counts") == expected
 
 
-def test_other_settings_may_not_go_on(tmp_path, zipf, expected):
+def test_a_run_does_not_resume_with_other_settings(tmp_path, zipf, expected):
     with pytest.raises(Stopped):
         count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=4)
     with pytest.raises(ParameterError, match=r"min_count \(was 4, now 3\).*`overwrite=True`"):
@@ -305,7 +305,7 @@ def test_other_settings_may_not_go_on(tmp_path, zipf, expected):
     assert tables_of(tmp_path / "counts") == expected
 
 
-def test_a_changed_corpus_may_not_go_on(tmp_path):
+def test_a_run_does_not_resume_with_a_changed_corpus(tmp_path):
     path = write_lines(tmp_path / "a.txt", ["a b c d"] * 9)
     with pytest.raises(Stopped):
         count(path, tmp_path / "counts", executor=StoppingExecutor(2), min_count=3)
@@ -339,7 +339,7 @@ def test_a_foreign_folder_survives_the_run_that_it_was_put_into(tmp_path, zipf):
     assert sorted(path.name for path in partial.iterdir()) == ["5", "photos"]
 
 
-def test_a_finished_run_is_not_done_again(tmp_path, zipf):
+def test_a_finished_run_is_not_repeated(tmp_path, zipf):
     count(zipf[0], tmp_path / "counts", min_count=3)
     with pytest.raises(OutputExistsError, match="`overwrite=True`"):
         count(zipf[0], tmp_path / "counts", min_count=3)
@@ -347,7 +347,7 @@ def test_a_finished_run_is_not_done_again(tmp_path, zipf):
     assert NgramCounts.load(tmp_path / "counts").min_count == 5
 
 
-def test_a_folder_of_something_else_is_never_replaced(tmp_path, zipf):
+def test_a_folder_that_is_not_of_counts_is_never_replaced(tmp_path, zipf):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "me.jpg").write_text("")
     with pytest.raises(OutputExistsError, match=r"has no counts\.json"):
@@ -355,15 +355,15 @@ def test_a_folder_of_something_else_is_never_replaced(tmp_path, zipf):
     assert (tmp_path / "photos" / "me.jpg").exists()
 
 
-def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path, zipf):
+def test_a_folder_with_other_files_is_never_replaced(tmp_path, zipf):
     folder = count(zipf[0], tmp_path / "counts", min_count=3).folder
     write_lines(folder / "corpus.txt", ["a b c d"] * 9)
-    with pytest.raises(OutputExistsError, match=r"has other files beside counts\.json"):
+    with pytest.raises(OutputExistsError, match=r"has other files besides counts\.json"):
         count(folder / "corpus.txt", folder, min_count=3, overwrite=True)
     assert (folder / "corpus.txt").exists()
 
 
-def test_an_output_inside_the_corpus_is_no_part_of_it(tmp_path):
+def test_an_output_inside_the_corpus_is_not_part_of_it(tmp_path):
     write_lines(tmp_path / "a.txt", ["a b c d"] * 9)
 
     def run(executor=None, **options):
@@ -383,7 +383,7 @@ def test_an_error_before_anything_is_finished_leaves_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
-def test_workers_end_with_a_parent_that_is_killed(tmp_path, zipf):
+def test_workers_end_when_their_parent_is_killed(tmp_path, zipf):
     command = [sys.executable, "-c", SCRIPT, str(zipf[0]), str(tmp_path / "counts")]
     process = subprocess.Popen(command, start_new_session=True)
     while process.poll() is None and len(list((tmp_path / "counts.partial").glob("1/*.json"))) < 3:
@@ -405,7 +405,7 @@ def test_a_folder_that_appears_during_the_run_is_kept(tmp_path, zipf, expected):
         if stage == "writing tables":
             (tmp_path / "counts").mkdir(exist_ok=True)
 
-    with pytest.raises(OutputExistsError, match="has appeared"):
+    with pytest.raises(OutputExistsError, match="appeared during the run"):
         count(zipf[0], tmp_path / "counts", progress=progress, min_count=3)
     (tmp_path / "counts").rmdir()
     count(zipf[0], tmp_path / "counts", min_count=3)
@@ -414,16 +414,16 @@ def test_a_folder_that_appears_during_the_run_is_kept(tmp_path, zipf, expected):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("", "has 0 words.*column 'text'"), ("... !\n\n", "has 0 words"), ("one two\nthree\n", "has 3 words: too few")],
+    [("", "has 0 words.*column 'text'"), ("... !\n\n", "has 0 words"), ("one two\nthree\n", "has 3 words, too few")],
 )
-def test_a_corpus_with_too_few_words(tmp_path, content, message):
+def test_a_corpus_with_too_few_words_is_refused(tmp_path, content, message):
     (tmp_path / "a.txt").write_text(content)
     with pytest.raises(InputError, match=message):
         count(tmp_path / "a.txt", tmp_path / "counts", min_count=1)
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_bad_line_keeps_what_is_finished(tmp_path, tiny_pieces):
+def test_a_bad_line_does_not_lose_finished_blocks(tmp_path, tiny_pieces):
     lines = "".join(json.dumps({"text": text}) + "\n" for text in zipf_documents(20_000))
     (tmp_path / "a.jsonl").write_text(lines + "broken\n")
     with pytest.raises(InputError, match="not a JSON object"):
@@ -436,7 +436,7 @@ def test_a_bad_line_keeps_what_is_finished(tmp_path, tiny_pieces):
     ("name", "content"),
     [("job.json", "[]"), ("1/*.json", "null"), ("1/*.npy", ""), ("1/*.keys", ""), ("hashes/*.json", "{")],
 )
-def test_an_unfinished_run_that_is_damaged(tmp_path, zipf, name, content):
+def test_a_damaged_unfinished_run_is_refused(tmp_path, zipf, name, content):
     with pytest.raises(Stopped):
         count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
     (path, *_) = (tmp_path / "counts.partial").glob(name)
@@ -446,13 +446,13 @@ def test_an_unfinished_run_that_is_damaged(tmp_path, zipf, name, content):
 
 
 @pytest.mark.parametrize("min_count", [0, -1])
-def test_a_min_count_that_means_nothing(tmp_path, zipf, min_count):
+def test_an_invalid_min_count_is_refused(tmp_path, zipf, min_count):
     with pytest.raises(ParameterError, match="at least 1"):
         count(zipf[0], tmp_path / "counts", min_count=min_count)
     assert not list(tmp_path.iterdir())
 
 
-def test_too_little_memory(tmp_path, zipf):
+def test_too_little_memory_is_refused(tmp_path, zipf):
     with (
         EXECUTORS.load("processes")(2) as executor,
         pytest.raises(ParameterError, match=r"2 workers need at least \d+M.*`memory`.*`workers`"),
@@ -460,14 +460,14 @@ def test_too_little_memory(tmp_path, zipf):
         count(zipf[0], tmp_path / "counts", executor=executor, memory=100 << 20)
 
 
-def test_more_memory_is_larger_pieces():
+def test_pieces_grow_with_memory():
     small, large = (Limits.within(memory, LocalExecutor()) for memory in (SMALLEST, 2 * SMALLEST))
     assert small.positions < large.positions
     assert small.rows < large.rows
     assert Limits.within(1 << 40, LocalExecutor()).positions == job.MOST_POSITIONS
 
 
-def test_a_full_disk(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
+def test_a_run_resumes_after_the_disk_was_full(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
     real, calls = parts.write_array_header_1_0, []
 
     def write(stream, header):
@@ -484,14 +484,14 @@ def test_a_full_disk(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
     assert tables_of(tmp_path / "counts") == expected
 
 
-def test_a_part_without_a_word_beside_others(tmp_path, tiny_pieces):
+def test_blocks_without_words_are_counted(tmp_path, tiny_pieces):
     """A block of nothing but punctuation, between blocks of words."""
     documents = [*zipf_documents(9000), *["!!! ---"] * 9000, *zipf_documents(9000, seed=6)]
     counts = count(write_lines(tmp_path / "a.txt", documents), tmp_path / "counts", min_count=3)
     assert_equal_to_plain(counts, documents, 3)
 
 
-def test_a_data_set_that_changes_may_not_go_on(tmp_path):
+def test_a_run_does_not_resume_with_a_changed_data_set(tmp_path):
     folder = make_dataset(tmp_path / "data")
     with pytest.raises(Stopped):
         count(f"hf:{folder}", tmp_path / "counts", executor=StoppingExecutor(1), min_count=2)
@@ -501,7 +501,7 @@ def test_a_data_set_that_changes_may_not_go_on(tmp_path):
         count(f"hf:{folder}", tmp_path / "counts", min_count=2)
 
 
-def test_the_same_command_goes_on_with_overwrite_too(tmp_path, zipf, expected, tiny_pieces):
+def test_a_run_with_overwrite_resumes(tmp_path, zipf, expected, tiny_pieces):
     count(zipf[0], tmp_path / "counts", min_count=5)
     before = tables_of(tmp_path / "counts")
     with pytest.raises(Stopped):
@@ -516,12 +516,12 @@ def test_the_same_command_goes_on_with_overwrite_too(tmp_path, zipf, expected, t
     assert [path.name for path in tmp_path.iterdir()] == ["counts"]
 
 
-def test_more_workers_than_memory_allows_may_not_go_on(tmp_path, zipf):
+def test_a_run_does_not_resume_with_too_many_workers_for_its_memory(tmp_path, zipf):
     with pytest.raises(Stopped):
         count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
     with (
         EXECUTORS.load("processes")(2) as executor,
-        pytest.raises(ParameterError, match="begun with 1 workers"),
+        pytest.raises(ParameterError, match="started with 1 workers"),
     ):
         count(zipf[0], tmp_path / "counts", executor=executor, min_count=3)
 
@@ -536,13 +536,13 @@ def test_relative_names_are_found_from_anywhere(tmp_path, monkeypatch):
     assert counts.manifest["corpus"]["files"][0]["name"] == "a.txt"
 
 
-def test_too_many_ngrams_to_number(tmp_path, zipf, monkeypatch):
+def test_too_many_ngrams_are_refused(tmp_path, zipf, monkeypatch):
     monkeypatch.setattr(job, "NONE", 100)
-    with pytest.raises(ParameterError, match=r"frequent 1-grams: too many. Raise `min_count`"):
+    with pytest.raises(ParameterError, match=r"too many frequent 1-grams: .*Raise `min_count`"):
         count(zipf[0], tmp_path / "counts", min_count=3)
 
 
-def test_the_manifest_says_what_was_counted(tmp_path):
+def test_the_manifest_describes_the_corpus_and_the_tables(tmp_path):
     path = write_lines(tmp_path / "a.txt", ["a b c d"] * 3)
     manifest = count(path, tmp_path / "counts", min_count=2).manifest
     assert manifest["tokens"] == 12
@@ -562,7 +562,7 @@ def test_a_data_set_is_counted_and_its_documents_are_hashed(tmp_path):
     assert again.manifest == counts.manifest
 
 
-def test_progress_is_told_stage_by_stage(tmp_path, zipf):
+def test_progress_is_reported_by_stage(tmp_path, zipf):
     told = []
     job = CountJob(Corpus.find([zipf[0]]), tmp_path / "counts", min_count=3)
     job.run(LocalExecutor(), lambda *values: told.append(values))

@@ -94,7 +94,7 @@ def test_counts_of_a_newer_format_are_refused(tmp_path, counted):
         NgramCounts.load(tmp_path)
 
 
-def test_changed_tables_are_noticed(tmp_path):
+def test_changed_tables_are_refused(tmp_path):
     counts = count(write_lines(tmp_path / "a.txt", ["a b c d"] * 3), tmp_path / "counts", min_count=2)
     path = counts.folder / table_name(2)
     path.write_bytes(path.read_bytes()[:-1] + b"x")
@@ -105,7 +105,7 @@ def test_changed_tables_are_noticed(tmp_path):
 @pytest.mark.parametrize(
     "content", [None, "{", '{"format": 1}', '{"format": 1, "tokens": 0, "min_count": 1, "tables": {}}', "[]"]
 )
-def test_a_folder_that_has_no_counts(tmp_path, content):
+def test_a_folder_without_counts_is_refused(tmp_path, content):
     if content is not None:
         (tmp_path / "counts.json").write_text(content)
     with pytest.raises(InputError, match=r"prepare count|Count again"):

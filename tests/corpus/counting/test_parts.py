@@ -145,7 +145,7 @@ def test_a_damaged_mark_is_refused(tmp_path, content):
         Mark.load(tmp_path / "mark.json")
 
 
-def test_a_task_that_is_done_twice_writes_the_same(block, folders):
+def test_a_task_that_runs_twice_writes_the_same_files(block, folders):
     number_words(block, folders[0])
     before = {path.name: path.read_bytes() for path in folders[0].iterdir() if path.is_file()}
     number_words(block, folders[0])
@@ -153,7 +153,7 @@ def test_a_task_that_is_done_twice_writes_the_same(block, folders):
     assert json.loads(before["000000.json"])["documents"] == 4
 
 
-def test_a_worker_that_does_not_see_the_folder(tmp_path):
+def test_a_worker_that_cannot_see_the_folder_says_so(tmp_path):
     task = MergeTask("0", tmp_path / "elsewhere", runs.KeyRange(None, None, []), 3)
     with pytest.raises(InputError, match="where all machines see it"):
         do_task(task)
