@@ -156,3 +156,21 @@ def test_equal_numbers_are_the_same_value():
     ]
     assert Target(column="stars").classify(["1", None]) == ["1", None]
     assert [write_value(value) for value in ("5.00", 5, "05", "nan", "inf", "a")] == ["5", "5", "5", "nan", "inf", "a"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": {"perplexity": {"token": 3}}}, "Did you mean 'tokens'"),
+        ({"distributions": {"gradients": {"step": 3}}}, "Did you mean 'steps'"),
+        ({"distributions": {"gradients": {"steps": "many"}}}, "must be a whole number"),
+        ({"metrics": {"downstream": {"classifier": "linear", "classifier_options": {"model": "x"}}}}, "has no options"),
+    ],
+)
+def test_options_are_checked_by_what_methods_declare(tmp_path, change, message):
+    values = {"datasets": {"r": {"path": "a.csv"}}, "levels": {"low": 1}, "decompositions": ["words"]}
+    study = {**values, "distributions": ["uniform"], "metrics": {"clear_text": {}}, **change}
+    path = tmp_path / "study.yaml"
+    path.write_text(yaml.safe_dump(study))
+    with pytest.raises(StudyError, match=message):
+        load_study(path)

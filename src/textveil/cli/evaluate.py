@@ -149,10 +149,7 @@ def evaluate(
         if issued is not None and (wanted is None or set(_REPLAYED) & set(wanted)):
             required = wanted is not None and "inversion" in wanted
             replayed = _replay(issued, pairs.originals, bundle, encoder, required=required, progress=progress)
-        try:
-            evaluation = evaluator.measure(pairs.obfuscated, certificate=issued, obfuscations=replayed)
-        except ParameterError as error:
-            raise ParameterError(error.spell(_spell)) from error
+        evaluation = evaluator.measure(pairs.obfuscated, certificate=issued, obfuscations=replayed)
     content = json.dumps(evaluation.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if output is not None:
         with writing(output) as stream:
@@ -166,8 +163,8 @@ def evaluate(
 
 
 def _spell(name: str, value: str | None) -> str:
-    """A parameter of the library as a flag. The command computes ``obfuscations`` from the certificate."""
-    return spell_flag(evaluate, "certificate" if name == "obfuscations" else name, value)
+    """A parameter of the library as a flag."""
+    return spell_flag(evaluate, name, value)
 
 
 def _drop_missing(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

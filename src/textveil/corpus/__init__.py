@@ -10,8 +10,3 @@ TOP_SHARE = 0.05
 """The paper's share of all n-grams that the LLR and t-score lexicons keep, those with the highest scores."""
 SPLIT = "train"
 """The split of a data set that is read by default."""
-
-
-def reinstall(resource: str) -> str:
-    """The command that installs a damaged resource again."""
-    return f"textveil resources install {resource} --force"

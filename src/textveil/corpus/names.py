@@ -22,7 +22,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from textveil.corpus import reinstall
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import Corpus
 from textveil.errors import InputError
@@ -32,6 +31,7 @@ from textveil.language.matching import LONGEST
 from textveil.language.stopwords import ENGLISH
 from textveil.language.words import WORD, find_words, fold
 from textveil.progress import Progress
+from textveil.resources import install_command
 from textveil.storage.atomic import make_folder, writing
 from textveil.storage.resumable import damaged_file
 
@@ -147,7 +147,8 @@ def load_recognizer(model: Path) -> Any:
         return spacy.load(model, exclude=others)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise InputError(
-            f"The spaCy model {model.name!r} cannot be loaded. Install it again: {reinstall('spacy-en')}"
+            f"The spaCy model {model.name!r} cannot be loaded. Install it again: "
+            f"{install_command('spacy-en', force=True)}"
         ) from error
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textveil.bundles.building import LexiconTable
-from textveil.corpus import reinstall
 from textveil.errors import ResourceError
 from textveil.language.matching import LONGEST
 from textveil.language.senses import ENDINGS
+from textveil.resources import install_command
 
 _SEVERAL_WORDS = re.compile(rf"[^\W_]+(?:_[^\W_]+){{1,{LONGEST - 1}}}")
 
@@ -51,6 +51,7 @@ def _read(path: Path) -> list[str]:
         lines = []
     if not lines:
         raise ResourceError(
-            f"{str(path)!r} is empty or not a WordNet file. Install WordNet again: {reinstall('wordnet')}"
+            f"{str(path)!r} is empty or not a WordNet file. Install WordNet again: "
+            f"{install_command('wordnet', force=True)}"
         )
     return lines

@@ -18,7 +18,6 @@ from textveil.errors import InputError, ParameterError, StudyError, TextveilErro
 from textveil.evaluation import METRICS, Case, Dataset, Measurement, Metric, Need
 from textveil.experiments.datasets import DatasetInfo, StudyDataset, find_dataset
 from textveil.experiments.grid import Cell, Environment
-from textveil.experiments.options import find_undescribed
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
 from textveil.experiments.study import Options, Study
 from textveil.mechanisms import MECHANISMS
@@ -133,9 +132,8 @@ class CellRunner:
         for name, metric in self.metrics.items():
             if any(given.get(need, "") is None for need in metric.needs) or any(m not in keys for m in metric.after):
                 continue
-            options = metric.as_dict()["options"] or find_undescribed(type(metric), self.study.metrics[name])
             classes = [given[need] for need in metric.needs if need in given]
-            parts = [metric.identity, options, classes, [keys[other] for other in metric.after]]
+            parts = [metric.identity, classes, [keys[other] for other in metric.after]]
             keys[name] = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]
         return keys
 

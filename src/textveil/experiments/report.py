@@ -13,7 +13,6 @@ import yaml
 from textveil.analysis import Findings, analyze, write_report
 from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.experiment import Experiment
-from textveil.experiments.options import find_undescribed
 from textveil.experiments.records import gather_results, write_results
 from textveil.experiments.status import CellState, Counts, find_dataset_infos
 from textveil.experiments.study import Options
@@ -91,8 +90,7 @@ def _tell_about(experiment: Experiment, states: Sequence[CellState], left_out: S
     for name in study.distributions:
         about[f"scores of {name}"] = runner.distributor(name).description
     for metric in runner.metrics.values():
-        options = find_undescribed(type(metric), study.metrics[metric.name])
-        about[f"metric {metric.name}"] = ", ".join([metric.description, *_list_options(options)])
+        about[f"metric {metric.name}"] = metric.description
     about["noise"] = (
         "from the operating system" if study.seed is None else f"seed {study.seed}, different for every cell"
     )

@@ -27,7 +27,6 @@ from textveil.distribution import DISTRIBUTORS
 from textveil.errors import InputError, StudyError
 from textveil.evaluation import CLASSIFIERS, METRICS
 from textveil.evaluation.classification import CLASSIFIER, SEEDS
-from textveil.experiments.options import check_options, list_options
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import MECHANISM
 from textveil.privacy.profiles import STRICT, Stopwords, load_profile
@@ -201,10 +200,10 @@ class Study(_Part):
         _once([_resolve(registry, name) for name in given])
         known = {_resolve(registry, name): options for name, options in given.items()}
         for name, options in known.items():
-            check_options(registry.load(name), options)
-            if "classifier" in list_options(registry.load(name)):
+            registry.load(name).check_options(options)
+            if "classifier" in registry.load(name).list_options():
                 chosen = _resolve(CLASSIFIERS, options.get("classifier", CLASSIFIER))
-                check_options(CLASSIFIERS.load(chosen), options.get("classifier_options") or {})
+                CLASSIFIERS.load(chosen).check_options(options.get("classifier_options") or {})
         return {name: _locate(options, _folder(info)) for name, options in known.items()}
 
     @model_validator(mode="after")
@@ -244,7 +243,7 @@ class Study(_Part):
     def choose_options(self, metric: str) -> Options:
         """The options of a metric, including those that the study sets for all metrics."""
         common = {"seeds": list(self.seeds), "bundle": self.bundle}
-        taken = list_options(METRICS.load(metric))
+        taken = METRICS.load(metric).list_options()
         return {name: value for name, value in common.items() if name in taken} | self.metrics[metric]
 
 
