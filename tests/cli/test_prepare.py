@@ -64,7 +64,7 @@ def test_count_reports_skipped_files(tmp_path, corpus):
 def test_score_writes_lexicons_and_shows_the_top_entries(tmp_path, counts):
     result = run("score", counts, "--output", tmp_path / "lexicons", "--examples", 2, "--min-pmi", 0.5, "--top", 20)
     assert result.exit_code == 0, result.stderr
-    assert "n-grams of two to four words, from a corpus of 340 words" in result.stdout
+    assert "n-grams of two to four words, of a corpus of 340 words" in result.stdout
     for measure in ("pmi", "llr", "tscore"):
         assert measure in result.stdout
         assert (tmp_path / "lexicons" / f"{measure}.parquet").exists()

@@ -156,7 +156,7 @@ def score(
     from textveil.corpus.lexicons import Lexicon, ScoreJob
 
     manifest = ScoreJob(counts, output, min_count, min_pmi, parse_top(top), only_attracted, overwrite).run()
-    typer.echo(f"{manifest['ngrams']:,} n-grams of two to four words, from a corpus of {manifest['tokens']:,} words")
+    typer.echo(f"{manifest['ngrams']:,} n-grams of two to four words, of a corpus of {manifest['tokens']:,} words")
     for measure, entry in manifest["lexicons"].items():
         lengths = ", ".join(f"{number:,} of {length} words" for length, number in entry["entries"].items())
         limit = "" if entry["threshold"] is None else f", scores from {entry['threshold']:.4g}"
