@@ -135,5 +135,5 @@ def install_command(name: str, *, force: bool = False, source: str | None = None
     >>> install_command("wordnet", force=True)
     'textveil resources install wordnet --force'
     """
-    options = [*(["--force"] if force else []), *([] if source is None else ["--from", source])]
-    return " ".join(["textveil resources install", name, *options])
+    command = f"textveil resources install {name} --force" if force else f"textveil resources install {name}"
+    return command if source is None else f"{command} --from {source}"
