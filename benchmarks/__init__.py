@@ -1,1 +1,1 @@
-"""Speed, memory and start-up, measured as ratios in one run on the same work."""
+"""Benchmarks of speed, memory and start-up, as ratios of programs that do the same work in one run."""

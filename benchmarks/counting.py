@@ -1,4 +1,4 @@
-"""Counting n-grams: textveil against a Counter over joined strings, and its memory as the corpus grows."""
+"""Counting n-grams: textveil against a Counter of joined strings, and its memory for growing corpora."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ WORDS = 10_000_000
 LARGER = (30_000_000, 60_000_000)
 MIN_COUNT = 20
 MEMORY = 360
-"""MiB: a bound that is less than a fifth of what a Counter takes for ten million words."""
+"""The memory limit in MiB, less than a fifth of the memory of a Counter for ten million words."""
 
 
 class Measured(NamedTuple):
-    """How long a command took, and the most memory that it and its children had together."""
+    """The duration of a command, and the peak memory of all its processes together."""
 
     seconds: float
     peak: float
 
 
 def watch(command: list[str]) -> Measured:
-    """Run a command, and look at the memory of all its processes fifty times a second.
+    """Run a command, and measure the memory of all its processes fifty times a second.
 
-    What processes share counts once (PSS), so that the sum is what the machine has to have.
+    Shared memory counts once (PSS), so the sum is the memory that the machine needs.
     """
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -52,7 +52,7 @@ def _family(pid: int) -> list[int]:
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
             children += map(int, (task / "children").read_text(encoding="ascii").split())
-    except OSError:  # it has just ended
+    except OSError:  # the process has just ended
         pass
     return [pid, *chain.from_iterable(map(_family, children))]
 
@@ -66,7 +66,7 @@ def _resident(pid: int) -> int:
 
 
 def read_documents(corpus: Path | None) -> Iterator[str]:
-    """The lines of a corpus; without one, lines whose words are drawn with the frequencies of a language."""
+    """The lines of a corpus; without a corpus, lines of random words with Zipfian frequencies."""
     if corpus is not None:
         opener = {".xz": lzma.open, ".gz": gzip.open}.get(corpus.suffix, open)
         with opener(corpus, "rt", encoding="utf-8") as lines:  # type: ignore[operator]
@@ -81,7 +81,7 @@ def read_documents(corpus: Path | None) -> Iterator[str]:
 
 
 def write_corpus(corpus: Path | None, words: int, path: Path) -> int:
-    """Write documents with so many words; how many there are."""
+    """Write documents with at least ``words`` words in total; return the exact number."""
     written = 0
     with path.open("w", encoding="utf-8") as out:
         for document in read_documents(corpus):
@@ -93,7 +93,7 @@ def write_corpus(corpus: Path | None, words: int, path: Path) -> int:
 
 
 def count_joined_strings(path: Path) -> None:
-    """The way of the research code, without the pruning that makes its counts wrong."""
+    """Count like the research code, but without its pruning, which makes counts wrong."""
     counters: list[Counter[str]] = [Counter() for _ in range(4)]
     with path.open(encoding="utf-8") as documents:
         for document in documents:
@@ -103,14 +103,14 @@ def count_joined_strings(path: Path) -> None:
 
 
 def watch_textveil(path: Path, folder: Path) -> Measured:
-    """Count with two processes within the bound."""
+    """Count with two processes within the memory limit."""
     textveil = str(Path(sys.executable).with_name("textveil"))
     command = [textveil, "prepare", "count", str(path), "--output", str(folder / "counts"), "--overwrite", "--quiet"]
     return watch([*command, "--workers", "2", "--memory", f"{MEMORY}M", "--min-count", str(MIN_COUNT)])
 
 
 def compare_counting(corpus: Path | None) -> None:
-    """Words per second and peak memory, in turns; then the memory of larger corpora."""
+    """Print words per second and peak memory of both, then the memory for larger corpora."""
     with tempfile.TemporaryDirectory() as name:
         folder, path = Path(name), Path(name) / "corpus.txt"
         words = write_corpus(corpus, WORDS, path)

@@ -1,4 +1,4 @@
-"""Splitting reviews into chunks: textveil against plain loops over the same lexicons, and over NLTK's WordNet."""
+"""Splitting reviews into chunks: textveil against plain loops over the same lexicons and NLTK's WordNet."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROUNDS = 5
 
 
 def read_reviews(folder: Path | None) -> list[str]:
-    """A thousand real reviews, half of each data set; without those, the examples over and over."""
+    """A thousand real reviews, half of them from each data set; without data sets, the examples repeated."""
     if folder is None:
         with Path("examples/reviews.csv").open(encoding="utf-8", newline="") as lines:
             return [" ".join(row["text"] for row in csv.DictReader(lines)) * 5] * DOCUMENTS
@@ -37,18 +37,18 @@ def read_reviews(folder: Path | None) -> list[str]:
 
 
 def split(decomposer: Decomposer, reviews: list[str]) -> list[list[Chunk]]:
-    """The chunks of all reviews, from texts on, in batches as they are obfuscated."""
+    """The chunks of all reviews, from text to chunks, in batches like those of obfuscation."""
     batches = batch_texts(reviews, BATCH_SIZE, text_of=str)
     return [chunks for batch in batches for chunks in decomposer.decompose(list(map(Document.parse, batch)))]
 
 
 def split_plainly(is_entry: Test, reviews: list[str]) -> list[list[str]]:
-    """The same by the plain loop."""
+    """The chunks of all reviews, by the plain loop."""
     return [decompose_plainly(review, is_entry) for review in reviews]
 
 
 def measure(work: Callable[[], object]) -> float:
-    """How long something takes, in seconds, when the sentence splitter has not seen these reviews before."""
+    """The duration in seconds, with an empty cache of the sentence splitter."""
     load_splitter().clear_decision_cache()
     started = time.perf_counter()
     work()
@@ -56,11 +56,11 @@ def measure(work: Callable[[], object]) -> float:
 
 
 def compare_decomposition(datasets: Path | None) -> None:
-    """Words per second from text to chunks, sentence splitting included."""
+    """Print words per second from text to chunks, including sentence splitting."""
     bundle, reviews = Bundle.load(), read_reviews(datasets)
     words = sum(len(Document.parse(review).words) for review in reviews)
     print(f"\nFrom text to chunks: {len(reviews):,} reviews, {words:,} words")
-    print(f"Medians of {ROUNDS} rounds in turns; the loop over WordNet is run once")
+    print(f"Medians of {ROUNDS} alternating rounds; the loop over WordNet runs once")
     for name in DECOMPOSERS:
         decomposer = DECOMPOSERS.load(name)(bundle)
         ours = partial(split, decomposer, reviews)
@@ -70,7 +70,7 @@ def compare_decomposition(datasets: Path | None) -> None:
             print(f"  {name:<9}{words / seconds:>12,.0f} words/s")
             continue
         plain = partial(split_plainly, is_entry, reviews)
-        # In turns, so that a slow spell of the machine meets both; a ratio per round.
+        # The rounds alternate, so that a slow phase of the machine affects both; each round has its own ratio.
         rounds = [(measure(ours), measure(plain)) for _ in range(ROUNDS if name != "wordnet" else 1)]
         seconds = statistics.median(fast for fast, _ in rounds)
         slow = statistics.median(slow for _, slow in rounds)
@@ -82,7 +82,7 @@ def compare_decomposition(datasets: Path | None) -> None:
 
 
 def choose_test(bundle: Bundle, name: str) -> Test | None:
-    """What the plain loop asks; nothing where there is no such loop, or WordNet is not installed."""
+    """The test of the plain loop; ``None`` if there is no such loop, or WordNet is not installed."""
     if name == "wordnet":
         return in_wordnet(read_wordnet(find("wordnet"))) if locate("wordnet") is not None else None
     return in_lexicon(bundle.lexicon(name).spelled) if name in bundle.manifest.lexicons else None

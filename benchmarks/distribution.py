@@ -1,4 +1,4 @@
-"""Scoring words: every distribution in batches against the plain libraries, one document at a time."""
+"""Scoring words: distributions in batches against plain libraries, one document at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from textveil.resources import find
 WORDS = 60
 DOCUMENTS = {"uniform": 1000, "attention": 256, "gradients": 8, "ic": 256, "keybert": 64, "yake": 256}
 WHOLE = ("ic", "yake")
-"""What has no window, which the plain libraries do not read beyond."""
+"""Distributions without a window. The plain libraries do not read beyond the window of the others."""
 ROUNDS = 3
 ENOUGH_STEPS = 300
 FEWER_STEPS = (5, 10, 20, 30, STEPS)
@@ -35,17 +35,17 @@ Score = Callable[[Document], object]
 
 
 def score_with_attention() -> Score:
-    """Algorithm 4 through transformers."""
+    """Algorithm 4 with transformers."""
     return partial(attend_plainly, *load_plainly(find("all-minilm-l6-v2"), attn_implementation="eager"))
 
 
 def score_with_gradients() -> Score:
-    """Algorithm 5 through transformers and Captum."""
+    """Algorithm 5 with transformers and Captum."""
     return partial(attribute_plainly, *load_plainly(find("all-minilm-l6-v2")))
 
 
 def score_with_ic() -> Score:
-    """Algorithm 6 through NLTK, with the same tagger."""
+    """Algorithm 6 with NLTK and the same tagger."""
     reader, counts = read_wordnet(find("wordnet")), read_counts(find("wordnet-ic"))
     tell = InformationContent().tell_parts
     return lambda document: inform_plainly(reader, counts, document, tell([document]))
@@ -67,7 +67,7 @@ def score_with_keybert() -> Score:
 
 
 def score_with_yake() -> Score:
-    """YAKE with no limit."""
+    """YAKE without a limit on the number of keywords."""
     from yake import KeywordExtractor
 
     extractor = KeywordExtractor(lan="en", n=1, dedup_lim=1.0, top=1_000_000)
@@ -90,27 +90,27 @@ def one_by_one(score: Score, documents: Sequence[Document]) -> None:
 
 
 def measure(work: Callable[[], object]) -> float:
-    """How long something takes, in seconds."""
+    """The duration in seconds."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def compare_distribution(datasets: Path | None) -> None:
-    """Documents per second of every distribution, and what fewer steps of gradients would cost."""
+    """Print documents per second of every distribution, and the effect of fewer integration steps."""
     reviews = read_reviews(datasets)
     heads = [Document.parse(" ".join(review.split()[:WORDS])) for review in reviews]
     whole = list(map(Document.parse, reviews))
     words = statistics.mean(len(document.words) for document in whole)
-    print(f"\nFrom documents to scores; models are loaded before. Medians of {ROUNDS} rounds in turns")
-    print(f"Whole reviews of {words:.0f} words on average for {', '.join(WHOLE)}; {WORDS} words of each for the others")
+    print(f"\nFrom documents to scores, without loading models. Medians of {ROUNDS} alternating rounds")
+    print(f"Whole reviews ({words:.0f} words on average) for {', '.join(WHOLE)}; the first {WORDS} words for others")
     for name in DISTRIBUTORS:
         compare(name, (whole if name in WHOLE else heads)[: DOCUMENTS[name]])
     compare_steps(heads[:FEW_DOCUMENTS])
 
 
 def compare(name: str, documents: Sequence[Document]) -> None:
-    """One distribution against the plain libraries."""
+    """Print the speed of a distribution and of the plain libraries."""
     distributor = DISTRIBUTORS.load(name)()
     distributor.score(documents[:8])
     ours = partial(distributor.score, documents)
@@ -120,7 +120,7 @@ def compare(name: str, documents: Sequence[Document]) -> None:
     score = PLAIN[name]()
     score(documents[0])
     plain = partial(one_by_one, score, documents)
-    rounds = [(measure(ours), measure(plain)) for _ in range(ROUNDS)]  # in turns: a slow spell meets both
+    rounds = [(measure(ours), measure(plain)) for _ in range(ROUNDS)]  # a slow phase affects both
     fast, slow = (statistics.median(times) for times in zip(*rounds, strict=True))
     ratio = statistics.median(slow / fast for fast, slow in rounds)
     print(
@@ -130,7 +130,7 @@ def compare(name: str, documents: Sequence[Document]) -> None:
 
 
 def share(steps: int, documents: Sequence[Document]) -> list[Any]:
-    """The shares of every document under gradients with so many steps."""
+    """The shares of every document under gradients with ``steps`` integration steps."""
     scores = Gradients(steps=steps).score(documents)
     return [
         np.array(allocate(row, [word not in ENGLISH for word in document.words], budget=1.0, invert=True))
@@ -139,9 +139,9 @@ def share(steps: int, documents: Sequence[Document]) -> list[Any]:
 
 
 def compare_steps(documents: Sequence[Document]) -> None:
-    """How much of the budget fewer steps give to other words."""
+    """Print the share of the budget that moves to other words with fewer integration steps."""
     exact = share(ENOUGH_STEPS, documents)
-    print(f"\nGradients in fewer steps: how much of the budget goes elsewhere than in {ENOUGH_STEPS} steps")
+    print(f"\nGradients with fewer steps: share of the budget that moves, compared with {ENOUGH_STEPS} steps")
     for steps in FEWER_STEPS:
         moved = [abs(row - other).sum() / 2 for row, other in zip(share(steps, documents), exact, strict=True)]
         print(f"  {steps:>3} steps   {statistics.mean(moved):.2%} on average, {max(moved):.2%} at most")

@@ -1,4 +1,4 @@
-"""Merging what parts have counted, when it does not fit: Arrow runs by range, DuckDB and Polars, on the same rows."""
+"""Merging counts that do not fit into memory: Arrow runs by range, DuckDB and Polars, on the same rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from benchmarks.counting import MIN_COUNT, read_documents, watch
 PART_WORDS = 1_000_000
 PARTS = 30
 MEMORY = 512
-"""MiB that each may use, where it can be told."""
+"""The memory limit in MiB, for engines that have one."""
 
 
 def write_parts(corpus: Path | None, folder: Path) -> int:
-    """Three-word keys of every part, in order and counted, as Arrow runs and as Parquet; how many rows there are."""
+    """Write the sorted trigram counts of every part as Arrow runs and as Parquet; return the number of rows."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -46,7 +46,7 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
 
 
 def merge_with_arrow(folder: Path) -> int:
-    """Range by range, in one process."""
+    """Merge range by range in one process; return the number of rows."""
     from textveil.corpus.counting.job import PARENT_BYTES, ROW_BYTES
     from textveil.corpus.counting.runs import Run, make_ranges, merge_range, plan_cuts, read_run
 
@@ -59,7 +59,7 @@ def merge_with_arrow(folder: Path) -> int:
 
 
 def merge_with_duckdb(folder: Path) -> int:
-    """With its own spilling to disk."""
+    """Merge with DuckDB, which spills to disk; return the number of rows."""
     import duckdb
 
     settings: dict[str, Any] = {"memory_limit": f"{MEMORY}MB", "threads": 2, "temp_directory": str(folder / "spill")}
@@ -69,7 +69,7 @@ def merge_with_duckdb(folder: Path) -> int:
 
 
 def merge_with_polars(folder: Path) -> int:
-    """As a stream; it has no limit of memory."""
+    """Merge with the streaming engine of Polars, which has no memory limit; return the number of rows."""
     import polars as pl
 
     rows = pl.scan_parquet(folder / "*.parquet").group_by("key").agg(pl.col("count").sum())
@@ -86,7 +86,7 @@ LABELS = {
 
 
 def compare_engines(corpus: Path | None, peers: Path) -> None:
-    """Seconds and peak memory of each; they must find the same rows."""
+    """Print the duration and the peak memory of each engine, and the number of rows it found."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = write_parts(corpus, folder)

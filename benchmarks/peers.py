@@ -1,4 +1,4 @@
-"""Times the peers on the words of given rows; runs in an environment of its own, which has mldp-text and gensim.
+"""Timing of the peers mldp-text and gensim, in their own environment.
 
 python benchmarks/peers.py EPSILON SECONDS < rows   ->   {"glove": path, "rates": {peer: words per second}}
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def rate(replace: Callable[[str], Any], words: list[str], seconds: float) -> float:
-    """Words per second, over as many words as fit into the time."""
+    """Words per second, measured over the given time."""
     replace(words[0])
     started = time.perf_counter()
     done = 0

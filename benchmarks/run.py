@@ -1,4 +1,4 @@
-"""``make bench``: textveil and its peers on the same vectors and words, start-up time and memory, in one run."""
+"""Run the benchmarks of textveil and its peers, as ``make bench`` does."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ TEXT = "the film was a delight and the music lovely"
 
 
 def load_glove(path: Path) -> Vectors:
-    """The peer's GloVe vectors, every entry of them writable, as in the peer."""
+    """The GloVe vectors of the peer. All entries are writable, as in the peer."""
     with reading_vectors(path) as imported:
         return Vectors([f"w{row}" for row in range(len(imported.entries))], np.array(imported.matrix))
 
 
 def word_rows() -> RowNumbers:
-    """The words that all are timed on, scattered over the vocabulary; the peers get as far as time allows."""
+    """The rows of the test words, scattered over the vocabulary. The peers process as many as time allows."""
     return np.arange(WORDS) * 7919
 
 
 def time_madlib(vectors: Vectors) -> float:
-    """Words per second of textveil, noise and search, in documents of ordinary length."""
+    """Words per second of textveil for noise and search, in documents of typical length."""
     mechanism, randomness = Madlib(vectors), SystemRandomness()
     rows = word_rows() % len(vectors)
 
@@ -60,13 +60,13 @@ def time_madlib(vectors: Vectors) -> float:
 
 
 def sgemm_peak(size: int = 3072) -> float:
-    """Floating-point operations per second of a large product of square matrices."""
+    """Floating-point operations per second of a product of large square matrices."""
     square = np.random.default_rng(1).standard_normal((size, size), dtype=np.float32)
     return 2 * size**3 / best_of(5, lambda: square @ square)
 
 
 def best_of(repeats: int, work: Callable[[], object]) -> float:
-    """The shortest time of several runs, in seconds: the one that the machine disturbed least."""
+    """The shortest duration of several runs, in seconds: the run with the least disturbance."""
     times = []
     for _ in range(repeats):
         started = time.perf_counter()
@@ -76,7 +76,7 @@ def best_of(repeats: int, work: Callable[[], object]) -> float:
 
 
 def compare_speed(peers: Path) -> None:
-    """Words per second of textveil and its peers, and the share of the machine's peak."""
+    """Print words per second of textveil and its peers, and the share of the peak of the machine."""
     rows = " ".join(map(str, word_rows()))
     command = [str(peers), str(Path(__file__).with_name("peers.py")), str(EPSILON), "8"]
     answer = json.loads(subprocess.run(command, input=rows, capture_output=True, text=True, check=True).stdout)
@@ -93,20 +93,20 @@ def compare_speed(peers: Path) -> None:
 
 
 def compare_start() -> None:
-    """Start-up of the command against a bare import of numpy."""
+    """Print the start-up time of the command and of a bare import of numpy."""
     textveil = [str(Path(sys.executable).with_name("textveil")), "obfuscate", TEXT, "--epsilon", "100"]
     times: dict[str, list[float]] = {"import numpy": [], "textveil obfuscate": []}
-    for _ in range(15):  # in turns, so that a slow spell of the machine meets both
+    for _ in range(15):  # the runs alternate, so that a slow phase of the machine affects both
         for name, command in zip(times, ([sys.executable, "-c", "import numpy"], textveil), strict=True):
             times[name].append(best_of(1, partial(subprocess.run, command, check=True, capture_output=True)))
     bare, ours = (statistics.median(times[name]) for name in times)
-    print("\nCold start, median of 15 runs in turns")
+    print("\nCold start, median of 15 alternating runs")
     print(f"  python -c 'import numpy'     {bare * 1000:>8.0f} ms")
     print(f"  textveil obfuscate TEXT      {ours * 1000:>8.0f} ms   {ours / bare:.1f} times")
 
 
 def peak_memory(rows: int, suffix: str, folder: Path) -> tuple[float, float]:
-    """The largest resident size of a run over a file of so many rows, in MiB, and its documents per second."""
+    """The peak resident size in MiB for a file with ``rows`` rows, and the documents per second."""
     source, target = folder / f"{rows}.{suffix}", folder / f"{rows}.out.{suffix}"
     with (folder / f"{rows}.csv").open("w", encoding="utf-8") as out:
         out.write("id,text\n")
@@ -118,13 +118,13 @@ def peak_memory(rows: int, suffix: str, folder: Path) -> tuple[float, float]:
     command = [str(Path(sys.executable).with_name("textveil")), "obfuscate", "--input", str(source)]
     command += ["--output", str(target), "--epsilon", "40", "--quiet"]
     started = time.perf_counter()
-    # A small process in between, because a process's peak begins with the size of the one that started it.
+    # A small process in between, because the peak of a process starts with the size of its parent.
     peak = subprocess.run([sys.executable, "-c", PEAK_OF, *command], check=True, capture_output=True, text=True).stdout
     return int(peak) / 1024, rows / (time.perf_counter() - started)
 
 
 def compare_memory() -> None:
-    """Peak memory for a short and a long file."""
+    """Print the peak memory for a short and a long file."""
     print("\nPeak memory of textveil obfuscate --input FILE")
     for suffix in ("csv", "parquet"):
         with tempfile.TemporaryDirectory() as folder:
@@ -146,12 +146,12 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
 
 
 def main() -> None:
-    """Run all benchmarks, or those that are named."""
+    """Run all benchmarks, or only some of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peers", type=Path, required=True, help="the Python of the peers' environment")
-    parser.add_argument("--only", choices=list(PARTS), action="append")
-    parser.add_argument("--datasets", type=Path, help="a folder of reviews to split; otherwise those of the examples")
-    parser.add_argument("--corpus", type=Path, help="English to count, a document per line; otherwise it is drawn")
+    parser.add_argument("--peers", type=Path, required=True, help="the Python executable of the peers' environment")
+    parser.add_argument("--only", choices=list(PARTS), action="append", help="run only this part (may be repeated)")
+    parser.add_argument("--datasets", type=Path, help="a folder of reviews; by default the examples are used")
+    parser.add_argument("--corpus", type=Path, help="English text, one document per line; by default random words")
     options = parser.parse_args()
     for part in options.only or PARTS:
         PARTS[part](options)

@@ -1,4 +1,4 @@
-"""Count how many perturbed words come back unchanged, for several budgets per word: a help for choosing epsilon.
+"""Print the share of perturbed words that stay unchanged, for several budgets per word, to help choose epsilon.
 
 python scripts/count_unchanged.py reviews.csv --column text --first 400
 """
@@ -15,12 +15,12 @@ from textveil.tables import FileSource, Layout
 
 
 def main() -> None:
-    """Print a line per budget."""
+    """Print one line per budget."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--column", default="text")
-    parser.add_argument("--first", type=int, default=400, help="how many texts to use")
-    parser.add_argument("--per-word", type=float, nargs="+", default=[5, 10, 15, 20, 25, 30])
+    parser.add_argument("file", type=Path, help="a table of texts, such as a CSV file")
+    parser.add_argument("--column", default="text", help="the column with the texts")
+    parser.add_argument("--first", type=int, default=400, help="the number of texts to use")
+    parser.add_argument("--per-word", type=float, nargs="+", default=[5, 10, 15, 20, 25, 30], help="epsilons per word")
     options = parser.parse_args()
     source = FileSource(options.file)
     batches = source.read(Layout(options.column).table(source), batch_size=100)

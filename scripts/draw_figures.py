@@ -1,8 +1,8 @@
-"""Draw the figures of results that the documentation shows.
+"""Draw the figures of the documentation from results.
 
     python scripts/draw_figures.py RESULTS.csv --output docs/figures
 
-``textveil analyze RESULTS.csv --output FOLDER`` writes the same figures, and all else.
+``textveil analyze RESULTS.csv --output FOLDER`` writes the same figures, with a report and tables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--prefix", default="", help="what the names of the files begin with")
+    parser.add_argument("--prefix", default="", help="prefix of the file names")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     for name, figure in draw_all(analyze(read_results(options.results))).items():

@@ -1,10 +1,10 @@
-"""Make the results that examples and tests analyse: invented, with a few effects that an analysis should find.
+"""Make the results that examples and tests use: invented, with a few effects that an analysis must find.
 
     python scripts/make_example_results.py > examples/results.csv
 
-Two data sets, three levels, three decompositions, three distributions and two profiles. Under the profile paper, pos
-and yake release words in clear, which makes their texts more useful; under strict nothing is released, and pmi is a
-little better than the others.
+They have two data sets, three levels, three decompositions, three distributions and two profiles. Under the profile
+paper, pos and yake release words in clear, which makes their texts more useful. Under strict no words are released, and
+pmi is slightly better than the others.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from itertools import product
 from textveil.randomness import SeededRandomness
 
 DATASETS = {"letters": (40, 0.92, 0.80), "reviews": (60, 0.85, 0.90)}
-"""Average length, and the F1 of classifier and attacker on the originals."""
+"""The average length, and the F1 of classifier and attacker on the originals."""
 LEVELS = {"high": (0.1, 0.30), "medium": (1.0, 0.45), "low": (5.0, 0.75)}
-"""Epsilon per word, and how much of a text's meaning is left."""
+"""The epsilon per word, and the share of a text's meaning that is left."""
 CLEAR = {"words": 0.01, "pmi": 0.03, "pos": 0.25, "uniform": 0.0, "ic": 0.04, "yake": 0.2}
 """The share of words that a method releases in clear under the profile paper."""
 WORDS = 10_000

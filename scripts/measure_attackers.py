@@ -1,4 +1,4 @@
-"""Measure what linear attackers and a task learn from a data set, at several budgets and under several profiles.
+"""Measure the F1 of linear attackers and of a task on a data set, at several budgets and under several profiles.
 
 python scripts/measure_attackers.py reviews.jsonl.xz --label label3 --attribute author --first-words 60
 """
@@ -16,21 +16,21 @@ from textveil.language.text import cut
 
 
 def main() -> None:
-    """Print a line per profile and budget, as a table in Markdown."""
+    """Print a Markdown table with a row per profile and budget."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--text", default="text")
     parser.add_argument("--label", required=True)
     parser.add_argument("--attribute", required=True)
-    parser.add_argument("--first-words", type=int, help="how many words of each text to use; all by default")
-    parser.add_argument("--every", type=int, default=1, help="use every n-th text only")
+    parser.add_argument("--first-words", type=int, help="number of words of each text to use; all by default")
+    parser.add_argument("--every", type=int, default=1, help="use only every n-th text")
     parser.add_argument("--per-word", type=float, nargs="+", default=[0.1, 1, 5], help="budgets per word")
     parser.add_argument("--profiles", nargs="+", default=["strict", "paper"])
     parser.add_argument("--decomposition", default="words")
     parser.add_argument("--distribution", default="uniform")
     parser.add_argument("--metrics", nargs="+", default=["attribute", "downstream"])
-    parser.add_argument("--seed", type=int, default=1, help="what makes the noise repeatable")
-    parser.add_argument("--cache", type=Path, help="a folder to keep scores in")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the noise")
+    parser.add_argument("--cache", type=Path, help="folder for cached scores")
     options = parser.parse_args()
     texts, columns = read_columns(options.file, options.text, [options.label, options.attribute])
     texts, columns = texts[:: options.every], {name: each[:: options.every] for name, each in columns.items()}
@@ -63,7 +63,7 @@ NAMES = {
 
 
 def write(evaluation: Evaluation) -> str:
-    """The values of a line, with standard deviations."""
+    """The values of a row with standard deviations."""
     cells = []
     for metric, name in NAMES.values():
         value, spread = evaluation.value(metric, name), evaluation.value(metric, f"{name}_std")

@@ -1,12 +1,15 @@
-"""Measure a bundle: word similarity, coverage of real texts, and what obfuscation leaves of them.
+"""Measure a bundle: word similarity, coverage of real texts, and the effect of obfuscation.
 
     python scripts/measure_bundle.py --bundle en --reviews imdb_test_4000.jsonl.xz scale_reviews.jsonl.xz
 
-Per decomposition: entries, names and the time it takes to load them; Spearman correlation with people's judgements of
-353 pairs of words (WordSim-353, which gensim ships); neighbours of expressions; the share of the reviews' chunks and
-words that the vocabulary has, before and after back-off; and for 1,000 reviews at 0.1, 1 and 5 per word, how many a
-second, the share of words that come back unchanged, and how similar the texts still are (all-MiniLM-L6-v2, if it is
-installed and the extra ``neural`` is).
+It prints for every decomposition:
+
+- the number of entries and of those that are never written, and the loading time;
+- the Spearman correlation with human judgments of 353 word pairs (WordSim-353, which gensim ships);
+- the neighbors of some expressions;
+- the share of the chunks and words of the reviews in the vocabulary, before and after back-off;
+- for 1,000 reviews at an epsilon of 0.1, 1 and 5 per word: documents per second, the share of unchanged words, and the
+  similarity to the originals (with all-MiniLM-L6-v2 and the extra ``neural``, if both are installed).
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ EXPRESSIONS = (
 
 
 def describe(bundle: Bundle, decomposition: str) -> str:
-    """How large the vocabulary is, what of it is never written, and how long it takes to load."""
+    """The size of the vocabulary, the number of entries that are never written, and the loading time."""
     started = time.perf_counter()
     vectors = Bundle.load(bundle.folder).vectors(decomposition)
     seconds = time.perf_counter() - started
@@ -62,12 +65,12 @@ def describe(bundle: Bundle, decomposition: str) -> str:
     changed = bundle.manifest.vectors[decomposition]["changed_neighbors"]
     return (
         f"{len(vectors):,} entries, {several:,} of several words, {len(vectors) - len(vectors.writable):,} never "
-        f"written, int8 changes {changed:.2%} of nearest neighbours, loads in {seconds:.2f} s"
+        f"written, int8 changes {changed:.2%} of nearest neighbors, loads in {seconds:.2f} s"
     )
 
 
 def correlate(vectors: Vectors) -> tuple[float, float]:
-    """Spearman correlation of cosines with people's judgements, and the share of pairs that are known."""
+    """The Spearman correlation of cosines with human judgments, and the share of known pairs."""
     from gensim.test.utils import datapath
 
     judged, cosines, pairs = [], [], 0
@@ -84,8 +87,8 @@ def correlate(vectors: Vectors) -> tuple[float, float]:
     return float(spearmanr(judged, cosines).statistic), len(judged) / pairs
 
 
-def list_neighbours(vectors: Vectors, entry: str, count: int = 5) -> list[str]:
-    """The entries whose vectors point most nearly where this one's points, of those that may be written."""
+def list_neighbors(vectors: Vectors, entry: str, count: int = 5) -> list[str]:
+    """The writable entries with the largest cosine to an entry."""
     lengths = np.linalg.norm(vectors.matrix, axis=1)
     row = vectors.find(entry)
     cosines = vectors.matrix @ vectors.matrix[row] / lengths / lengths[row]
@@ -94,7 +97,7 @@ def list_neighbours(vectors: Vectors, entry: str, count: int = 5) -> list[str]:
 
 
 def cover(bundle: Bundle, decomposition: str, documents: Sequence[Document]) -> dict[str, float]:
-    """Of chunks with a word that is no stopword, and of such words, the shares that are known."""
+    """The shares of chunks and words in the vocabulary, without stopwords."""
     vectors = bundle.vectors(decomposition)
     chunks = known_chunks = words = known = backed = 0
     for document, found in zip(documents, DECOMPOSERS.load(decomposition)(bundle).decompose(documents), strict=True):
@@ -113,7 +116,7 @@ def cover(bundle: Bundle, decomposition: str, documents: Sequence[Document]) -> 
 
 
 def count_unchanged(results: Sequence[Obfuscation]) -> float:
-    """The share of words that are no kept stopwords, and stand in the output as they stood in the text."""
+    """The share of unchanged words, without kept stopwords."""
     words = same = 0
     for result in results:
         for chunk in result.chunks:
@@ -124,7 +127,7 @@ def count_unchanged(results: Sequence[Obfuscation]) -> float:
 
 
 def read_reviews(paths: Sequence[Path]) -> list[str]:
-    """As many reviews of each file, a thousand together."""
+    """A thousand reviews, the same number from each file."""
     reviews: list[str] = []
     for path in paths:
         with lzma.open(path, "rt", encoding="utf-8") as lines:
@@ -133,7 +136,7 @@ def read_reviews(paths: Sequence[Path]) -> list[str]:
 
 
 def load_encoder() -> Any:
-    """What makes a vector of a text, or nothing."""
+    """A function that encodes texts as vectors; ``None`` if the model or the extra is missing."""
     try:
         folder = find("all-minilm-l6-v2")
         import torch
@@ -159,11 +162,11 @@ def load_encoder() -> Any:
 
 
 def main() -> None:
-    """Measure, and print what was measured."""
+    """Measure a bundle and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bundle", default="en")
-    parser.add_argument("--reviews", type=Path, nargs="+", required=True)
-    parser.add_argument("--words", type=int, default=60, help="take only the first words of each review")
+    parser.add_argument("--bundle", default="en", help="the name or the folder of the bundle")
+    parser.add_argument("--reviews", type=Path, nargs="+", required=True, help="files of reviews, as .jsonl.xz")
+    parser.add_argument("--words", type=int, default=60, help="the number of words to use of each review")
     options = parser.parse_args()
     bundle = Bundle.load(options.bundle)
     size = sum(path.stat().st_size for path in bundle.folder.rglob("*") if path.is_file())
@@ -193,7 +196,7 @@ def main() -> None:
             print(line, flush=True)
         for entry in EXPRESSIONS:
             if entry in vectors:
-                print(f"    {entry}: {', '.join(list_neighbours(vectors, entry))}")
+                print(f"    {entry}: {', '.join(list_neighbors(vectors, entry))}")
 
 
 if __name__ == "__main__":

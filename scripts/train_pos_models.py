@@ -1,10 +1,10 @@
-"""Train the tagger and the chunker of the decomposition ``pos`` on CoNLL-2000, and say how good they are.
+"""Train the tagger and the chunker of the decomposition ``pos`` on CoNLL-2000, and print their accuracy.
 
     python scripts/train_pos_models.py CONLL2000_FOLDER --output src/textveil/language/pos.npz
 
-Sentences are read as texts are obfuscated: lower case, no punctuation. NLTK trains a perceptron tagger and a bigram
-tagger over tags; what they learned is written as tables. With --nltk-tagger, NLTK's own tagger is measured on the same
-sentences. It takes a minute.
+Sentences are prepared like texts for obfuscation: lowercase, without punctuation. NLTK trains a perceptron tagger and
+a bigram tagger over tags; their weights are written as tables. With --nltk-tagger, the tagger that NLTK ships is
+measured on the same sentences. Training takes a minute.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEED = 1  # NLTK shuffles the sentences between iterations
 
 
 def train_tagger(sentences: Sequence[TaggedSentence]) -> PerceptronTagger:
-    """Train NLTK's perceptron."""
+    """Train NLTK's perceptron tagger."""
     random.seed(SEED)
     tagger = NltkTagger(load=False)
     tagger.train([list(zip(sentence.words, sentence.tags, strict=True)) for sentence in sentences], nr_iter=ITERATIONS)
@@ -35,7 +35,7 @@ def train_tagger(sentences: Sequence[TaggedSentence]) -> PerceptronTagger:
 
 
 def train_chunker(sentences: Sequence[TaggedSentence], tagger: PerceptronTagger) -> PhraseTagger:
-    """Train NLTK's bigram tagger on tags, with its unigram tagger for pairs that are not in the corpus."""
+    """Train NLTK's bigram tagger on tags, with its unigram tagger as back-off."""
     pairs = [list(zip(sentence.tags, sentence.chunks, strict=True)) for sentence in sentences]
     chunker = BigramTagger(pairs, backoff=UnigramTagger(pairs, backoff=DefaultTagger(OUTSIDE)))
     chunk_tags = sorted({chunk for sentence in sentences for chunk in sentence.chunks} | {OUTSIDE})
@@ -45,17 +45,17 @@ def train_chunker(sentences: Sequence[TaggedSentence], tagger: PerceptronTagger)
 
 
 def report(name: str, phrases: PhraseTagger, sentences: Sequence[TaggedSentence]) -> None:
-    """Print how well predicted tags agree with the corpus."""
+    """Print the agreement of predicted tags with the corpus."""
     agreement = Agreement.of(sentences, tag_sentences(phrases, sentences))
-    print(f"{name}: {agreement.words:,} words, {agreement.tag_accuracy:.2%} right tags, F1 {agreement.chunk_f1:.2%}")
+    print(f"{name}: {agreement.words:,} words, {agreement.tag_accuracy:.2%} correct tags, F1 {agreement.chunk_f1:.2%}")
 
 
 def main() -> None:
-    """Train, measure, write."""
+    """Train the models, measure them and write them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("conll", type=Path, help="the folder with train.txt and test.txt")
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--nltk-tagger", type=Path, help="the folder of NLTK's own tagger, to compare with")
+    parser.add_argument("--output", type=Path, required=True, help="the file to write")
+    parser.add_argument("--nltk-tagger", type=Path, help="the folder of the tagger that NLTK ships, for comparison")
     options = parser.parse_args()
     train, test = read_conll(options.conll / "train.txt"), read_conll(options.conll / "test.txt")
     phrases = train_chunker(train, train_tagger(train))

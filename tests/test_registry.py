@@ -116,9 +116,9 @@ def test_a_method_without_options_says_so():
 
 
 def test_names_of_options_can_be_checked_before_anything_is_built():
-    Tea.check_options(["cups", "sugar"])
+    assert Tea.check_options({"cups": 4})["cups"] == 4
     with pytest.raises(UnknownNameError, match="Did you mean 'milk'"):
-        Tea.check_options(["mlik"])
+        Tea.check_options({"mlik": "oat"})
 
 
 def test_a_method_as_a_certificate_records_it():

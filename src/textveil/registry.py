@@ -36,7 +36,7 @@ class Option:
         name: The parameter.
         kind: The type of a value: ``int``, ``float``, ``str`` or ``bool``; ``object`` for anything.
         default: The value by default. ``None`` is then a value, too.
-        help: A sentence, as ``--help`` shows it.
+        help: A sentence for help texts.
         choices: The only values, if they are few.
         least: The least value of a number.
         flag: How the command line spells the option, if not by its name.
@@ -92,12 +92,8 @@ class Method(ABC):
     """The options that this class adds to those of its bases, or declares anew."""
 
     def __init__(self, **options: Any) -> None:
-        declared = self.list_options()
-        for name in options:
-            if name not in declared:
-                raise self._unknown_option(name, declared)
-        for name, option in declared.items():
-            setattr(self, name, option.check(options.get(name, option.default), of=self.name))
+        for name, value in self.check_options(options).items():
+            setattr(self, name, value)
 
     @classmethod
     def list_options(cls) -> dict[str, Option]:
@@ -108,11 +104,17 @@ class Method(ABC):
         return found
 
     @classmethod
-    def check_options(cls, given: Iterable[str]) -> None:
-        """Refuse the name of an option that this method does not have."""
+    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of all options, given or by default.
+
+        Raises:
+            ParameterError: There is no such option, or a value is wrong.
+        """
+        declared = cls.list_options()
         for name in given:
-            if name not in cls.list_options():
-                raise cls._unknown_option(name, cls.list_options())
+            if name not in declared:
+                raise cls._unknown_option(name, declared)
+        return {name: option.check(given.get(name, option.default), of=cls.name) for name, option in declared.items()}
 
     @classmethod
     def _unknown_option(cls, name: str, declared: Iterable[str]) -> ParameterError:
@@ -135,7 +137,9 @@ class Method(ABC):
     @property
     def description(self) -> str:
         """The name, with everything besides it that changes results."""
-        return describe_method(self.as_dict(), {option.name: option.default for option in self.list_options().values()})
+        return describe_method(
+            self.as_dict(), {name: _plain(option.default) for name, option in self.list_options().items()}
+        )
 
     @property
     def versions(self) -> dict[str, str]:

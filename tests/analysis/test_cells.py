@@ -47,9 +47,9 @@ def test_a_missing_column_is_named(records, column):
 
 
 def test_a_level_and_a_metric_are_needed(records):
-    with pytest.raises(ColumnError, match="neither a column 'level' nor 'epsilon'"):
+    with pytest.raises(ColumnError, match="neither a column 'level' nor a column 'epsilon'"):
         build([{name: value for name, value in record.items() if name != "level"} for record in records])
-    with pytest.raises(ColumnError, match="no column of a metric. Expected one of: utility_f1"):
+    with pytest.raises(ColumnError, match="no column with a metric. Expected one of: utility_f1"):
         build([{name: value for name, value in record.items() if name != "relative_gain"} for record in records])
     with pytest.raises(InputError, match="no rows"):
         build([])
@@ -58,14 +58,14 @@ def test_a_level_and_a_metric_are_needed(records):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"relative_gain": "much"}, "row 4: the column 'relative_gain' holds no number"),
+        ({"relative_gain": "much"}, "row 4: the column 'relative_gain' does not hold a number"),
         ({"relative_gain": math.nan}, "row 4: the column 'relative_gain' holds nan"),
         ({"relative_gain": "-inf"}, "row 4: the column 'relative_gain' holds -inf"),
-        ({"relative_gain": [1]}, "row 4: the column 'relative_gain' holds no number"),
+        ({"relative_gain": [1]}, "row 4: the column 'relative_gain' does not hold a number"),
         ({"relative_gain": " "}, "row 4: the column 'relative_gain' is empty, here and in 0 others"),
         ({"distribution": " "}, "row 4: the column 'distribution' is empty"),
         ({"dataset": None}, "row 4: the column 'dataset' is empty"),
-        ({"distribution": "uniform"}, "pos / uniform is there more than once, as the 3. and the 4. cell"),
+        ({"distribution": "uniform"}, "pos / uniform is repeated: numbers 3 and 4"),
         ({"distribution": "yaek"}, "lacks 8 of 24 cells"),
         ({"level": "lower"}, "lacks 4 of 20 cells: a / high / pos / yake; a / lower / pos / uniform"),
     ],
@@ -124,11 +124,11 @@ def test_a_row_per_metric_is_the_same_as_a_row_per_cell(records):
         for metric in [metric.lower()]
     ]
     assert build(long) == build(wide)
-    with pytest.raises(InputError, match="row 33: it has 'relative_gain' of this cell once more"):
+    with pytest.raises(InputError, match="row 33: the row repeats 'relative_gain' of an earlier row"):
         build([*long, long[0]])
     with pytest.raises(InputError, match="cell 16: the column 'perplexity' is empty, here and in 0 others"):
         build(long[:-1])
-    with pytest.raises(InputError, match="row 33: it names no metric"):
+    with pytest.raises(InputError, match="row 33: the row has no metric"):
         build([*long, {**long[0], "metric": ""}])
 
 
@@ -151,10 +151,10 @@ def test_percent_and_fractions_are_the_same(values, static, identifiers):
 
 def test_one_unit_holds_for_all(records):
     mixed = [{**record, "utility_f1": 80, "static_f1": 0.4} for record in records]
-    with pytest.raises(InputError, match="row 1: .*'utility_f1' seems to be in percent, and 'static_f1' a fraction"):
+    with pytest.raises(InputError, match="row 1: .*'utility_f1' seems to be in percent, but 'static_f1' a fraction"):
         build(mixed)
     beside = change([{**record, "utility_f1": 0.8, "pi_remaining": 0.9} for record in records], pi_remaining=14.5)
-    with pytest.raises(InputError, match="row 4: .*'pi_remaining' seems to be in percent, and 'utility_f1' a fraction"):
+    with pytest.raises(InputError, match="row 4: .*'pi_remaining' seems to be in percent, but 'utility_f1' a fraction"):
         build(beside)
     small = [{**record, "utility_f1": 80, "pi_remaining": 0.9} for record in records]
     assert build(small)[0][0]["pi_remaining"] == pytest.approx(0.009)
@@ -168,7 +168,7 @@ def test_one_unit_holds_for_all(records):
 def test_a_share_is_a_fraction_or_a_percentage(records, column, value):
     shares = dict.fromkeys(("utility_f1", "utility_f1_std", "static_f1", "pi_remaining"), 50)
     rows = [{**record, **shares} for record in records]
-    with pytest.raises(InputError, match=f"row 4: the column '{column}' holds {value}, .* Mend the row"):
+    with pytest.raises(InputError, match=f"row 4: the column '{column}' holds {value}, .* Fix this row"):
         build(change(rows, **{column: value}))
 
 

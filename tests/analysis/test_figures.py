@@ -9,7 +9,7 @@ from PIL import Image
 from tests.analysis.conftest import make_records
 from textveil.analysis import Results, analyze
 from textveil.analysis.figures import (
-    COLOURS,
+    COLORS,
     INK,
     MARKERS,
     draw_all,
@@ -85,7 +85,7 @@ def test_a_png_is_on_white(example):
     assert picture.getpixel((2, 2)) == (255, 255, 255)
 
 
-def test_on_a_page_ids_are_apart_and_colours_are_the_pages(example):
+def test_on_a_page_ids_are_apart_and_colors_are_the_pages(example):
     svg = render_svg(draw_heat_map(example))
     one, other = inline_svg(svg, "one"), inline_svg(svg, "other")
     ids = [set(re.findall(r'id="([^"]+)"', page)) for page in (one, other)]
@@ -135,5 +135,5 @@ def test_legends_fit_into_the_figure(crowded):
         assert box.y1 <= min(axes.get_tightbbox().y0 for axes in figure.axes if axes.get_visible())
 
 
-def test_methods_are_told_apart_without_colour():
-    assert len(set(COLOURS)) == len(set(MARKERS)) == len(MARKERS) == len(COLOURS)
+def test_methods_are_told_apart_without_color():
+    assert len(set(COLORS)) == len(set(MARKERS)) == len(MARKERS) == len(COLORS)

@@ -16,7 +16,7 @@ def test_one_setting_has_no_name_and_nothing_over_all(records):
     assert [effect.name for effect in setting.one_way] == ["decomposition", "distribution"]
 
 
-def test_profiles_are_analysed_one_by_one(example):
+def test_profiles_are_analyzed_one_by_one(example):
     strict, paper = example.settings
     assert (strict.name, strict.file_part, strict.prefix) == ("profile strict", "_profile_strict", "Profile strict: ")
     assert len(strict.results.frame) == len(paper.results.frame) == 54

@@ -14,7 +14,7 @@ def folder(example, tmp_path_factory):
     return path
 
 
-def test_everything_is_there(folder, example):
+def test_all_files_are_written(folder, example):
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "<title>A study</title>" in (folder / "report.html").read_text(encoding="utf-8")
     assert json.loads((folder / "findings.json").read_text(encoding="utf-8")) == json.loads(
@@ -41,18 +41,18 @@ def test_tables_can_be_read_again(folder, example):
 
 
 def test_a_folder_is_replaced_only_if_it_is_an_analysis_and_that_is_wanted(folder, example, tmp_path):
-    with pytest.raises(OutputExistsError, match="--overwrite"):
+    with pytest.raises(OutputExistsError, match="set `overwrite=True`"):
         write_report(example, folder)
     check_folder(folder, overwrite=True)
     other = tmp_path / "precious"
     other.mkdir()
     (other / "thesis.txt").write_text("years", encoding="utf-8")
-    with pytest.raises(ParameterError, match="is no earlier analysis"):
+    with pytest.raises(ParameterError, match="is not an earlier analysis"):
         write_report(example, other, overwrite=True)
     assert (other / "thesis.txt").read_text(encoding="utf-8") == "years"
 
 
-def test_an_earlier_analysis_goes_as_a_whole(records, tmp_path):
+def test_an_earlier_analysis_is_replaced_as_a_whole(records, tmp_path):
     from textveil.analysis import Results, analyze
 
     findings = analyze(Results.from_records(records))
@@ -66,10 +66,10 @@ def test_an_earlier_analysis_goes_as_a_whole(records, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["analysis"]
 
 
-def test_the_folder_one_stands_in_is_never_replaced(tmp_path, monkeypatch):
+def test_the_working_directory_is_never_replaced(tmp_path, monkeypatch):
     (tmp_path / "findings.json").write_text("{}", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ParameterError, match="stays as it is"):
+    with pytest.raises(ParameterError, match="is not replaced"):
         check_folder(tmp_path, overwrite=True)
 
 

@@ -18,18 +18,18 @@ def test_the_best_is_named_with_the_next_and_what_it_beats():
     (found,) = recommend_for(records)
     assert (found.purpose, found.combination) == ("trade-off", "pos + yake")
     assert found.sentence.startswith(
-        "For trade-off, choose pos + yake. Its relative gain is 6.005 on average, before pos + uniform (5.005). "
+        "For trade-off, choose pos + yake. Its relative gain is 6.005 on average, followed by pos + uniform (5.005). "
     )
     assert found.sentence.endswith("It is significantly better than all others.")
 
 
-def test_what_chance_would_give_is_no_choice():
+def test_a_difference_by_chance_is_not_a_choice():
     records = make_records(lambda *place: 0.01 * place[2] + [0, 5, -5, 1][place[0] + place[2]] * place[3])
     (found,) = recommend_for(records)
     assert not found.evident
     assert found.headline == "no clear choice"
     assert found.sentence.startswith(
-        f"For trade-off, no combination can be told from another; {found.combination} is nominally first. Its relative"
+        f"For trade-off, no combination differs significantly from another; {found.combination} is nominally first. "
     )
     assert found.explanation == f"N{found.sentence.removeprefix('For trade-off, n')}"
 
@@ -72,11 +72,11 @@ def test_another_response_is_followed_in_its_own_direction(records):
     assert (found.purpose, found.combination) == ("perplexity", "words + uniform")
 
 
-def test_text_in_clear_is_told(example):
+def test_words_in_clear_are_reported(example):
     strict, paper = (setting.recommendations[0] for setting in example.settings)
-    assert strict.reason.endswith("Of its words that are no stopwords, none were released in clear.")
+    assert strict.reason.endswith("Of its words, without stopwords, none were released in clear.")
     assert paper.combination == "pos + yake"
-    assert paper.reason.endswith("Of its words that are no stopwords, 45.0% were released in clear.")
+    assert paper.reason.endswith("Of its words, without stopwords, 45.0% were released in clear.")
 
 
 def test_the_published_choices(published):

@@ -59,26 +59,26 @@ def test_the_page_needs_nothing_else(page):
     assert not any(name.startswith("on") for name, _ in outline.attributes)
 
 
-def test_what_a_page_links_to_is_there(page):
+def test_every_link_has_a_target(page):
     ids = [value for name, value in Outline(page).attributes if name == "id"]
     assert len(ids) == len(set(ids))
     for target in re.findall(r'href="#([^"]+)"', page):
         assert target in ids
 
 
-def test_everything_is_told(page, example):
+def test_the_page_has_every_finding(page, example):
     text = Outline(page).text
     for said in (
         "Our <study>",
         "108 cells: 3 decompositions, 3 distributions, 2 profiles, 2 data sets and 3 levels of privacy.",
         "42 & 43",
         "high (epsilon 4), medium (epsilon 40), low (epsilon 200)",
-        "14 of 36 pairs differ significantly",
-        "None of 36 pairs differs significantly.",
+        "14 of the 36 pairs differ significantly",
+        "None of the 36 pairs differ significantly.",
         "All settings together",
         "98% of it is gone",
         "Words in clear in every cell, profile paper",
-        "None, in any cell.",
+        "None in any cell.",
         "2,250 45.0%",
     ):
         assert said in text, said
@@ -98,25 +98,25 @@ def test_the_best_of_every_metric_is_marked_in_every_table(page, example):
         assert 'class="best"' not in gains[-1]
 
 
-def test_what_is_unknown_is_said_to_be_unknown(records):
+def test_unknown_counts_are_reported_as_unknown(records):
     page = page_of(analyze(Results.from_records(records)))
     assert "unknown: these results do not count them" in page
-    assert "An advantage may be nothing but text that was not protected." in page
+    assert "An advantage may come from unprotected text alone." in page
     assert "words_in_clear" not in page
 
 
-def test_what_was_left_out_is_said(records):
+def test_excluded_groups_are_reported(records):
     results = Results.from_records(records[:-1], drop_incomplete=True)
-    assert "b, level low (not every combination was there)" in page_of(analyze(results))
+    assert "b, level low (some combinations were missing)" in page_of(analyze(results))
 
 
 def test_the_words_of_the_page_are_explained(page):
     text = Outline(page).text
     for term in (
         "relative gain: U / U_original",
-        "static attacker F1: how",
-        "profile strict: every word",
-        "eta sq): how",
+        "static attacker F1: the F1 of",
+        "profile strict: the mechanism chooses every word",
+        "eta sq): the size of an effect",
     ):
         assert term in text
     assert "How to read this" in text
@@ -129,7 +129,7 @@ def test_p_values_are_written_alike_and_a_data_set_has_one_name(page):
     assert not re.search(r"\bdatasets?\b", text)
 
 
-def test_a_setting_that_was_not_tested_is_said_to_be(tmp_path):
+def test_a_setting_that_was_not_tested_is_reported(tmp_path):
     records = make_records(lambda *place: place[4] * (place[2] + place[3] * place[0]), profile=("strict", "paper"))
     findings = analyze(Results.from_records(records))
     text = Outline(page_of(findings)).text
@@ -148,6 +148,6 @@ def test_names_are_escaped(hostile):
 
 def test_the_published_results_have_a_page(published):
     page = page_of(published)
-    for said in ("5.57", "0.236", "23 of 435", "pos + attention"):
+    for said in ("5.57", "0.236", "23 of the 435", "pos + attention"):
         assert said in page
     assert len(page) < 1_000_000

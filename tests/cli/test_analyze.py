@@ -1,3 +1,5 @@
+"""``textveil analyze``."""
+
 import json
 import re
 from pathlib import Path
@@ -60,7 +62,7 @@ def change(tmp_path, edit):
     [
         (lambda lines: [lines[0].replace("decomposition", "method"), *lines[1:]], 2, "no column 'decomposition'"),
         (lambda lines: lines[:-1], 1, "lacks 1 of 108 cells: reviews / low / pos / yake / paper"),
-        (lambda lines: [*lines, lines[-1]], 1, "is there more than once"),
+        (lambda lines: [*lines, lines[-1]], 1, "is repeated: numbers 108 and 109"),
         (lambda lines: lines[:1], 1, "has no rows"),
         (
             lambda lines: [*lines[:3], lines[3].replace("0.4063", "nan"), *lines[4:]],
@@ -82,14 +84,14 @@ def test_bad_results_are_refused(tmp_path, edit, code, message):
     assert result.stdout == ""
 
 
-def test_incomplete_groups_can_be_left_out(tmp_path):
+def test_incomplete_groups_can_be_excluded(tmp_path):
     result = run(change(tmp_path, lambda lines: lines[:-1]), "--drop-incomplete")
     assert result.exit_code == 0
-    assert result.stderr == "Left out, because it lacks a combination: reviews, level low, epsilon 300\n"
+    assert result.stderr == "Excluded, because it lacks a combination: reviews, level low, epsilon 300\n"
     assert result.stdout.startswith("90 cells, 5 data sets")
 
 
-def test_a_setting_in_which_nothing_varies_is_said_not_to_be_tested(tmp_path):
+def test_a_setting_without_variation_is_reported_as_not_tested(tmp_path):
     def clear_strict(lines):
         place = lines[0].split(",").index("pi_remaining")
         for line in lines:
@@ -99,7 +101,7 @@ def test_a_setting_in_which_nothing_varies_is_said_not_to_be_tested(tmp_path):
     result = run(change(tmp_path, clear_strict), "--response", "pi_remaining")
     assert result.exit_code == 0, result.stderr
     assert result.stdout.count("Not tested: the response is the same for all combinations") == 1
-    assert result.stdout.count("For identifiers left,") == 1
+    assert result.stdout.count("For surviving identifiers,") == 1
 
 
 def test_a_response_that_is_not_there():
@@ -130,3 +132,24 @@ def test_help_teaches():
         "metric and value",
     ):
         assert said in shown
+
+
+STUDY = Path(__file__).parents[2] / "docs/study"
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"), [("results.parquet", 360), ("strict.parquet", 216), ("results.csv.xz", 360)]
+)
+def test_results_of_an_earlier_version_are_read(name, cells):
+    """They have the column distribution_label instead of distribution_method."""
+    found = json.loads(run(STUDY / name, "--json").stdout)
+    assert found["cells"] == cells
+    settings = {setting["setting"]: setting for setting in found["settings"]}
+    strict = settings.get("profile strict", settings.get(""))
+    effects = {effect["factors"][0]: effect for effect in strict["anova"]["effects"] if len(effect["factors"]) == 1}
+    assert effects["decomposition"]["p_value"] < 0.05 < effects["distribution"]["p_value"]
+
+
+def test_an_incomplete_file_is_answered_with_a_flag(tmp_path):
+    result = run(change(tmp_path, lambda lines: lines[:-1]))
+    assert "Run them, or set --drop-incomplete to exclude every data set and level that lacks a cell." in result.stderr

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from textveil.bundles.bundle import Bundle
 from textveil.cli.main import app
+from textveil.execution import EXECUTORS
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
 SMALL = ["--dimensions", 8, "--epochs", 1, "--min-entry-count", 2, "--no-names", "--executor", "local"]
@@ -30,11 +31,11 @@ def corpus(tmp_path):
     return path
 
 
-def test_one_command_makes_a_bundle_of_a_corpus(corpus, tmp_path):
+def test_one_command_builds_a_bundle_from_a_corpus(corpus, tmp_path):
     output = tmp_path / "mine"
     result = run(corpus, "--output", output, *THRESHOLDS, *SMALL, "--license", "CC0", "--bundle-version", "3")
     assert result.exit_code == 0, result.stderr
-    assert "MiB of disk beside" in result.stderr
+    assert "MiB of disk next to" in result.stderr
     assert "MiB are free" in result.stderr
     for decomposition in ("words", "pmi", "llr", "tscore", "pos", "wordnet"):
         assert f"\n{decomposition} " in f"\n{result.stdout}"
@@ -52,7 +53,7 @@ def test_one_command_makes_a_bundle_of_a_corpus(corpus, tmp_path):
     assert Bundle.load(output).decompositions == ("words",)
 
 
-def test_training_takes_lexicons_that_are_there(corpus, tmp_path):
+def test_training_uses_existing_lexicons(corpus, tmp_path):
     counts, lexicons, output = (tmp_path / name for name in ("counts", "lexicons", "mine"))
     missing = run("train", corpus, "-o", output, *SMALL)
     assert missing.exit_code == 2
@@ -67,29 +68,52 @@ def test_training_takes_lexicons_that_are_there(corpus, tmp_path):
     assert run("train", corpus, "-o", tmp_path / "words", *SMALL, "-d", "words").exit_code == 0
 
 
-def test_bad_input_is_answered_before_any_work(corpus, tmp_path):
+def test_invalid_input_is_refused_before_any_work(corpus, tmp_path):
     output = tmp_path / "mine"
     for arguments, code, message in [
         (["--storage", "int4"], 2, "Did you mean 'int8'"),
         (["-d", "wrods"], 2, "Did you mean 'words'"),
-        (["--epochs", 0], 2, "at least 1"),
-        (["--most-entries", 0], 2, "at least one entry"),
+        (["--epochs", 0], 2, "--epochs must be at least 1"),
+        (["--top", 0], 2, "--top must be a percentage"),
+        (["--most-entries", 0], 2, "--most-entries must be at least 1"),
         (["--memory", "much"], 2, "such as 512M"),
         (["--executor", "rya"], 2, "Did you mean 'ray'"),
-        (["--min-count", 9999], 1, "too small for --min-count 9999"),
+        (["--min-count", 9999], 1, "too small for --min-count 9999. "),
+        (["--min-entry-count", 9999, "-d", "words"], 1, "too small for --min-entry-count 9999: "),
     ]:
         result = run(corpus, "--output", output, *SMALL, *arguments)
         assert result.exit_code == code, (arguments, result.stderr)
         assert message in result.stderr
         assert not list(tmp_path.glob("mine*"))
     assert run(tmp_path / "none.txt", "--output", output, *SMALL).exit_code == 1
-    assert "Make it first" in run(corpus, "--output", output / "inside", *SMALL).stderr
+    assert "Create it first" in run(corpus, "--output", output / "inside", *SMALL).stderr
     table, empty = tmp_path / "table.csv", tmp_path / "empty.txt"
     table.write_text("a,b\n1,2\n", encoding="utf-8")
     empty.write_text("", encoding="utf-8")
     assert "no column 'text'" in run(table, "--output", output, *SMALL).stderr
     assert "has 0 words" in run(empty, "--output", output, *SMALL).stderr
     assert not list(tmp_path.glob("mine*"))  # nothing to go on from: the next command may have other settings
+
+
+@pytest.mark.parametrize("command", [[], ["train"]])
+def test_options_are_checked_before_an_executor_starts(corpus, tmp_path, monkeypatch, command):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "me.jpg").touch()
+    monkeypatch.setattr(EXECUTORS, "load", lambda name: pytest.fail("the executor was started"))
+    for arguments, message in [
+        (["--output", tmp_path / "photos"], "is not a bundle"),
+        (["--output", tmp_path / "new", "--epochs", 0], "--epochs must be at least 1"),
+        (["--output", tmp_path / "new", "--storage", "int4"], "Did you mean 'int8'"),
+        (["--output", tmp_path / "none" / "new"], "Create it first"),
+    ]:
+        result = run(*command, corpus, *arguments, "-d", "words", "--no-names", "--executor", "ray")
+        assert result.exit_code != 0
+        assert message in result.stderr
+
+
+def test_the_british_spelling_of_the_license_is_accepted(corpus, tmp_path):
+    assert run(corpus, "-o", tmp_path / "mine", *SMALL, "-d", "words", "--licence", "CC0").exit_code == 0
+    assert Bundle.load(tmp_path / "mine").manifest.licence == "CC0"
 
 
 def test_names_need_a_model(corpus, tmp_path, monkeypatch):
@@ -102,7 +126,7 @@ def test_names_need_a_model(corpus, tmp_path, monkeypatch):
     assert not list(tmp_path.glob("mine*"))
 
 
-def test_a_step_that_is_misspelt_is_no_corpus(corpus, tmp_path):
+def test_a_misspelled_step_is_not_a_corpus(corpus, tmp_path):
     result = run("cuont", corpus, "--output", tmp_path / "counts")
     assert result.exit_code == 2
     assert "Did you mean 'count'?" in result.stderr
@@ -115,7 +139,7 @@ def test_help_teaches():
 
 
 @pytest.mark.slow
-def test_killed_again_and_again_it_ends_with_the_same_bundle(corpus, tmp_path):
+def test_a_run_that_is_killed_repeatedly_builds_the_same_bundle(corpus, tmp_path):
     def command(output):
         arguments = ["prepare", corpus, "--output", output, *THRESHOLDS, *SMALL, "--name", "tiny"]
         return [sys.executable, "-m", "textveil.cli.main", *map(str, arguments)]

@@ -1,6 +1,7 @@
 import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from tests.evaluation.conftest import make_rows
 from textveil.cli.main import app
+from textveil.evaluation import CLASSIFIERS, METRICS
 
 TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
 
@@ -55,7 +57,7 @@ def arguments(files, *more):
 CLASSES = ("--text", "text", "--label", "sentiment", "--attribute", "author")
 
 
-def test_a_table_with_a_plain_line_for_each(files):
+def test_the_table_has_a_plain_sentence_per_metric(files):
     metrics = "identifiers,attribute,downstream,similarity,clear_text,inversion,trade_off"
     result = run(*arguments(files, *CLASSES, "--certificate", files[2], "--metrics", metrics))
     assert result.exit_code == 0, result.stderr
@@ -65,8 +67,8 @@ def test_a_table_with_a_plain_line_for_each(files):
     plain = " ".join(plain.split())
     assert "of a text's identifiers" in plain
     assert re.search(r"location: \d+\.\d% of 1\d ", plain)  # every kind has its line
-    assert "Without obfuscation it is 1.000" in plain
-    assert "relative to the originals" in plain
+    assert "Without obfuscation the F1 is 1.000" in plain
+    assert "The relative gain is" in plain
     assert "60 pairs of texts" in result.stdout
     assert "± 0.000" in result.stdout
     assert "Not measured" not in result.stdout
@@ -91,7 +93,7 @@ def test_json_and_output(files, tmp_path):
     assert "--overwrite" in again.stderr
 
 
-def test_by_default_what_is_not_measured_is_said(files, monkeypatch, tmp_path):
+def test_by_default_metrics_that_lack_something_are_listed_with_the_reason(files, monkeypatch, tmp_path):
     for name in ("SPACY_EN", "SMOLLM2", "ALL_MINILM_L6_V2"):
         monkeypatch.setenv(f"TEXTVEIL_RESOURCE_{name}", str(tmp_path / "none"))
     result = run(*arguments(files, "--label", "sentiment"))
@@ -99,9 +101,9 @@ def test_by_default_what_is_not_measured_is_said(files, monkeypatch, tmp_path):
     assert "│ downstream" in result.stdout
     for name, hint in (
         ("identifiers", "SPACY_EN"),
-        ("attribute", "--attribute COLUMN"),
-        ("inversion", "--certificate FILE"),
-        ("trade_off", "worked out from"),
+        ("attribute", "(--attribute)"),
+        ("inversion", "(--certificate)"),
+        ("trade_off", "computed from"),
     ):
         assert any(line.startswith(f"Not measured: {name}. ") and hint in line for line in result.stdout.splitlines())
 
@@ -119,7 +121,7 @@ def test_one_file_with_both_columns(tmp_path):
     assert sorted(tmp_path.iterdir()) == [path]
 
 
-def test_a_run_that_was_stopped_goes_on(files, monkeypatch):
+def test_an_interrupted_run_resumes(files, monkeypatch):
     fitted = []
     from textveil.evaluation.classifiers.linear import FittedLinear
 
@@ -135,16 +137,16 @@ def test_a_run_that_was_stopped_goes_on(files, monkeypatch):
     command = arguments(files, "--label", "sentiment", "--metrics", "downstream", "--json")
     stopped = run(*command)
     assert stopped.exit_code == 130
-    assert "goes on" in stopped.stderr
+    assert stopped.stderr
     finished = run(*command)
     assert finished.exit_code == 0, finished.stderr
-    assert len(fitted) == 3 + 4  # two of six were kept
+    assert len(fitted) == 3 + 4  # two of six were cached
     assert run(*command).stdout == finished.stdout
     assert len(fitted) == 7
 
 
-def test_scores_are_kept_where_it_is_said_and_have_no_text(files, tmp_path):
-    cache = tmp_path / "kept"
+def test_scores_are_cached_in_the_given_folder_without_text(files, tmp_path):
+    cache = tmp_path / "cached"
     result = run(*arguments(files, "--attribute", "author", "--metrics", "attribute,identifiers", "--cache", cache))
     assert result.exit_code == 0, result.stderr
     kept = [path for path in cache.rglob("*") if path.is_file()]
@@ -153,7 +155,7 @@ def test_scores_are_kept_where_it_is_said_and_have_no_text(files, tmp_path):
     assert not (tmp_path / "a.csv.scores").exists()
 
 
-def test_words_in_clear_are_shown_on_request(files):
+def test_unchanged_words_are_shown_on_request(files):
     command = arguments(files, "--certificate", files[2], "--metrics", "clear_text", "--json", "-q")
     assert json.loads(run(*command).stdout)["metrics"]["clear_text"]["details"]["words"] == {}
     shown = json.loads(run(*command, "--words", 3).stdout)["metrics"]["clear_text"]["details"]["words"]
@@ -163,7 +165,7 @@ def test_words_in_clear_are_shown_on_request(files):
     assert ", the" in table or "the, " in table
 
 
-def test_a_certificate_that_does_not_fit(files):
+def test_a_certificate_of_another_bundle(files):
     certificate = json.loads(files[2].read_text())
     certificate["bundle"]["sha256"] = "0" * 64
     files[2].write_text(json.dumps(certificate))
@@ -176,19 +178,52 @@ def test_a_certificate_that_does_not_fit(files):
     assert "--bundle" in attack.stderr
 
 
+def test_an_encoder_that_was_a_folder_is_named(files, minilm, tmp_path):
+    folder = shutil.copytree(minilm, tmp_path / "my-encoder")
+    chosen = ["--distribution", "attention", "--encoder", folder, "--certificate", files[2], "--overwrite", "-q"]
+    command = ["obfuscate", "-i", files[0], "-o", files[1], "-e", 120, *chosen]
+    obfuscated = CliRunner().invoke(app, list(map(str, command)))
+    assert obfuscated.exit_code == 0, obfuscated.stderr
+    command = arguments(files, "--certificate", files[2], "--metrics", "inversion", "--json", "--no-cache", "-q")
+    unnamed = run(*command)
+    assert unnamed.exit_code == 1
+    assert "encoder 'my-encoder' is not found here. Set --encoder to its folder." in unnamed.stderr
+    named = run(*command, "--encoder", folder)
+    assert named.exit_code == 0, named.stderr
+    assert set(json.loads(named.stdout)["metrics"]) == {"inversion"}
+
+
+def test_help_and_defaults_come_from_the_declarations():
+    shown = " ".join(CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"}).stdout.split())
+    for registry, method, name in (
+        (METRICS, "similarity", "models"),
+        (METRICS, "perplexity", "model"),
+        (METRICS, "clear_text", "words"),
+        (METRICS, "attribute", "seeds"),
+        (METRICS, "attribute", "classifier"),
+        (METRICS, "inversion", "bundle"),
+        (CLASSIFIERS, "transformer", "model"),
+    ):
+        option = registry.load(method).list_options()[name]
+        default = ",".join(map(str, option.default)) if isinstance(option.default, tuple) else option.default
+        assert f"{option.help} Default: {default}." in shown
+
+
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
         (["--metrics", "identifers"], 2, "Did you mean 'identifiers'"),
-        (["--metrics", ","], 2, "--metrics names nothing"),
-        (["--metrics", "attribute"], 2, "--attribute COLUMN"),
+        (["--metrics", ","], 2, "--metrics is empty"),
+        (["--metrics", "attribute"], 2, "(--attribute)"),
+        (["--metrics", "inversion"], 2, "(--certificate)"),
         (["--label", "mood"], 2, "has no column 'mood'"),
         (["--text", "review"], 2, "has no column 'review'"),
         (["--column", "review"], 2, "Choose one with --column."),  # the name that obfuscate has for it
         (["--attacker", "linaer"], 2, "Did you mean 'linear'"),
         (["--attacker-model", "gte-small"], 2, "goes with --attacker transformer"),
+        (["--metrics", "clear_text", "--words", "-1"], 2, "--words of clear_text must be a whole number"),
         (["--seeds", "one"], 2, "such as 42,43,44"),
-        (["--seeds", "-1"], 2, "whole numbers from 0"),
+        (["--seeds", "-1"], 2, "non-negative integers"),
         (["--metrics", "attribute", "--encoders", "gte-small"], 2, "options for similarity"),
         (["--encoders", "no-such-model"], 1, "no model 'no-such-model'"),
         (["--language-model", "no-such-model"], 1, "no model 'no-such-model'"),
@@ -209,7 +244,7 @@ def test_bad_input(files, more, code, message, monkeypatch):
     [
         (lambda rows: [[*row[:2], "anna"] for row in rows], "All texts have the same attribute"),
         (lambda rows: [["A secret text", "good", "nobody"], *rows], "Row 1 is the only one with its attribute"),
-        (lambda rows: [["", *row[1:]] for row in rows], "no original text with a word"),
+        (lambda rows: [["", *row[1:]] for row in rows], "No original contains a word"),
         (lambda rows: rows[1:], "59 rows"),
         (lambda rows: [[*row[:2], ""] for row in rows], "Row 1 has no attribute"),
     ],
@@ -225,7 +260,7 @@ def test_bad_rows(files, change, message):
     assert "secret" not in result.output
 
 
-def test_texts_that_are_empty_are_counted(files):
+def test_empty_texts_are_counted(files):
     rows = [list(row) for row in zip(*make_rows(), strict=True)]
     write(files[1], *zip(*[["", *row[1:]] for row in rows[:5]], *rows[5:], strict=True))
     rows[7][0] = "?!"
@@ -233,10 +268,10 @@ def test_texts_that_are_empty_are_counted(files):
     result = run(*arguments(files, "--attribute", "author", "--metrics", "attribute"))
     assert result.exit_code == 0, result.stderr
     shown = " ".join(result.stdout.split())
-    assert "59 pairs of texts, and 1 left out because the original has no word; 5 obfuscated texts are empty" in shown
+    assert "59 pairs of texts, 1 skipped because the original has no word; 5 obfuscated texts are empty" in shown
 
 
-def test_help_teaches_by_example():
+def test_help_has_examples():
     shown = CliRunner().invoke(app, ["evaluate", "--help"]).stdout
     assert "textveil evaluate --original reviews.csv --obfuscated out.csv --text text --label sentiment" in shown
     assert "identifiers, attribute, downstream" in " ".join(shown.split())

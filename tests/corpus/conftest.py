@@ -1,4 +1,4 @@
-"""Corpora for counting, and the plain way to count them."""
+"""Corpora for counting, and a plain reference implementation of counting."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+from pyarrow import parquet
+
 from textveil.corpus.counting.job import CountJob
 from textveil.corpus.counting.ngrams import NgramCounts
 from textveil.corpus.inputs import Corpus
 from textveil.execution.local import LocalExecutor
+from textveil.language.words import fold
+
+DOCUMENTS = [f"Document {number}, with “quotes” and commas" for number in range(300)]
 
 SHARED = Path(os.environ.get("TEXTVEIL_CORPUS", Path(__file__).parents[3] / "shared/corpus/english_64m.txt.xz"))
-"""Real English, a document per line, where it is at hand."""
+"""Real English with one document per line, where it is available."""
 
 
 def count_plainly(documents) -> list[Counter[str]]:
-    """A Counter over joined strings for every length."""
+    """The counts of joined strings for every length."""
     counters: list[Counter[str]] = [Counter() for _ in range(4)]
     for document in documents:
-        words = re.findall(r"\b\w+\b", document.lower())
+        words = [fold(word) for word in re.findall(r"\b\w+\b", document)]
         for length, counter in enumerate(counters, start=1):
             counter.update(" ".join(words[start : start + length]) for start in range(len(words) - length + 1))
     return counters
@@ -37,14 +43,14 @@ def rows_of(counts: NgramCounts, length: int) -> list[tuple[str, int]]:
 
 
 def count(paths, output, *, executor=None, progress=None, **options) -> NgramCounts:
-    """Count in this process, unless another executor is given."""
+    """Count in this process, or with another executor."""
     job = CountJob(Corpus.find(paths if isinstance(paths, list) else [paths]), output, **options)
     arguments = [] if progress is None else [progress]
     return job.run(executor or LocalExecutor(), *arguments)
 
 
 def zipf_documents(words: int, seed: int = 5, vocabulary: int = 5000) -> list[str]:
-    """Documents whose words are distributed as in a language, so that there are n-grams of all frequencies."""
+    """Documents with a Zipf distribution of words, so that there are n-grams of all frequencies."""
     generator = random.Random(seed)
     names = [f"w{number}" for number in range(vocabulary)]
     chosen = generator.choices(names, [1 / (rank + 1) for rank in range(vocabulary)], k=words)
@@ -59,3 +65,25 @@ def zipf_documents(words: int, seed: int = 5, vocabulary: int = 5000) -> list[st
 def write_lines(path: Path, documents) -> Path:
     path.write_text("".join(f"{document}\n" for document in documents), encoding="utf-8")
     return path
+
+
+def write_parquet(path, documents, column="text", group=20):
+    table = pa.table({"id": range(len(documents)), column: documents})
+    parquet.write_table(table, path, row_group_size=group)
+
+
+def read(corpus, workers=2):
+    return [
+        document
+        for _, block in corpus.blocks(workers)
+        for documents in block.read()
+        for document in documents
+        if document is not None
+    ]
+
+
+def make_dataset(folder, documents=DOCUMENTS, files=3, column="text"):
+    folder.mkdir()
+    for number in range(files):
+        write_parquet(folder / f"train-{number:05}-of-{files:05}.parquet", documents[number::files], column=column)
+    return folder

@@ -64,7 +64,7 @@ def test_llr_by_hand():
 
 
 @pytest.mark.parametrize("occurrences", [BIGRAM, TRIGRAM, FOURGRAM])
-def test_llr_is_the_paper_s_formula(occurrences):
+def test_llr_equals_the_formula_of_the_paper(occurrences):
     cells = (occurrences.ngram[0], occurrences.left[0], occurrences.right[0], occurrences.tokens)
     assert llr(occurrences) == pytest.approx([paper_llr(*cells)], rel=1e-9)
 
@@ -76,14 +76,14 @@ def test_independent_words_have_no_association():
     assert llr(independent) == pytest.approx([0.0], abs=1e-9)
 
 
-def test_empty_cells_are_no_trouble():
+def test_empty_cells_add_nothing():
     always = Occurrences(*map(np.array, ([10.0], [[10.0], [10.0]], [10.0], [10.0])), 1000.0)
     assert llr(always) == pytest.approx([paper_llr(10, 10, 10, 1000)])
     repeated = Occurrences(*map(np.array, ([3.0], [[4.0], [4.0]], [4.0], [4.0])), 4.0)  # "ha ha ha ha"
     assert np.isfinite(llr(repeated)).all()
 
 
-def test_rounding_does_not_show_in_a_large_corpus():
+def test_rounding_errors_are_small_in_a_large_corpus():
     """Words that are independent in ten billion: the paper's sum of large terms would be off by 1e-4."""
     large = Occurrences(*map(np.array, ([1e6], [[1e8], [1e8]], [1e8], [1e8])), 1e10)
     assert llr(large) == pytest.approx([0.0], abs=1e-5)

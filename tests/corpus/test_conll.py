@@ -30,7 +30,7 @@ def path(tmp_path):
     return path
 
 
-def test_sentences_are_read_as_texts_are_obfuscated(path):
+def test_sentences_have_the_words_of_documents(path):
     first, second = read_conll(path)
     assert first.words == tuple("he didn t pay 1 5 billion so called time warner s price".split())
     assert first.tags == tuple("PRP VBD RB VB CD CD CD JJ JJ NNP NNP POS NN".split())
@@ -51,8 +51,10 @@ def test_an_inside_tag_that_continues_nothing_begins_a_chunk():
     assert list(find_chunks(["I-NP", "I-NP", "I-VP", "O", "I-NP"])) == [(0, 2, "NP"), (2, 3, "VP"), (4, 5, "NP")]
 
 
-@pytest.mark.parametrize(("content", "message"), [("one two\n", "line 1: three columns"), (None, "Cannot read")])
-def test_what_is_not_conll(tmp_path, content, message):
+@pytest.mark.parametrize(
+    ("content", "message"), [("one two\n", "line 1: expected three columns"), (None, "Cannot read")]
+)
+def test_other_files_are_refused(tmp_path, content, message):
     path = tmp_path / "train.txt"
     if content is not None:
         path.write_text(content)

@@ -1,24 +1,16 @@
 import gzip
-import itertools
 import json
 import lzma
 import os
-from types import SimpleNamespace
 
-import pyarrow as pa
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
-from pyarrow import parquet
 
+from tests.corpus.conftest import DOCUMENTS, read, write_parquet
 from textveil.corpus import inputs
-from textveil.corpus.blocks import HubDataset, LineRange
 from textveil.corpus.inputs import Corpus
 from textveil.errors import ColumnError, InputError, ParameterError
-from textveil.tables import Layout
 
-DOCUMENTS = [f"Document {number}, with “quotes” and commas" for number in range(300)]
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
 
 
@@ -28,21 +20,6 @@ def as_lines(documents):
 
 def as_json_lines(documents, column="text"):
     return "".join(json.dumps({"id": 1, column: document}) + "\n" for document in documents).encode()
-
-
-def write_parquet(path, documents, column="text", group=20):
-    table = pa.table({"id": range(len(documents)), column: documents})
-    parquet.write_table(table, path, row_group_size=group)
-
-
-def read(corpus, workers=2):
-    return [
-        document
-        for _, block in corpus.blocks(workers)
-        for documents in block.read()
-        for document in documents
-        if document is not None
-    ]
 
 
 @pytest.fixture(params=[10**9, 1000], ids=["one block", "many blocks"])
@@ -56,7 +33,7 @@ def block_bytes(request, monkeypatch):
 @pytest.mark.parametrize("suffix", COMPRESS)
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("name", "write"), [("a.txt", as_lines), ("a.jsonl", as_json_lines)])
-def test_lines(tmp_path, block_bytes, name, write, workers, suffix):
+def test_files_of_lines_are_read_in_blocks(tmp_path, block_bytes, name, write, workers, suffix):
     path = tmp_path / (name + suffix)
     path.write_bytes(COMPRESS[suffix](write(DOCUMENTS)))
     corpus = Corpus.find([path])
@@ -67,7 +44,7 @@ def test_lines(tmp_path, block_bytes, name, write, workers, suffix):
         assert len(names) > 5
 
 
-def test_parquet(tmp_path, block_bytes):
+def test_parquet_files_are_read_in_row_groups(tmp_path, block_bytes):
     write_parquet(tmp_path / "a.parquet", DOCUMENTS, column="body")
     corpus = Corpus.find([tmp_path / "a.parquet"], column="body")
     assert read(corpus) == DOCUMENTS
@@ -100,65 +77,6 @@ def test_missing_documents_are_left_out(tmp_path):
     assert read(Corpus.find([tmp_path / "a.jsonl"])) == ["one", "two"]
 
 
-lines = st.lists(st.text("abé\r 𝔘", max_size=5), max_size=12)
-
-
-@given(lines, st.sampled_from(["", "\n"]), st.lists(st.integers(0, 60), max_size=4))
-def test_ranges_of_any_cuts_have_every_line_once(tmp_path_factory, documents, ending, cuts):
-    path = tmp_path_factory.mktemp("ranges") / "a.txt"
-    content = ("\n".join(documents) + ending).encode()
-    path.write_bytes(content)
-    limits = sorted({0, len(content), *(cut for cut in cuts if cut < len(content))})
-    found = []
-    for start, stop in itertools.pairwise(limits):
-        found += [text for texts in LineRange(path, Layout("text", None), start, stop).read() for text in texts]
-    expected = content.decode().split("\n")
-    assert found == (expected[:-1] if expected[-1] == "" else expected)
-
-
-def make_dataset(folder, documents=DOCUMENTS, files=3, column="text"):
-    folder.mkdir()
-    for number in range(files):
-        write_parquet(folder / f"train-{number:05}-of-{files:05}.parquet", documents[number::files], column=column)
-    return folder
-
-
-def test_a_data_set_is_streamed_in_shards(tmp_path):
-    corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"])
-    assert len(list(corpus.blocks(2))) == 3
-    assert sorted(read(corpus)) == sorted(DOCUMENTS)
-
-
-def test_a_data_set_with_a_configuration(tmp_path):
-    folder = make_dataset(tmp_path / "data")
-    (folder / "README.md").write_text(
-        "---\nconfigs:\n- config_name: sample-10BT\n  data_files: train-00000*\n---\n", encoding="utf-8"
-    )
-    corpus = Corpus.find([f"hf:{folder}"], config="sample-10BT")
-    assert read(corpus) == DOCUMENTS[::3]
-
-
-def test_a_data_set_without_the_column(tmp_path):
-    corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data', column='body')}"])
-    with pytest.raises(ColumnError, match=r"no column 'text'.*'body'.*--column"):
-        read(corpus)
-
-
-def test_a_data_set_that_is_not_there(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    corpus = Corpus.find([f"hf:{tmp_path / 'missing'}"])
-    with pytest.raises(InputError, match=r"cannot be opened.*--config, --split"):
-        read(corpus)
-
-
-def test_a_header_that_is_a_document_is_not_quoted(tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "a.csv").write_text("my secret diary about a long illness\nsecond\n")
-    with pytest.raises(ColumnError, match="looks like a text") as caught:
-        read(Corpus.find([f"hf:{tmp_path / 'data'}"]))
-    assert "diary" not in str(caught.value)
-
-
 def test_linked_folders_are_followed_once(tmp_path):
     (tmp_path / "corpus").mkdir()
     (tmp_path / "elsewhere").mkdir()
@@ -174,36 +92,8 @@ def test_linked_folders_are_followed_once(tmp_path):
 
 def test_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.txt")
-    with pytest.raises(InputError, match="Save it to one first"):
+    with pytest.raises(InputError, match="save it to a file first"):
         Corpus.find([tmp_path / "pipe.txt"])
-
-
-def test_a_split_that_is_not_there(tmp_path):
-    corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"], split="validation")
-    with pytest.raises(InputError, match="--split"):
-        read(corpus)
-
-
-def test_a_data_set_whose_column_is_no_text(tmp_path):
-    corpus = Corpus.find([f"hf:{make_dataset(tmp_path / 'data')}"], column="id")
-    with pytest.raises(InputError, match="holds no text"):
-        read(corpus)
-
-
-def test_a_data_set_of_the_hub_is_pinned_to_its_commit(monkeypatch):
-    import huggingface_hub
-
-    asked = []
-
-    class Api:
-        def dataset_info(self, name, revision):
-            asked.append((name, revision))
-            return SimpleNamespace(sha="abc123")
-
-    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
-    (dataset,) = Corpus.find(["hf:owner/name"], revision="main").datasets
-    assert dataset == HubDataset("owner/name", revision="abc123")
-    assert asked == [("owner/name", "main")]
 
 
 def test_many_small_files_are_gathered(tmp_path):
@@ -237,7 +127,7 @@ def test_a_line_that_is_much_longer_than_a_block(tmp_path, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_file_that_is_not_what_its_name_says(tmp_path, name, content, message, workers):
+def test_a_file_that_does_not_match_its_name_is_refused(tmp_path, name, content, message, workers):
     (tmp_path / name).write_bytes(content)
     with pytest.raises((InputError, ColumnError), match=message) as caught:
         read(Corpus.find([tmp_path / name]), workers)
@@ -260,17 +150,17 @@ def test_later_blocks_may_lack_the_column(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("names", "options", "error", "message"),
     [
-        ([], {}, ParameterError, "corpus is missing"),
+        ([], {}, ParameterError, "The corpus is missing"),
         (["a.txt", "a.txt"], {}, ParameterError, "in the corpus twice"),
-        (["."], {}, InputError, "no file in a known format"),
+        (["."], {}, InputError, "no file of a known format"),
         (["missing.txt"], {}, InputError, "Check the path"),
         (["a.xyz"], {}, ParameterError, "does not tell its format"),
-        (["a.txt"], {"config": "x"}, ParameterError, "go with hf:"),
-        (["a.txt"], {"split": "test"}, ParameterError, "go with hf:"),
+        (["a.txt"], {"config": "x"}, ParameterError, "need a data set: hf:"),
+        (["a.txt"], {"split": "test"}, ParameterError, "need a data set: hf:"),
         (["a.txt"], {"format_name": "jsnl"}, ParameterError, "Did you mean 'jsonl'"),
     ],
 )
-def test_what_cannot_be_a_corpus(tmp_path, monkeypatch, names, options, error, message):
+def test_invalid_corpora_are_refused(tmp_path, monkeypatch, names, options, error, message):
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.txt").write_text("x")
     (tmp_path / "a.xyz").write_text("x")

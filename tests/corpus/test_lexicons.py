@@ -29,7 +29,7 @@ def plain_scores(folder, measure):
     }
 
 
-def test_the_lexicon_of_pmi_is_above_the_limit(tmp_path, counted):
+def test_the_pmi_lexicon_is_above_the_threshold(tmp_path, counted):
     ScoreJob(counted, tmp_path / "lexicons").run()
     lexicon = Lexicon.load(tmp_path / "lexicons", "pmi")
     expected = {ngram: score for ngram, score in plain_scores(counted, "pmi").items() if score > 2}
@@ -40,7 +40,7 @@ def test_the_lexicon_of_pmi_is_above_the_limit(tmp_path, counted):
 
 @pytest.mark.parametrize("measure", ["llr", "tscore"])
 @pytest.mark.parametrize("top_share", [0.05, 0.2, 1.0])
-def test_the_other_lexicons_are_the_best_of_all_lengths(tmp_path, counted, measure, top_share):
+def test_the_other_lexicons_are_the_top_of_all_lengths(tmp_path, counted, measure, top_share):
     manifest = ScoreJob(counted, tmp_path / "lexicons", top_share=top_share).run()
     lexicon = Lexicon.load(tmp_path / "lexicons", measure)
     scores = plain_scores(counted, measure)
@@ -58,7 +58,7 @@ def test_a_higher_min_count_leaves_out_more(tmp_path, counted):
         assert Lexicon.load(tmp_path / "lexicons", measure).counts.min() >= 20
 
 
-def test_what_is_rarer_than_chance_can_be_left_out(tmp_path):
+def test_ngrams_rarer_than_by_chance_can_be_left_out(tmp_path):
     documents = ["a x"] * 50 + ["b y"] * 50 + ["a y"] * 5  # a and y are frequent, and avoid each other
     counts = count(write_lines(tmp_path / "a.txt", documents), tmp_path / "counts", min_count=5).folder
     manifest = ScoreJob(counts, tmp_path / "all", top_share=1.0).run()
@@ -70,7 +70,7 @@ def test_what_is_rarer_than_chance_can_be_left_out(tmp_path):
     assert manifest["lexicons"]["llr"]["rarer_than_chance"] == 0
 
 
-def test_no_ngrams_are_empty_lexicons(tmp_path):
+def test_without_ngrams_lexicons_are_empty(tmp_path):
     counts = count(write_lines(tmp_path / "a.txt", ["a b", "c d", "e f"]), tmp_path / "counts", min_count=2)
     manifest = ScoreJob(counts.folder, tmp_path / "lexicons").run()
     assert manifest["ngrams"] == 0
@@ -86,7 +86,7 @@ def test_the_same_counts_give_the_same_bytes(tmp_path, counted):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_a_share_of_a_round_number_is_round(tmp_path):
+def test_a_share_is_not_changed_by_rounding_errors(tmp_path):
     documents = [f"a{number} b{number}" for number in range(100) for _ in range(2)]
     counts = count(write_lines(tmp_path / "a.txt", documents), tmp_path / "counts", min_count=2).folder
     job = ScoreJob(counts, tmp_path / "lexicons", top_share=0.07)
@@ -111,21 +111,21 @@ def test_a_full_disk_leaves_old_lexicons_alone(tmp_path, counted, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_count": 4}, "occur 5 times or more. For 4, count again"),
+        ({"min_count": 4}, "occur at least 5 times. Count again with `min_count=4`"),
         ({"top_share": 0.0}, r"\(0, 1\]"),
         ({"top_share": 1.5}, r"\(0, 1\]"),
         ({"min_pmi": float("nan")}, "finite"),
     ],
 )
-def test_parameters_that_mean_nothing(tmp_path, counted, options, message):
+def test_invalid_parameters_are_refused(tmp_path, counted, options, message):
     with pytest.raises(ParameterError, match=message):
         ScoreJob(counted, tmp_path / "lexicons", **options).run()
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_there_is_replaced_only_on_request(tmp_path, counted):
+def test_lexicons_are_replaced_only_on_request(tmp_path, counted):
     ScoreJob(counted, tmp_path / "lexicons").run()
-    with pytest.raises(OutputExistsError, match="--overwrite"):
+    with pytest.raises(OutputExistsError, match="`overwrite=True`"):
         ScoreJob(counted, tmp_path / "lexicons").run()
     ScoreJob(counted, tmp_path / "lexicons", min_pmi=5.0, overwrite=True).run()
     assert json.loads((tmp_path / "lexicons" / "lexicons.json").read_bytes())["min_pmi"] == 5.0
@@ -143,9 +143,9 @@ def test_damaged_counts_leave_old_lexicons_alone(tmp_path, counted):
     assert (tmp_path / "lexicons" / "pmi.parquet").read_bytes() == before
 
 
-def test_a_lexicon_that_is_missing_or_changed(tmp_path, counted):
+def test_a_missing_or_changed_lexicon_is_refused(tmp_path, counted):
     ScoreJob(counted, tmp_path / "lexicons").run()
-    with pytest.raises(InputError, match="no lexicon 'dice'"):
+    with pytest.raises(InputError, match="no readable lexicon 'dice'"):
         Lexicon.load(tmp_path / "lexicons", "dice")
     (tmp_path / "lexicons" / "pmi.parquet").write_bytes(b"changed")
     with pytest.raises(InputError, match="was changed"):

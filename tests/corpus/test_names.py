@@ -7,8 +7,8 @@ import pytest
 from textveil.corpus.blocks import SentLines
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.names import REACH, Names, _Sampler, find_names
-from textveil.corpus.preparation import Labels, PrepareJob
-from textveil.corpus.training import Training
+from textveil.corpus.preparation import PrepareJob
+from textveil.corpus.settings import Labels, Training
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
 from textveil.progress import ignore_progress
@@ -50,24 +50,24 @@ def look(corpus, tmp_path):
     return look_for
 
 
-def test_people_are_told_from_places_and_things(look):
+def test_people_are_distinguished_from_places_and_things(look):
     names = look()
     assert names.choose(ENTRIES) == ["robert", "redford", "meryl_streep", "susan_miller"]
     assert names.capitals["paris"] == (15, 15)
     assert names.capitals["film"] == (10, 0)
 
 
-def test_what_is_finished_is_not_read_again(look, tmp_path, monkeypatch):
+def test_finished_blocks_are_not_read_again(look, tmp_path, monkeypatch):
     first = look()
     monkeypatch.setattr(SentLines, "read", lambda block: 1 / 0)
     monkeypatch.setattr("textveil.corpus.blocks.WholeFiles.read", lambda block: 1 / 0)
     assert look() == first
     (tmp_path / "names" / "people" / "000000-000000.json").write_text("{")
-    with pytest.raises(InputError, match="Start over with --overwrite"):
+    with pytest.raises(InputError, match="`overwrite=True` to start over"):
         look()
 
 
-def test_other_entries_are_looked_for_anew(look):
+def test_other_entries_are_counted_again(look):
     assert "house" not in look(["redford"]).capitals
     assert look(["house"]).capitals["house"] == (5, 0)
 
@@ -99,7 +99,7 @@ def test_an_expression_may_be_a_name_though_its_words_are_not():
     assert names.choose(["jack", "black", "jack_black", "pitch_black"]) == ["jack_black"]
 
 
-def test_a_stopword_is_no_name():
+def test_a_stopword_is_not_a_name():
     assert not Names({"i": (9, 9)}, {"i": (9, 9)}).is_name("i")
 
 
@@ -115,12 +115,12 @@ def test_passages_are_chosen_at_their_rate_and_do_not_overlap():
     assert _Sampler("block", {"carl": 1.0}).choose(text) == []
 
 
-def test_a_bundle_never_writes_them(corpus, tmp_path):
+def test_a_bundle_never_writes_names(corpus, tmp_path):
     job = PrepareJob(
         Corpus.find([corpus]),
         tmp_path / "bundle",
         Labels("tiny"),
-        training=Training(dimensions=8, epochs=1, min_count=2),
+        training=Training(dimensions=8, epochs=1, min_entry_count=2),
         decompositions=("words",),
         names_model=find("spacy-en"),
     )
@@ -134,7 +134,7 @@ def test_a_bundle_never_writes_them(corpus, tmp_path):
     assert "/" not in said["model"]
 
 
-def test_a_model_that_cannot_be_loaded(corpus, tmp_path):
+def test_a_model_that_cannot_be_loaded_is_refused(corpus, tmp_path):
     (tmp_path / "model").mkdir()
     job = PrepareJob(Corpus.find([corpus]), tmp_path / "bundle", Labels("tiny"), names_model=tmp_path / "model")
     with pytest.raises(InputError, match="'model' cannot be loaded.*textveil resources install spacy-en"):

@@ -1,6 +1,7 @@
 """From a corpus to a bundle, on a few thousand words."""
 
 import lzma
+import os
 import random
 import re
 
@@ -9,22 +10,19 @@ import pytest
 
 from textveil.bundles.bundle import Bundle
 from textveil.corpus.inputs import Corpus
-from textveil.corpus.preparation import Labels, PrepareJob, Thresholds
-from textveil.corpus.splitting import SplitMark, split_corpus
-from textveil.corpus.training import Training
+from textveil.corpus.preparation import PrepareJob
+from textveil.corpus.settings import Labels, Thresholds, Training
 from textveil.errors import OutputError, OutputExistsError, ParameterError, SmallCorpusError
-from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
 from textveil.obfuscation import Obfuscator
-from textveil.progress import ignore_progress
 from textveil.storage.hashing import hash_file
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
 SMALL = {
     "labels": Labels("tiny"),
     "thresholds": Thresholds(min_count=3, top_share=0.5),
-    "training": Training(dimensions=8, epochs=1, min_count=2),
+    "training": Training(dimensions=8, epochs=1, min_entry_count=2),
     "decompositions": ("words", "pmi", "llr", "tscore", "pos"),
 }
 
@@ -42,7 +40,7 @@ def prepare(corpus, output, **options):
     return PrepareJob(Corpus.find([corpus]), output, **{**SMALL, **options}).run(LocalExecutor())
 
 
-def test_a_bundle_comes_out_that_obfuscates(corpus, tmp_path):
+def test_the_prepared_bundle_obfuscates(corpus, tmp_path):
     bundle = prepare(corpus, tmp_path / "bundle")
     bundle.verify()
     assert bundle.decompositions == SMALL["decompositions"]
@@ -56,7 +54,7 @@ def test_a_bundle_comes_out_that_obfuscates(corpus, tmp_path):
     assert [chunk.original for chunk in result.chunks] == ["Green tea", "in", "New York"]
 
 
-def test_a_killed_run_goes_on_with_what_is_finished(corpus, tmp_path, monkeypatch):
+def test_a_killed_run_reuses_its_finished_steps(corpus, tmp_path, monkeypatch):
     from textveil.corpus import preparation
 
     trained = []
@@ -85,7 +83,7 @@ def test_a_resumption_may_have_more_decompositions(corpus, tmp_path, monkeypatch
     assert prepare(corpus, tmp_path / "bundle", decompositions=("words", "pmi")).decompositions == ("words", "pmi")
 
 
-def test_another_setting_is_not_a_resumption(corpus, tmp_path, monkeypatch):
+def test_a_run_does_not_resume_with_other_settings(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         prepare(corpus, tmp_path / "bundle")
@@ -93,42 +91,32 @@ def test_another_setting_is_not_a_resumption(corpus, tmp_path, monkeypatch):
         prepare(corpus, tmp_path / "bundle", training=Training(dimensions=9))
 
 
-def test_a_corpus_too_small_for_the_thresholds_says_what_would_work(corpus, tmp_path):
+def test_a_corpus_too_small_for_the_thresholds_is_refused_with_better_ones(corpus, tmp_path):
     output = tmp_path / "bundle"
     for option, value, message in [
-        ("thresholds", Thresholds(min_count=100_000), "too small for --min-count 100000.*Try --min-count 2"),
-        ("thresholds", Thresholds(3, min_pmi=50), r"above --min-pmi 50, the highest has \d.*Try --min-pmi"),
-        ("training", Training(min_count=10_000), r"too small for --min-entry-count 10000.*occurs \d+ times. Lower"),
+        ("thresholds", Thresholds(min_count=100_000), "too small for `min_count=100000`.*Try `min_count=2`"),
+        ("thresholds", Thresholds(3, min_pmi=50), r"above `min_pmi=50`, the highest has \d.*Try `min_pmi="),
+        (
+            "training",
+            Training(min_entry_count=10_000),
+            r"too small for `min_entry_count=10000`.*occurs \d+ times. Lower",
+        ),
     ]:
         with pytest.raises(SmallCorpusError, match=message) as caught:
             prepare(corpus, output, **{option: value})
         assert not (tmp_path / "bundle.partial").exists()  # the next command is not a resumption
     most = int(re.search(r"occurs (\d+) times", str(caught.value))[1])
     pmi = {"thresholds": Thresholds(2, min_pmi=1.5, top_share=0.5), "decompositions": ("words",)}
-    assert len(prepare(corpus, output, training=Training(dimensions=8, min_count=most), **pmi).vectors("words")) == 1
+    assert (
+        len(prepare(corpus, output, training=Training(dimensions=8, min_entry_count=most), **pmi).vectors("words")) == 1
+    )
 
 
-def test_what_was_trained_is_kept_when_another_decomposition_is_too_small(corpus, tmp_path):
+def test_trained_vectors_remain_if_another_decomposition_is_too_small(corpus, tmp_path):
     most = int(prepare(corpus, tmp_path / "words", decompositions=("words",)).counts("words")[0])
-    with pytest.raises(SmallCorpusError, match="too small for --min-entry-count"):
-        prepare(corpus, tmp_path / "bundle", training=Training(dimensions=8, epochs=1, min_count=most))
+    with pytest.raises(SmallCorpusError, match="too small for `min_entry_count"):
+        prepare(corpus, tmp_path / "bundle", training=Training(dimensions=8, epochs=1, min_entry_count=most))
     assert (tmp_path / "bundle.partial" / "words" / "vectors").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "workers"), [("processes", 1), ("processes", 3), pytest.param("ray", 3, marks=pytest.mark.slow)]
-)
-def test_the_tokens_are_the_same_wherever_the_corpus_is_split(corpus, tmp_path, name, workers):
-    first = prepare(corpus, tmp_path / "first").folder
-    split = {"bundle": first, "decomposition": "pmi", "progress": ignore_progress}
-    expected = split_corpus(Corpus.find([corpus]), tmp_path / "here", LocalExecutor(), workers=1, **split)
-    assert expected.read_text(encoding="utf-8").count("green_tea")
-    packed = tmp_path / "corpus.txt.xz"
-    packed.write_bytes(lzma.compress(corpus.read_bytes()))
-    with EXECUTORS.load(name)(2) as executor:
-        found = split_corpus(Corpus.find([packed]), tmp_path / "there", executor, workers=workers, **split)
-    assert found.read_bytes() == expected.read_bytes()
-    assert SplitMark.load(found.with_name("split.json")).documents == 300
 
 
 def test_a_resumption_with_other_workers_reads_the_same_blocks(corpus, tmp_path, monkeypatch):
@@ -164,14 +152,14 @@ def test_the_manifest_makes_the_build_repeatable(corpus, tmp_path):
     assert str(tmp_path) not in first.manifest.to_json()
 
 
-def test_cbow_and_the_storage_are_a_choice(corpus, tmp_path):
+def test_cbow_and_storage_are_optional(corpus, tmp_path):
     skip_gram = prepare(corpus, tmp_path / "one", storage="float32", decompositions=("words",))
     cbow = prepare(
         corpus,
         tmp_path / "two",
         storage="float32",
         decompositions=("words",),
-        training=Training(dimensions=8, epochs=1, min_count=2, skip_gram=False),
+        training=Training(dimensions=8, epochs=1, min_entry_count=2, skip_gram=False),
     )
     assert not np.allclose(skip_gram.vectors("words").matrix, cbow.vectors("words").matrix)
     assert skip_gram.manifest.vectors["words"]["changed_neighbors"] == 0
@@ -179,21 +167,90 @@ def test_cbow_and_the_storage_are_a_choice(corpus, tmp_path):
         prepare(corpus, tmp_path / "three", storage="int4")
 
 
-def test_no_folder_is_replaced_that_is_no_bundle(corpus, tmp_path):
-    with pytest.raises(OutputExistsError, match="is no bundle"):
+def test_a_folder_that_is_not_a_bundle_is_never_replaced(corpus, tmp_path):
+    with pytest.raises(OutputExistsError, match="is not a bundle"):
         prepare(corpus, tmp_path, overwrite=True)
     assert corpus.exists()
 
 
-def test_a_disk_too_small(corpus, tmp_path, monkeypatch):
+def test_a_bundle_with_other_files_is_never_replaced(corpus, tmp_path):
+    folder = prepare(corpus, tmp_path / "bundle", decompositions=("words",)).folder
+    (folder / "words" / "me.jpg").touch()
+    with pytest.raises(OutputExistsError, match="not part of the bundle"):
+        prepare(corpus, folder, decompositions=("words",), overwrite=True)
+    assert (folder / "words" / "me.jpg").exists()
+
+
+@pytest.mark.parametrize("name", ["photos", "words", "counts"])
+def test_a_folder_that_is_not_from_a_run_is_never_removed(corpus, tmp_path, name):
+    photo = tmp_path / "bundle.partial" / name / "me.jpg"
+    photo.parent.mkdir(parents=True)
+    photo.touch()
+    for overwrite in (False, True):
+        with pytest.raises(OutputExistsError, match="not from an unfinished run"):
+            prepare(corpus, tmp_path / "bundle", overwrite=overwrite)
+    assert photo.exists()
+
+
+def test_a_foreign_folder_survives_the_run_that_it_was_put_into(corpus, tmp_path):
+    partial = tmp_path / "bundle.partial"
+
+    def put_photo(stage, amount, fraction):
+        (partial / "photos").mkdir(exist_ok=True)
+        (partial / "photos" / "me.jpg").touch()
+
+    PrepareJob(Corpus.find([corpus]), tmp_path / "bundle", **SMALL).run(LocalExecutor(), put_photo)
+    assert [path.name for path in partial.iterdir()] == ["photos"]
+    assert (partial / "photos" / "me.jpg").exists()
+
+
+def test_a_corpus_is_hashed_once_with_progress(corpus, tmp_path, monkeypatch):
+    hashed, stages = [], []
+
+    def note(path):
+        hashed.append(path)
+        return hash_file(path)
+
+    monkeypatch.setattr("textveil.corpus.inputs.hash_file", note)
+    job = PrepareJob(Corpus.find([corpus]), tmp_path / "bundle", **SMALL)
+    job.run(LocalExecutor(), lambda stage, *_: stages.append(stage))
+    assert hashed == [corpus]
+    assert stages[0] == "hashing files"
+    assert "hashing files" not in stages[stages.index("reading") :]
+
+
+@pytest.mark.parametrize("stage", ["reading", "counting 3-grams", "splitting by pmi"])
+def test_a_copied_corpus_resumes_and_a_changed_one_does_not(corpus, tmp_path, stage):
+    output = tmp_path / "bundle"
+
+    def stop(now, amount, fraction):
+        if now == stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        PrepareJob(Corpus.find([corpus]), output, **SMALL).run(LocalExecutor(), stop)
+    (tmp_path / "mount").mkdir()
+    copy = tmp_path / "mount" / "corpus.txt"
+    copy.write_bytes(corpus.read_bytes().replace(b"tea", b"TEA"))
+    with pytest.raises(ParameterError, match="other settings: files"):
+        prepare(copy, output)
+    copy.write_bytes(corpus.read_bytes())
+    os.utime(copy, (10**9, 10**9))
+    resumed = prepare(copy, output)
+    whole = prepare(corpus, tmp_path / "whole")
+    assert resumed.manifest.files == whole.manifest.files
+    assert resumed.manifest.parameters == whole.manifest.parameters
+
+
+def test_a_full_disk_is_reported_before_the_work(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with pytest.raises(OutputError, match="MiB of disk.*Make room"):
+    with pytest.raises(OutputError, match="MiB of disk.*Free some space"):
         prepare(corpus, tmp_path / "bundle")
     monkeypatch.undo()
     prepare(corpus, tmp_path / "bundle")  # the same command goes on
 
 
-def test_lexicons_that_are_there_are_not_counted_again(corpus, tmp_path):
+def test_existing_lexicons_are_used(corpus, tmp_path):
     first = prepare(corpus, tmp_path / "first")
     from textveil.corpus.counting.job import CountJob
     from textveil.corpus.lexicons import ScoreJob

@@ -36,7 +36,7 @@ def test_entries_and_their_forms_by_hand(folder):
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "binary"])
-def test_a_broken_folder_is_named_with_the_command_that_mends_it(folder, damage):
+def test_a_damaged_folder_is_refused_with_the_command_that_repairs_it(folder, damage):
     path = folder / "index.verb"
     path.unlink()
     if damage != "missing":

@@ -1,4 +1,4 @@
-"""A small data set whose author and sentiment can be told, and obfuscations of it."""
+"""A small data set with predictable authors and sentiments, and obfuscations of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def make_rows(size: int = 60) -> tuple[list[str], list[str], list[str]]:
 
 @pytest.fixture(scope="session")
 def make_language_model(minilm, tmp_path_factory):
-    """Writes a tiny language model with weights that were drawn, and MiniLM's tokenizer."""
+    """Writes a tiny language model with random weights and MiniLM's tokenizer."""
     import torch
     import transformers
 
@@ -74,16 +74,16 @@ def obfuscations(rows):
 @pytest.fixture(scope="session")
 def certificate(obfuscations):
     tally = Tally.over(result.certificate.tally for result in obfuscations)
-    return Certificate(obfuscations[0].certificate.terms, 120, tally).as_dict()
+    return Certificate(obfuscations[0].certificate.terms, 120, tally)
 
 
 @pytest.fixture
 def case(dataset, obfuscations, certificate):
-    """Everything that a metric may need."""
+    """A case with everything that a metric can need."""
     return Case(dataset, dataset.pair([result.text for result in obfuscations]), certificate, obfuscations)
 
 
 @pytest.fixture
 def unchanged(dataset):
-    """Texts that were not obfuscated at all."""
+    """A case with unchanged texts."""
     return Case(dataset, dataset.pair(list(dataset.originals)))

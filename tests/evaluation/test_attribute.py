@@ -8,11 +8,11 @@ from textveil.evaluation.attribute import AttributeInference
 from textveil.evaluation.base import Case
 
 
-def test_a_static_attacker_on_unperturbed_texts_is_the_baseline(unchanged):
+def test_attackers_on_unchanged_texts_equal_the_baseline(unchanged):
     found = AttributeInference().measure(unchanged)
     for name in ("", "_std"):
         assert found.values[f"static{name}"] == found.values[f"baseline{name}"] == found.values[f"adaptive{name}"]
-    assert found.values["baseline"] == 1  # these authors can be told apart
+    assert found.values["baseline"] == 1  # these authors are easy to distinguish
 
 
 def test_obfuscation_misleads_attackers(case):
@@ -20,10 +20,10 @@ def test_obfuscation_misleads_attackers(case):
     assert found.values["baseline"] == 1
     assert found.values["static"] == found.values["adaptive"] == found.values["guess"] == pytest.approx(1 / 3)
     assert "F1 0.333" in found.line
-    assert "Without obfuscation it is 1.000" in found.line
+    assert "Without obfuscation the F1 is 1.000" in found.line
 
 
-def test_each_seed_is_told(case):
+def test_details_have_the_score_of_each_seed(case):
     found = AttributeInference(seeds=[42, 7]).measure(case)
     assert set(found.details["seeds"]) == {"42", "7"}
     mean = sum(values[2] for values in found.details["seeds"].values()) / 2
@@ -33,5 +33,5 @@ def test_each_seed_is_told(case):
 
 def test_without_an_attribute():
     dataset = Dataset(["one", "two"])
-    with pytest.raises(ParameterError, match="--attribute COLUMN"):
+    with pytest.raises(ParameterError, match="`attribute`"):
         AttributeInference().measure(Case(dataset, dataset.pair(["one", "two"])))

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -5,15 +6,16 @@ import pytest
 
 from textveil.errors import ParameterError, UnknownNameError
 from textveil.evaluation.attribute import AttributeInference
-from textveil.evaluation.classification import Scenario, guess_f1, macro_f1, make_classifier, summarise
+from textveil.evaluation.classification import Scenario, build_classifier, macro_f1, majority_f1, summarize
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.evaluation.dataset import Classes
+from textveil.evaluation.trade_off import TradeOff
 
 
-class Noting(Classifier):
-    """Always says the first class, and notes what it was trained and tested on."""
+class Recorder(Classifier):
+    """Always predicts the first class, and records what it was trained and tested on."""
 
-    name = "noting"
+    name = "recorder"
 
     def __init__(self):
         super().__init__()
@@ -36,9 +38,9 @@ class Noting(Classifier):
         return Always()
 
 
-def test_who_trains_and_tests_on_what(case):
-    noting = Noting()
-    metric = AttributeInference(classifier=noting, seeds=[42])
+def test_the_training_and_test_texts_of_each_scenario(case):
+    recorder = Recorder()
+    metric = AttributeInference(classifier=recorder, seeds=[42])
     train, test = map(tuple, case.dataset.attribute.split(42))
     original, obfuscated = case.originals.hash, case.obfuscated.hash
     for scenario, trained, tested in (
@@ -47,37 +49,37 @@ def test_who_trains_and_tests_on_what(case):
         (Scenario.ADAPTIVE, obfuscated, obfuscated),
     ):
         metric.score(case, scenario)
-        assert noting.fitted[-1] == (trained, train, 42)
-        assert noting.tested[-1] == (tested, test)
-    assert len(noting.fitted) == 2  # the static attacker is the baseline's
+        assert recorder.fitted[-1] == (trained, train, 42)
+        assert recorder.tested[-1] == (tested, test)
+    assert len(recorder.fitted) == 2  # the static attacker is the baseline's
 
 
-def test_what_is_known_is_not_worked_out_again(case, obfuscations):
-    noting = Noting()
-    metric = AttributeInference(classifier=noting, seeds=[42, 43])
+def test_cached_scores_are_not_computed_again(case, obfuscations):
+    recorder = Recorder()
+    metric = AttributeInference(classifier=recorder, seeds=[42, 43])
     first = metric.measure(case)
-    assert (len(noting.fitted), len(noting.tested)) == (4, 6)
+    assert (len(recorder.fitted), len(recorder.tested)) == (4, 6)
     assert metric.measure(case) == first
-    assert (len(noting.fitted), len(noting.tested)) == (4, 6)
+    assert (len(recorder.fitted), len(recorder.tested)) == (4, 6)
     # Another obfuscation needs no new baseline and no new static attacker, but a new adaptive one.
     other = replace(case, obfuscated=case.dataset.pair([f"{result.text} more" for result in obfuscations]))
     metric.measure(other)
-    assert (len(noting.fitted), len(noting.tested)) == (6, 10)
-    more = AttributeInference(classifier=noting, seeds=[42, 43, 44])
+    assert (len(recorder.fitted), len(recorder.tested)) == (6, 10)
+    more = AttributeInference(classifier=recorder, seeds=[42, 43, 44])
     more.measure(case)
-    assert [seed for _, _, seed in noting.fitted[6:]] == [44, 44]
+    assert [seed for _, _, seed in recorder.fitted[6:]] == [44, 44]
 
 
-def test_scores_are_kept_in_a_folder(rows, tmp_path):
+def test_scores_are_cached_in_a_folder(rows, tmp_path):
     from textveil.evaluation import Dataset
     from textveil.evaluation.base import Case
 
-    def measure(noting):
+    def measure(recorder):
         dataset = Dataset(rows[0], attribute=rows[2], folder=tmp_path)
-        return AttributeInference(classifier=noting).measure(Case(dataset, dataset.pair(rows[0][::-1])))
+        return AttributeInference(classifier=recorder).measure(Case(dataset, dataset.pair(rows[0][::-1])))
 
-    first = measure(Noting())
-    again = Noting()
+    first = measure(Recorder())
+    again = Recorder()
     assert measure(again).values == first.values
     assert again.fitted == []
 
@@ -88,31 +90,49 @@ def test_macro_f1_by_hand():
     assert macro_f1([0, 1], [0, 1], 2) == 1
 
 
-def test_guessing_by_hand():
+def test_the_majority_baseline_by_hand():
     classes = Classes.of(["a"] * 30 + ["b"] * 10, range(40), "author")
-    # Of four texts that are tested three are of class a: precision 3/4, recall 1.
-    assert guess_f1(classes, [42, 43]) == pytest.approx((2 * 3 / (2 * 3 + 1)) / 2)
+    # Three of four test texts have class a: precision 3/4, recall 1.
+    assert majority_f1(classes, [42, 43]) == pytest.approx((2 * 3 / (2 * 3 + 1)) / 2)
 
 
 def test_mean_and_standard_deviation():
-    assert summarise({"f1": [0.5, 0.7]}) == {"f1": pytest.approx(0.6), "f1_std": pytest.approx(0.1)}
+    assert summarize({"f1": [0.5, 0.7]}) == {"f1": pytest.approx(0.6), "f1_std": pytest.approx(0.1)}
 
 
 def test_metrics_that_name_a_classifier_share_it():
-    assert make_classifier("linear", {}) is make_classifier("linear", {})
-    assert make_classifier("linear", {}) is not CLASSIFIERS.load("linear")()
+    assert build_classifier("linear") is build_classifier("linear")
+    assert build_classifier("linear") is not CLASSIFIERS.load("linear")()
 
 
-@pytest.mark.parametrize("seeds", [[], [True], [-1], ["42"], [1.5]])
+@pytest.mark.parametrize("seeds", [[], [True], [-1], ["42"], [1.5], "42", 42, None])
 def test_wrong_seeds(seeds):
-    with pytest.raises(ParameterError, match="seeds must be whole numbers"):
-        AttributeInference(classifier=Noting(), seeds=seeds)
+    with pytest.raises(ParameterError, match="`seeds` must be a list of at least one non-negative integer"):
+        AttributeInference(classifier=Recorder(), seeds=seeds)
 
 
 def test_wrong_classifiers():
     with pytest.raises(UnknownNameError, match="Did you mean 'linear'"):
         AttributeInference(classifier="linaer")
-    with pytest.raises(ParameterError, match="made already"):
-        AttributeInference(classifier=Noting(), classifier_options={"model": "x"})
-    with pytest.raises(TypeError):
+    with pytest.raises(ParameterError, match="`classifier_options` go with the name"):
+        AttributeInference(classifier=Recorder(), classifier_options={"model": "x"})
+    with pytest.raises(ParameterError, match="'linear' has no options. Got `model`"):
         AttributeInference(classifier="linear", classifier_options={"model": "x"})
+    with pytest.raises(UnknownNameError, match="Did you mean 'epochs'"):
+        AttributeInference(classifier="transformer", classifier_options={"epoch": 2})
+    with pytest.raises(ParameterError, match="`classifier_options` must be a mapping"):
+        AttributeInference(classifier_options=["model"])
+    with pytest.raises(ParameterError, match="must be a classifier. Got the metric 'trade_off'"):
+        AttributeInference(classifier=TradeOff())
+
+
+def test_the_record_has_everything_that_changes_values(make_encoder):
+    folder = make_encoder()
+    one = AttributeInference(classifier="transformer", classifier_options={"model": folder})
+    two = AttributeInference(classifier="transformer", classifier_options={"model": folder, "epochs": 2})
+    assert one.identity != two.identity
+    assert one.identity != AttributeInference().identity
+    assert AttributeInference(seeds=[42]).identity != AttributeInference(seeds=[43]).identity
+    assert AttributeInference(seeds=[42]).identity == AttributeInference(seeds=(42,)).identity
+    assert json.loads(json.dumps(two.as_dict()))["classifier"]["options"]["epochs"] == 2
+    assert str(folder) not in json.dumps(two.as_dict())

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from textveil.errors import InputError
+from textveil.errors import InputError, ParameterError, UnknownNameError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
 from textveil.evaluation.clear_text import ClearText, is_returned
@@ -17,14 +17,14 @@ def obfuscate(epsilon, **options):
     results = list(obfuscator.obfuscate_all(TEXTS, epsilon=epsilon))
     tally = Tally.over(result.certificate.tally for result in results)
     dataset = Dataset(TEXTS)
-    certificate = Certificate(obfuscator.terms, epsilon, tally).as_dict()
+    certificate = Certificate(obfuscator.terms, epsilon, tally)
     return Case(dataset, dataset.pair([result.text for result in results]), certificate, results)
 
 
 def test_words_by_reason():
     case = obfuscate(5000, profile="paper")
     found = ClearText(words=5).measure(case)
-    counts = case.certificate["words"]
+    counts = case.certificate.as_dict()["words"]
     total = sum(counts.values())
     assert counts["kept_unknown"] == 2
     assert found.values["kept_unknown"] == found.values["released"] == pytest.approx(2 / total)
@@ -32,15 +32,15 @@ def test_words_by_reason():
     assert found.values["returned"] == pytest.approx(counts["perturbed"] / total)  # with so much budget
     assert found.details["words"]["kept_unknown"] == ["grzybowski"]
     assert found.details["words"]["returned"][0] == "soup"
-    assert found.line.startswith("100.0% of the words reached the output unchanged")
+    assert found.line.startswith("100.0% of the words reach the output unchanged: ")
     assert "Grzybowski" not in found.line
 
 
-def test_with_little_budget_little_returns():
+def test_a_small_budget_returns_no_word():
     found = ClearText(words=5).measure(obfuscate(0.01))
     assert found.values["returned"] == found.values["released"] == 0
     assert "kept_unknown" not in found.details["words"]
-    assert "released" not in found.line
+    assert "not in the vocabulary" not in found.line
 
 
 def test_counts_alone_come_from_the_certificate():
@@ -55,7 +55,7 @@ def test_counts_alone_come_from_the_certificate():
     ("decomposition", "text", "returned"),
     [("words", "Soup", True), ("pmi", "box office", True), ("pmi", "don't", True)],
 )
-def test_what_comes_back_may_have_several_words(decomposition, text, returned):
+def test_a_returned_chunk_can_have_several_words(decomposition, text, returned):
     obfuscator = Obfuscator(seed=1, decomposition=decomposition, stopwords="perturb")
     (chunk,) = obfuscator.obfuscate(text, epsilon=9000).chunks
     assert is_returned(chunk) is returned
@@ -63,15 +63,15 @@ def test_what_comes_back_may_have_several_words(decomposition, text, returned):
     assert not is_returned(other)
 
 
-@pytest.mark.parametrize("words", [None, {}, {"perturbed": 1}, dict.fromkeys(["perturbed"], "many"), "words"])
-def test_what_is_no_certificate(words):
+def test_a_certificate_without_words():
     case = obfuscate(50)
-    with pytest.raises(InputError, match="no certificate"):
-        ClearText().measure(replace(case, certificate={"words": words}))
-
-
-def test_a_certificate_of_nothing():
-    case = obfuscate(50)
-    nothing = dict.fromkeys(case.certificate["words"], 0)
+    empty = replace(case.certificate, tally=Tally())
     with pytest.raises(InputError, match="counts no words"):
-        ClearText().measure(replace(case, certificate={"words": nothing}))
+        ClearText().measure(replace(case, certificate=empty))
+
+
+def test_wrong_options():
+    with pytest.raises(ParameterError, match="`words` of clear_text must be a whole number of at least 0"):
+        ClearText(words=-1)
+    with pytest.raises(UnknownNameError, match="Did you mean 'words'"):
+        ClearText(word=3)

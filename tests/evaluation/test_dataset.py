@@ -13,7 +13,7 @@ def classes(values, rows=None, column="author"):
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=6, max_size=80), st.integers(0, 1000))
-def test_every_class_is_in_both_parts(values, seed):
+def test_every_class_is_in_both_splits(values, seed):
     values += ["a", "a", "b", "b", "c", "c"]
     found = classes(values)
     split = found.split(seed)
@@ -24,14 +24,14 @@ def test_every_class_is_in_both_parts(values, seed):
         assert np.sum(found.codes[split.test] == code) == max(1, round(size / 10))
 
 
-def test_the_seed_chooses():
+def test_the_split_depends_on_the_seed():
     found = classes(["a", "b"] * 50)
     assert found.split(42).test.tolist() == found.split(42).test.tolist()
     assert found.split(42).test.tolist() != found.split(43).test.tolist()
     assert len(found.split(42).test) == 10
 
 
-def test_the_hash_tells_classes_apart():
+def test_the_hash_distinguishes_classes():
     assert classes(["a", "b", "a", "b"]).hash == classes(["a", "b", "a", "b"]).hash
     assert classes(["a", "b", "a", "b"]).hash != classes(["a", "b", "b", "a"]).hash
     assert classes(["a", "b", "a", "b"]).hash != classes(["a", "c", "a", "c"]).hash
@@ -45,18 +45,18 @@ def test_the_hash_tells_classes_apart():
         (["a", "b", None, "a", "b"], "Row 3 has no author"),
     ],
 )
-def test_classes_that_cannot_be_told_apart(values, message):
+def test_invalid_classes(values, message):
     with pytest.raises(InputError, match=message) as raised:
         classes(values)
     assert "secret" not in str(raised.value)
 
 
-def test_the_row_of_a_message_counts_rows_that_are_left_out():
+def test_row_numbers_in_messages_include_skipped_rows():
     with pytest.raises(InputError, match="Row 5 is the only one with its attribute"):
         Dataset(["", "word", None, "word", "word"], attribute=["a", "b", "c", "b", "d"])
 
 
-def test_rows_without_a_word_are_left_out():
+def test_rows_without_a_word_are_skipped():
     dataset = Dataset(["one", "", None, " ?! ", "two", "three", "four"], label=["a", "z", None, "y", "b", "a", "b"])
     assert list(dataset.originals) == ["one", "two", "three", "four"]
     assert dataset.left_out == 3
@@ -65,17 +65,17 @@ def test_rows_without_a_word_are_left_out():
 
 
 @pytest.mark.parametrize("obfuscated", [[], ["a"], ["a", "b", "c"]])
-def test_other_numbers_of_rows(obfuscated):
+def test_a_different_number_of_rows_is_refused(obfuscated):
     with pytest.raises(InputError, match=f"2 originals and {len(obfuscated)} obfuscated"):
         Dataset(["one", "two"]).pair(obfuscated)
 
 
 def test_bad_arguments():
-    with pytest.raises(InputError, match="no original text with a word"):
+    with pytest.raises(InputError, match="No original contains a word"):
         Dataset(["", None, "..."])
-    with pytest.raises(ParameterError, match="2 texts, and 1 values of the label"):
+    with pytest.raises(ParameterError, match="`label` must have 2 values, one per text. Got 1 instead"):
         Dataset(["one", "two"], label=["a"])
-    with pytest.raises(ParameterError, match="Several texts"):
+    with pytest.raises(ParameterError, match="must be a list of strings"):
         Dataset("secret")
     with pytest.raises(ParameterError, match="original of row 2 must be a string"):
         Dataset(["one", 2])

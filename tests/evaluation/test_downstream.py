@@ -8,10 +8,10 @@ from textveil.evaluation.downstream import Downstream
 def test_unchanged_texts_are_as_good_as_the_originals(unchanged):
     found = Downstream().measure(unchanged)
     assert found.values["f1"] == found.values["original"] == 1
-    assert "F1 1.000. With the originals it is 1.000" in found.line
+    assert "F1 1.000. With originals the F1 is 1.000" in found.line
 
 
-def test_a_task_can_be_learnt_from_what_is_left(case, rows):
+def test_a_task_is_learned_from_the_remaining_words(case, rows):
     labels = rows[1]
     found = Downstream().measure(replace(case, obfuscated=case.dataset.pair([f"x {label}" for label in labels])))
     assert found.values["f1"] == 1

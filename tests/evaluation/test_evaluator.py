@@ -6,6 +6,10 @@ import pytest
 from textveil.errors import InputError, MissingExtraError, ParameterError, ResourceError, UnknownNameError
 from textveil.evaluation import METRICS, Dataset, Evaluator, Metric
 from textveil.evaluation.base import Need
+from textveil.evaluation.classifiers.linear import Linear
+from textveil.evaluation.clear_text import ClearText
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.outcomes import Outcome
 
 CHEAP = ["attribute", "downstream", "clear_text", "inversion"]
 
@@ -18,10 +22,10 @@ class Counting(Metric):
 
     def measure(self, case):
         count = sum(len(text.split()) for text in case.obfuscated)
-        return self.say(f"{count} words.", {"words": float(count)})
+        return self.report(f"{count} words.", {"words": float(count)})
 
 
-def test_what_is_asked_for_is_measured(dataset, obfuscations, certificate):
+def test_requested_metrics_are_measured(dataset, obfuscations, certificate):
     evaluator = Evaluator(dataset, [*CHEAP, Counting()])
     texts = [result.text for result in obfuscations]
     found = evaluator.measure(texts, certificate=certificate, obfuscations=obfuscations)
@@ -33,7 +37,31 @@ def test_what_is_asked_for_is_measured(dataset, obfuscations, certificate):
     assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["metrics"]["counting"]["line"].endswith("words.")
 
 
-def test_by_default_all_that_can_be_measured_is_and_the_rest_is_said(rows, monkeypatch, tmp_path):
+def test_the_certificate_of_a_result_can_be_used(rows):
+    (result,) = Obfuscator(seed=1).obfuscate_all(rows[0][:1], epsilon=60)
+    found = Evaluator(Dataset(rows[0][:1]), ["clear_text"]).measure([result.text], certificate=result.certificate)
+    words = result.certificate.tally.words
+    assert found.value("clear_text", "kept_stopword") == words[Outcome.KEPT_STOPWORD] / sum(words.values())
+    with pytest.raises(ParameterError, match="`certificate` must be a Certificate. Got dict"):
+        Evaluator(Dataset(rows[0][:1])).measure([result.text], certificate=result.certificate.as_dict())
+
+
+def test_options_may_use_the_alias_of_a_metric(dataset, minilm):
+    evaluator = Evaluator(dataset, ["cosine"], {"cosine": {"sample": 2}})
+    found = evaluator.measure(list(dataset.originals))
+    assert "sample 2" in found.measurements["similarity"].description
+    with pytest.raises(UnknownNameError, match="Did you mean 'sample'"):
+        Evaluator(dataset, ["similarity"], {"similarity": {"samples": 2}})
+
+
+def test_an_instance_takes_no_options(dataset):
+    with pytest.raises(ParameterError, match="this one is built already"):
+        Evaluator(dataset, [ClearText()], {"clear_text": {"words": 2}})
+    with pytest.raises(ParameterError, match="Got the classifier 'linear'"):
+        Evaluator(dataset, [Linear()])
+
+
+def test_by_default_metrics_that_lack_something_are_listed_with_the_reason(rows, monkeypatch, tmp_path):
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SPACY_EN", str(tmp_path))
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SMOLLM2", str(tmp_path))
     monkeypatch.setenv("TEXTVEIL_RESOURCE_ALL_MINILM_L6_V2", str(tmp_path))
@@ -41,17 +69,17 @@ def test_by_default_all_that_can_be_measured_is_and_the_rest_is_said(rows, monke
     assert list(found.measurements) == ["downstream"]
     assert {*found.measurements, *found.not_measured} == set(METRICS)
     assert "TEXTVEIL_RESOURCE_SPACY_EN" in found.not_measured["identifiers"]
-    assert "--attribute COLUMN" in found.not_measured["attribute"]
-    assert "--certificate FILE" in found.not_measured["inversion"]
-    assert "identifiers and attribute and similarity" in found.not_measured["trade_off"]
+    assert "`attribute`" in found.not_measured["attribute"]
+    assert "`obfuscations`" in found.not_measured["inversion"]
+    assert "identifiers, attribute, similarity" in found.not_measured["trade_off"]
 
 
-def test_what_is_asked_for_and_cannot_be_measured_is_an_error(rows, monkeypatch, tmp_path):
+def test_a_requested_metric_that_cannot_be_measured_is_an_error(rows, monkeypatch, tmp_path):
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SPACY_EN", str(tmp_path))
     dataset = Dataset(rows[0])
     with pytest.raises(ResourceError, match="SPACY_EN"):
         Evaluator(dataset, ["identifiers"])
-    with pytest.raises(ParameterError, match="'attribute' cannot be measured. It needs .*--attribute"):
+    with pytest.raises(ParameterError, match="'attribute' cannot be measured. It needs .*`attribute`"):
         Evaluator(dataset, ["attribute"]).measure(rows[0])
     with pytest.raises(ResourceError, match="no model 'nowhere'"):  # an option asks for it, too
         Evaluator(dataset, options={"similarity": {"models": ["nowhere"]}})
@@ -75,7 +103,7 @@ def test_a_package_that_is_not_installed(rows, monkeypatch):
     assert "textveil[evaluate]" in Evaluator(Dataset(rows[0])).measure(rows[0]).not_measured["identifiers"]
 
 
-def test_rows_without_words_are_left_out_of_chunks_too(obfuscations, rows):
+def test_chunks_of_rows_without_words_are_skipped(obfuscations, rows):
     texts, labels, authors = rows
     dataset = Dataset(["", *texts, None], label=["x", *labels, None], attribute=["x", *authors, None])
     results = [obfuscations[0], *obfuscations, obfuscations[0]]
@@ -86,8 +114,8 @@ def test_rows_without_words_are_left_out_of_chunks_too(obfuscations, rows):
     assert found.measurements["inversion"].values == alone.measurements["inversion"].values
 
 
-def test_other_numbers_of_texts(dataset, obfuscations):
+def test_a_different_number_of_texts_is_refused(dataset, obfuscations):
     with pytest.raises(InputError, match="60 originals and 59 obfuscated"):
         Evaluator(dataset, [Counting()]).measure([""] * 59)
-    with pytest.raises(ParameterError, match="60 texts, and 59 obfuscations"):
+    with pytest.raises(ParameterError, match="each of the 60 texts. Got 59 results"):
         Evaluator(dataset, [Counting()]).measure([""] * 60, obfuscations=obfuscations[1:])

@@ -45,8 +45,8 @@ def test_formats_may_differ(files, tmp_path):
         ({"text": "review"}, ColumnError, "a.csv' has no column 'review'.*'mood'"),
         ({"label": "stars"}, ColumnError, "a.csv' has no column 'stars'"),
         ({"obfuscated_text": "hidden"}, ColumnError, "b.csv' has no column 'hidden'"),
-        ({"obfuscated": None}, ParameterError, "--obfuscated FILE"),
-        ({"obfuscated": None, "obfuscated_text": "text"}, ParameterError, "--obfuscated FILE"),
+        ({"obfuscated": None}, ParameterError, "Set `obfuscated` to their file"),
+        ({"obfuscated": None, "obfuscated_text": "text"}, ParameterError, "Set `obfuscated` to their file"),
     ],
 )
 def test_missing_columns(files, options, kind, message):
@@ -55,12 +55,12 @@ def test_missing_columns(files, options, kind, message):
     assert "secret" not in str(raised.value)
 
 
-def test_other_rows(files):
+def test_different_rows_are_refused(files):
     files[1].write_text(HIDDEN + "4,vier,good\n")
     with pytest.raises(InputError, match="a.csv' has 3 rows and .*b.csv' has 4"):
         PairedFiles(*files).read()
     files[1].write_text(HIDDEN.replace("2,,bad", "2,,good"))
-    with pytest.raises(InputError, match="Row 2 has another 'mood'"):
+    with pytest.raises(InputError, match="Row 2 has a different 'mood'"):
         PairedFiles(*files, label="mood").read()
     assert PairedFiles(*files, attribute="author").read().attribute  # which the other file does not have
     files[1].write_text("text\n")

@@ -5,7 +5,7 @@ import pytest
 from textveil.errors import ResourceError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
-from textveil.evaluation.identifiers import KINDS, MODEL_KINDS, Identifiers, stands_in
+from textveil.evaluation.identifiers import KINDS, MODEL_KINDS, Identifiers, contains_identifier
 
 PLANTED = {
     "PERSON": "Maria Smith",
@@ -45,12 +45,12 @@ def test_planted_identifiers_are_found(identifiers):
     assert by_kind >= set(PLANTED.items())
 
 
-def test_unchanged_texts_keep_all_and_removing_all_leaves_none(identifiers):
+def test_all_or_no_identifiers_survive(identifiers):
     kept = measure(identifiers, [TEXT, "Maria Smith left."], [TEXT, "Maria Smith left."])
     assert kept.values["remaining"] == 1
     assert {kind: value["remaining"] for kind, value in kept.details["kinds"].items()}["EMAIL_ADDRESS"] == 1
     cleaned = TEXT
-    # What was planted, and two phrases besides that Presidio takes for a date and an organisation.
+    # The planted identifiers, and two phrases that Presidio mistakes for a date and an organization.
     for planted in ["Last year", "IBAN", *sorted(PLANTED.values(), key=len, reverse=True)]:
         assert planted in cleaned
         cleaned = cleaned.replace(planted, "something")
@@ -68,7 +68,7 @@ def test_the_average_is_over_pairs_that_have_identifiers(identifiers):
     assert found.values["remaining"] == pytest.approx((1 / 3 + 0) / 2)
     assert found.details["kinds"]["PERSON"] == {"found": 3, "remaining": pytest.approx((1 / 2 + 0) / 2)}
     assert found.details["kinds"]["LOCATION"] == {"found": 1, "remaining": 0}
-    assert found.line.startswith("16.7% of a text's identifiers")
+    assert found.line.startswith("On average, 16.7% of a text's identifiers")
     assert "Maria" not in found.line
 
 
@@ -79,7 +79,7 @@ def test_no_identifiers_at_all(identifiers):
 
 
 @pytest.mark.parametrize(
-    ("identifier", "text", "stands"),
+    ("identifier", "text", "survives"),
     [
         ("Ann", "ann came", True),
         ("Ann", "anna came", False),
@@ -91,8 +91,8 @@ def test_no_identifiers_at_all(identifiers):
         ("ﬁne", "fine", True),
     ],
 )
-def test_an_identifier_stands_there_as_a_whole(identifier, text, stands):
-    assert stands_in(identifier, text) is stands
+def test_an_identifier_survives_only_as_whole_words(identifier, text, survives):
+    assert contains_identifier(identifier, text) is survives
 
 
 def test_kinds_are_pinned():
@@ -102,7 +102,7 @@ def test_kinds_are_pinned():
     assert MODEL_KINDS["ORG"] == "ORGANIZATION"
 
 
-def test_another_configuration_has_another_label(identifiers, monkeypatch):
+def test_another_configuration_has_another_description(identifiers, monkeypatch):
     before = identifiers.description
     monkeypatch.setattr("textveil.evaluation.identifiers.LEAST_SCORE", 0.5)
     assert identifiers.description != before
@@ -113,13 +113,13 @@ def test_every_kind_of_the_model_is_counted(identifiers):
     assert set(model.get_pipe("ner").labels) == set(MODEL_KINDS)
     counted = {
         kind
-        for recogniser in identifiers.finder.analyzer.registry.recognizers
-        for kind in recogniser.supported_entities
+        for recognizer in identifiers.finder.analyzer.registry.recognizers
+        for kind in recognizer.supported_entities
     }
     assert counted == set(KINDS)
 
 
-def test_the_network_is_left_alone(identifiers, monkeypatch):
+def test_no_network_is_used(identifiers, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError
 
@@ -127,7 +127,7 @@ def test_the_network_is_left_alone(identifiers, monkeypatch):
     assert measure(identifiers, ["Write to a@b.co.uk and see www.example.com"], [""]).values["found"] >= 2
 
 
-def test_what_was_found_is_kept_without_texts(identifiers, tmp_path, monkeypatch):
+def test_identifiers_are_cached_without_texts(identifiers, tmp_path, monkeypatch):
     dataset = Dataset([TEXT], folder=tmp_path)
     first = identifiers.measure(Case(dataset, dataset.pair([TEXT])))
     for path in tmp_path.rglob("*"):

@@ -23,7 +23,7 @@ def measure(texts, epsilon, *, bundle=None, profile="strict", **options):
 TEXTS = ["a good film with a bad plot", "the actor in that scene", "music, music and a story"] * 20
 
 
-def test_with_a_large_budget_all_is_guessed_and_with_a_small_one_nothing():
+def test_a_large_budget_reveals_every_chunk_and_a_small_one_none():
     large = measure(TEXTS, 5000).values
     assert large["top_1"] == large["top_10"] == 1
     small = measure(TEXTS, 0.001).values
@@ -37,13 +37,13 @@ def test_ten_guesses_are_better_than_one():
     assert middle["top_10"] > middle["prior_top_10"]
 
 
-def test_the_prior_is_how_often_words_are():
+def test_the_prior_is_the_frequency_of_words():
     vectors = Vectors(["the", "tea", "rare", "often"], np.eye(4, dtype=np.float32))
     counts = np.array([900, 20, 1, 300])
     kept = Attacker(vectors, counts, keeps_stopwords=True)
     assert kept.guess_by_prior().tolist() == [3, 1, 2]
     assert Attacker(vectors, counts, keeps_stopwords=False).guess_by_prior().tolist() == [0, 3, 1, 2]
-    # Without a share nothing is learnt from what was released; with a large one, all.
+    # Without a share the replacement reveals nothing. With a large share it reveals everything.
     assert kept.guess(np.array([2]), np.array([0.0]))[0].tolist() == [3, 1, 2]
     assert kept.guess(np.array([2]), np.array([99.0]))[0, 0] == 2
     alike = Attacker(vectors, None, keeps_stopwords=True)
@@ -64,7 +64,7 @@ def test_the_likelihood_between_its_limits(distance):
 
 
 @pytest.mark.parametrize("share", [3.0, 8.0])
-def test_it_is_about_as_good_as_the_true_posterior(share):
+def test_it_is_almost_as_good_as_the_true_posterior(share):
     """The true posterior, from draws of the mechanism, is the best that can be; ours may lose a tenth of it."""
     generator = SeededRandomness(2).stream(0)
     entries = [f"w{number}" for number in range(60)]
@@ -87,7 +87,7 @@ def test_it_is_about_as_good_as_the_true_posterior(share):
     assert found > prior.max()
 
 
-def test_chunks_that_the_mechanism_chose_are_attacked():
+def test_replaced_chunks_are_attacked():
     obfuscator = Obfuscator(decomposition="words", profile="paper", seed=1)
     results = list(obfuscator.obfuscate_all(["the tea of Grzybowski was good"], epsilon=50))
     vectors = obfuscator.bundle.vectors("words")
@@ -99,7 +99,7 @@ def test_chunks_that_the_mechanism_chose_are_attacked():
     assert drawn.true.tolist() == [vectors.find("tea"), -1]
 
 
-def test_expressions_are_chunks_too():
+def test_multiword_expressions_are_attacked():
     obfuscator = Obfuscator(decomposition="pmi", seed=1)
     results = list(obfuscator.obfuscate_all(["the box office hit of a week"], epsilon=9000))
     vectors = obfuscator.bundle.vectors("pmi")
@@ -116,14 +116,24 @@ def test_a_sample_of_the_chunks():
 
 
 def test_wrong_calls(tiny):
-    with pytest.raises(ParameterError, match="at least one chunk"):
+    with pytest.raises(ParameterError, match="`sample` of inversion must be a whole number of at least 1"):
         Inversion(sample=0)
-    with pytest.raises(InputError, match="No chunk was chosen"):
+    with pytest.raises(InputError, match="The mechanism replaced no chunk"):
         measure(["the and of"], 50)
     results = list(Obfuscator(seed=1).obfuscate_all(["tea"], epsilon=50))
     dataset = Dataset(["tea"])
-    with pytest.raises(ParameterError, match="another bundle: en .*--bundle"):
+    with pytest.raises(ParameterError, match="another bundle: en .*`bundle`"):
         Inversion(bundle=tiny).measure(Case(dataset, dataset.pair(["tea"]), None, results))
+
+
+def test_the_record_has_the_bundle_and_the_sample(tiny):
+    metric = Inversion(bundle=tiny, sample=7)
+    assert metric.as_dict() == {
+        "name": "inversion",
+        "options": {"sample": 7, "seed": 42},
+        "model": {"name": "tiny", "sha256": tiny.hash},
+    }
+    assert metric.description == f"inversion (tiny {tiny.hash[:12]}, sample 7)"
 
 
 def test_a_bundle_without_counts(tiny):

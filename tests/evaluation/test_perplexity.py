@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from textveil.errors import InputError, ParameterError, ResourceError
+from textveil.errors import InputError, ParameterError, ResourceError, UnknownNameError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
 from textveil.evaluation.perplexity import LanguageModel, Perplexity
@@ -57,7 +57,7 @@ def test_the_mean_and_the_median_over_texts(tiny_model):
     assert "tiny" in found.line
 
 
-def test_texts_that_are_too_short_are_left_out_and_counted(tiny_model):
+def test_short_texts_are_skipped_and_counted(tiny_model):
     import transformers
 
     perplexity = Perplexity(model=tiny_model)
@@ -68,8 +68,18 @@ def test_texts_that_are_too_short_are_left_out_and_counted(tiny_model):
     perplexity.language_model.tokenizer = lambda text, **_: {"input_ids": [7] * len(text.split())}
     found = measure(perplexity, ["one two", "one two three", "one"], ["", "one", "one two"])
     assert found.details == {"texts": 1, "originals": 2}
-    with pytest.raises(InputError, match="long enough"):
+    with pytest.raises(InputError, match="No text has the two tokens"):
         measure(perplexity, ["one two"], ["one"])
+
+
+def test_the_record_has_everything_that_changes_values(tiny_model):
+    metric = Perplexity(model=tiny_model)
+    assert metric.as_dict()["model"] == {"name": "tiny", "sha256": metric.files.sha256}
+    assert metric.identity == Perplexity(model=tiny_model, batch_size=2, device="cpu").identity
+    for other in ({"tokens": 8}, {"sample": 5}):
+        assert metric.identity != Perplexity(model=tiny_model, **other).identity
+    with pytest.raises(UnknownNameError, match="Did you mean 'tokens'"):
+        Perplexity(model=tiny_model, token=8)
 
 
 def test_a_sample(tiny_model):
@@ -79,9 +89,9 @@ def test_a_sample(tiny_model):
 
 
 def test_models_that_are_not_causal_or_not_there(make_encoder, tmp_path):
-    with pytest.raises(ResourceError, match="no causal language model"):
+    with pytest.raises(ResourceError, match="not a causal language model"):
         Perplexity(model=make_encoder()).language_model  # noqa: B018
-    with pytest.raises(ResourceError, match="no causal language model that can be read"):
+    with pytest.raises(ResourceError, match="no readable causal language model"):
         Perplexity(model=tmp_path).language_model  # noqa: B018
     with pytest.raises(ResourceError, match="no model 'nowhere'"):
         Perplexity(model="nowhere")

@@ -4,7 +4,8 @@ import pytest
 from textveil.errors import ParameterError, ResourceError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
-from textveil.evaluation.similarity import PAPER_ENCODERS, Similarity
+from textveil.evaluation.similarity import Similarity
+from textveil.resources import RESOURCES
 
 PAIRS = [
     ("The soup was cold.", "The soup was cold."),
@@ -23,13 +24,13 @@ def similarity(minilm):
     return Similarity()
 
 
-def test_a_text_is_as_itself(similarity):
+def test_identical_texts_have_similarity_one(similarity):
     assert measure(similarity, PAIRS[:1]).values["cosine"] == pytest.approx(1, abs=1e-6)
     long = " ".join(f"word{number} and another" for number in range(400))  # several windows
     assert measure(similarity, [(long, long)]).values["cosine"] == pytest.approx(1, abs=1e-6)
 
 
-def test_it_is_the_cosine_that_sentence_transformers_gives(similarity, minilm):
+def test_it_equals_the_cosine_of_sentence_transformers(similarity, minilm):
     import sentence_transformers
 
     plain = sentence_transformers.SentenceTransformer(str(minilm), device="cpu")
@@ -39,7 +40,7 @@ def test_it_is_the_cosine_that_sentence_transformers_gives(similarity, minilm):
         assert measure(similarity, [pair]).values["cosine"] == pytest.approx(expected, abs=1e-4)
 
 
-def test_nearer_meaning_is_nearer_to_one(similarity):
+def test_more_similar_texts_have_a_higher_cosine(similarity):
     _, near, far = (measure(similarity, [pair]).values["cosine"] for pair in PAIRS)
     assert near > far + 0.3
     assert measure(similarity, PAIRS).values["cosine"] == pytest.approx((1 + near + far) / 3, abs=1e-5)
@@ -61,15 +62,15 @@ def test_a_sample_of_pairs_is_always_the_same(similarity, minilm):
     means = [np.mean([alone[i] for i in kept]) for kept in ((0, 1), (0, 2), (1, 2))]
     assert sum(abs(found - mean) < 1e-5 for mean in means) == 1
     assert measure(Similarity(sample=3), PAIRS).values["cosine"] == pytest.approx(np.mean(alone), abs=1e-5)
-    with pytest.raises(ParameterError, match="sample of one pair"):
+    with pytest.raises(ParameterError, match="`sample` of similarity must be a whole number of at least 1"):
         Similarity(sample=0)
 
 
-def test_nothing_left_of_a_text(similarity):
+def test_an_empty_obfuscated_text(similarity):
     assert -1 <= measure(similarity, [("The soup was cold.", "")]).values["cosine"] < 0.5
 
 
-def test_pairs_and_originals_are_kept(similarity, tmp_path, monkeypatch):
+def test_pairs_and_originals_are_cached(similarity, tmp_path, monkeypatch):
     first = measure(similarity, PAIRS, tmp_path)
     calls = []
     encoder = similarity.encoders[0]
@@ -79,21 +80,32 @@ def test_pairs_and_originals_are_kept(similarity, tmp_path, monkeypatch):
     assert calls == []
     changed = [(original, f"{obfuscated} Again.") for original, obfuscated in PAIRS]
     measure(similarity, changed, tmp_path)
-    assert calls == [3]  # the originals are known, and of what is new every pair
+    assert calls == [3]  # originals are cached; new pairs are embedded
 
 
-def test_the_papers_encoders_are_resources():
-    from textveil.resources import RESOURCES
-
-    assert set(PAPER_ENCODERS) < set(RESOURCES)
+def test_the_encoders_of_the_paper_are_resources():
+    assert {"all-minilm-l6-v2", "all-mpnet-base-v2", "gte-small"} < set(RESOURCES)
 
 
-def test_models_that_cannot_be_had(tmp_path):
+def test_the_record_has_every_encoder_and_the_sample(minilm, make_encoder):
+    other = make_encoder()
+    metric = Similarity(models=[minilm, other], sample=9)
+    assert [model["name"] for model in metric.as_dict()["models"]] == [minilm.name, other.name]
+    assert all(len(model["sha256"]) == 64 for model in metric.as_dict()["models"])
+    assert metric.description.endswith(", sample 9)")
+    assert metric.identity != Similarity(models=[minilm, other]).identity
+    assert metric.identity != Similarity(models=[minilm], sample=9).identity
+    assert metric.identity == Similarity(models=[minilm, other], sample=9, batch_size=2, device="cpu").identity
+
+
+def test_invalid_models(tmp_path):
     with pytest.raises(ResourceError, match="no model 'nowhere'"):
         Similarity(models=["nowhere"])
-    with pytest.raises(ParameterError, match="list of one or more"):
+    with pytest.raises(ParameterError, match="list of at least one encoder"):
         Similarity(models=[])
-    with pytest.raises(ParameterError, match="list of one or more"):
+    with pytest.raises(ParameterError, match="list of at least one encoder"):
         Similarity(models="all-minilm-l6-v2")
-    with pytest.raises(ResourceError, match="no encoder that can be read"):
+    with pytest.raises(ParameterError, match="have the same name"):
+        Similarity(models=[tmp_path, tmp_path])
+    with pytest.raises(ResourceError, match="no readable encoder"):
         measure(Similarity(models=[tmp_path]), PAIRS)

@@ -31,7 +31,7 @@ def test_every_text_has_its_row_and_is_scored_once():
     assert work.asked == [["three", "one", ""]]  # the longest first, a text once
 
 
-def test_scores_are_kept_part_by_part_and_a_stopped_run_goes_on(tmp_path, monkeypatch):
+def test_scores_are_cached_part_by_part_and_an_interrupted_run_resumes(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "PART_TEXTS", 2)
     texts = Texts(["a", "bb", "ccc", "dddd", "eeeee"], tmp_path)
 
@@ -60,25 +60,25 @@ def test_other_texts_or_another_identity_have_other_scores(tmp_path):
     assert first.hash != second.hash
 
 
-def test_keys_may_tell_more_than_the_text():
+def test_keys_can_differ_for_equal_texts():
     texts = Texts(["a", "a"])
     work = Lengths(texts)
     texts.score(IDENTITY, work, keys=[bytes(32), bytes([1] * 32)])
     assert work.asked == [["a", "a"]]
 
 
-def test_progress_is_told(monkeypatch):
+def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr(module, "PART_TEXTS", 2)
-    told = []
+    reports = []
     texts = Texts(["a", "b", "c"])
-    score(texts, Lengths(texts), stage="reading", progress=lambda *values: told.append(values))
-    assert told == [("reading", 0, 0.0), ("reading", 2, 2 / 3), ("reading", 3, 1.0)]
-    told.clear()
-    score(texts, Lengths(texts), progress=lambda *values: told.append(values))
-    assert told == []
+    score(texts, Lengths(texts), stage="reading", progress=lambda *values: reports.append(values))
+    assert reports == [("reading", 0, 0.0), ("reading", 2, 2 / 3), ("reading", 3, 1.0)]
+    reports.clear()
+    score(texts, Lengths(texts), progress=lambda *values: reports.append(values))
+    assert reports == []
 
 
-def test_samples_of_lists_of_one_length_are_of_the_same_rows():
+def test_lists_of_one_length_have_samples_of_the_same_rows():
     first, second = Texts([f"a{n}" for n in range(50)]), Texts([f"b{n}" for n in range(50)])
     chosen = [text[1:] for text in first.sample(7)]
     assert len(set(chosen)) == 7

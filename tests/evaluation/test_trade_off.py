@@ -45,7 +45,7 @@ def test_a_case_by_hand():
 
 
 @given(st.floats(0.1, 1), st.floats(0.1, 1))
-def test_nothing_is_gained_where_nothing_was_done(downstream, attacker):
+def test_unchanged_texts_have_no_gain(downstream, attacker):
     gain = relative_gain(
         downstream=downstream, similarity=1, identifiers=1, static=attacker, adaptive=attacker,
         original_downstream=downstream, original_attacker=attacker,
@@ -66,17 +66,18 @@ def measured(**changes):
     return {name: Measurement(name, name, found, "") for name, found in values.items()}
 
 
-def test_it_is_worked_out_from_the_other_metrics(case):
+def test_it_is_computed_from_the_other_metrics(case):
     found = TradeOff().measure(replace(case, measured=measured()))
     assert found.values == {"relative_gain": pytest.approx(5 / 9 - 0.3)}
-    assert "+0.256: " in found.line
-    assert "more privacy was gained" in found.line
+    assert "is +0.256: the privacy gained exceeds the utility lost" in found.line
     lost = TradeOff().measure(replace(case, measured=measured(attribute={"static": 1.0})))
     assert lost.values["relative_gain"] == pytest.approx(5 / 9 - 0.7)
-    assert "no more privacy was gained" in lost.line
+    assert "does not exceed" in lost.line
 
 
 def test_without_identifiers_there_is_no_gain(case):
-    with pytest.raises(InputError, match="no identifiers in the originals"):
+    with pytest.raises(InputError, match="originals contain no identifiers"):
         TradeOff().measure(replace(case, measured=measured(identifiers={"found": 0.0})))
-    assert case.lacks(TradeOff()).startswith("It is worked out from identifiers and attribute")
+    assert case.lacks(TradeOff()).startswith(
+        "It is computed from other metrics that were not measured: identifiers, attribute"
+    )

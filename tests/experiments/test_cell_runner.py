@@ -1,4 +1,4 @@
-"""What a process keeps loaded, and what values are found by."""
+"""The cell runner: what it loads, and the keys of its values."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import pytest
 
 from textveil.errors import StudyError
 from textveil.evaluation import METRICS
-from textveil.experiments.cell_runner import describe
+from textveil.experiments.cell_runner import describe_error
 
 
 def keys(experiment):
     with experiment.store.locked():
-        return experiment.runner.find_keys(experiment.prepare()["reviews"])
+        return experiment.runner.find_keys(experiment.read_datasets()["reviews"])
 
 
-def test_values_are_found_by_all_that_they_depend_on(make_study, values):
+def test_a_key_covers_everything_that_a_value_depends_on(make_study, values):
     metrics = {"downstream": {}, "attribute": {}, "clear_text": {}}
     first = keys(make_study(metrics=metrics))
     assert set(first) == set(metrics)
@@ -26,37 +26,40 @@ def test_values_are_found_by_all_that_they_depend_on(make_study, values):
     assert keys(make_study(metrics={"clear_text": {"words": 3}}))["clear_text"] != first["clear_text"]
 
 
-def test_a_trade_off_is_found_by_what_it_is_worked_out_from(make_study, monkeypatch):
+def test_the_key_of_a_trade_off_covers_the_metrics_it_is_computed_from(make_study, monkeypatch):
     monkeypatch.setattr(METRICS.load("trade_off"), "after", ("downstream",))
     metrics = {"downstream": {}, "trade_off": {}}
     first, second = (keys(make_study(metrics=metrics, seeds=seeds)) for seeds in ([1], [2]))
     assert first["trade_off"] != second["trade_off"]
 
 
-def test_metrics_that_are_worked_out_from_others_come_last(make_study, monkeypatch):
+def test_metrics_that_are_computed_from_others_come_last(make_study, monkeypatch):
     monkeypatch.setattr(METRICS.load("clear_text"), "after", ("downstream",))
     runner = make_study(metrics={"clear_text": {}, "downstream": {}}).runner
     assert list(runner.metrics) == ["downstream", "clear_text"]
 
 
-def test_an_option_of_the_wrong_kind_is_said_before_anything_is_run(make_study, local):
-    experiment = make_study(metrics={"inversion": {"sample": "many"}})
-    with pytest.raises(StudyError, match="'inversion' does not take these options: .*sample: 'many'"):
-        experiment.run(local)
+def test_an_option_of_the_wrong_kind_is_reported_before_anything_is_run(make_study, local):
+    with pytest.raises(StudyError, match=r"inversion.*'many'"):
+        make_study(metrics={"inversion": {"sample": "many"}}).run(local)
 
 
-def test_what_depends_on_nothing_keeps_no_scores(make_study):
+def test_scores_that_do_not_depend_on_the_text_are_not_cached(make_study):
     runner = make_study().runner
-    assert runner.distributor("uniform").data_independent
-    assert runner.distributor("yake") is runner.distributor("yake")
-    assert set(runner.environment.methods) == {"words", "uniform", "yake"}
-    assert "yake" in runner.environment.methods["yake"]
+    assert runner.cached_distributor("uniform") is runner.distributor("uniform")
+    assert not runner.store.folder.exists()
+    assert runner.cached_distributor("yake") is runner.cached_distributor("yake") is not runner.distributor("yake")
+    assert runner.store.scores.exists()
+    assert set(runner.environment.decompositions) == {"words"}
+    assert set(runner.environment.distributions) == {"uniform", "yake"}
+    assert runner.environment.mechanisms == {}
+    assert "yake" in runner.environment.distributions["yake"]
 
 
-def test_an_unexpected_error_does_not_say_what_it_quotes():
+def test_the_reason_of_an_unexpected_error_does_not_quote_its_message():
     try:
         raise KeyError("some secret text")
     except KeyError as error:
-        said = describe(error)
-    assert said.startswith("a KeyError in test_bench.py, line ")
+        said = describe_error(error)
+    assert said.startswith("a KeyError in test_cell_runner.py, line ")
     assert "secret" not in said

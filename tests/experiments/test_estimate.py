@@ -1,4 +1,4 @@
-"""How long a study will take."""
+"""The estimated time of a study."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def plan(experiment, local):
         return experiment.plan(local)
 
 
-def test_a_small_cell_is_timed_where_none_has_been(make_study, local):
+def test_a_trial_is_run_if_no_times_are_known(make_study, local):
     experiment = make_study()
     found = estimate(experiment.runner, plan(experiment, local), workers=2)
-    assert "timed now" in found.basis
+    assert found.basis == "a trial with up to 200 texts"
     assert 0 < found.seconds < 60
-    assert experiment.look()[0].texts is None  # it was done elsewhere
+    assert experiment.find_states()[0].texts is None  # it ran in another folder
 
 
-def test_cells_that_were_done_tell_how_long_the_others_take(make_study, local, monkeypatch):
+def test_the_times_of_finished_cells_give_the_estimate(make_study, local, monkeypatch):
     make_study(levels={"high": 1}).run(local)
-    monkeypatch.setattr(estimate_module, "time_small_cell", lambda _: pytest.fail("there are times already"))
+    monkeypatch.setattr(estimate_module, "run_trial", lambda _: pytest.fail("all times are known"))
     experiment = make_study(distributions=["uniform"])
     left = plan(experiment, local)
     done = [state for state in left.states if state.finished]
     found = estimate(experiment.runner, left, workers=2)
-    assert found.basis == "2 cells that were timed"
+    assert found.basis == "2 cells with known times"
     assert found.seconds == pytest.approx(sum(state.seconds for state in done) / 2, rel=1e-6)  # two left, two workers

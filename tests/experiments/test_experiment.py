@@ -1,4 +1,4 @@
-"""Studies that run: once, again, changed, stopped, in several processes."""
+"""Running studies: once, again, changed, interrupted, in several processes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,27 @@ from pathlib import Path
 
 import pytest
 
-from textveil.errors import ColumnError, InputError, OutputExistsError, ResourceError, StudyError
+from textveil.decomposition.words import Words
+from textveil.errors import (
+    ColumnError,
+    InputError,
+    OutputExistsError,
+    ResourceError,
+    StudyError,
+    UnknownNameError,
+)
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
 from textveil.experiments import cell_runner as cell_runner_module
 from textveil.experiments.cell_runner import CellRunner
 from textveil.experiments.experiment import WORKER_DIED, Watcher, choose_threads
+from textveil.mechanisms.madlib import Madlib
+from textveil.registry import Option
 
 
 def read_results(folder: Path, *without: str) -> list[dict[str, str]]:
-    """The rows of the results, without what is a matter of time."""
+    """The rows of the results, without times."""
     with (folder / "results.csv").open(encoding="utf-8", newline="") as lines:
         return [{k: v for k, v in row.items() if k not in ("seconds", *without)} for row in csv.DictReader(lines)]
 
@@ -33,10 +43,10 @@ class Counting(Watcher):
     def __init__(self):
         self.shared, self.done = [], []
 
-    def prepared(self, done):
+    def shared_done(self, done):
         self.shared.append(done)
 
-    def finished(self, done):
+    def cell_done(self, done):
         self.done.append(done)
 
 
@@ -51,12 +61,12 @@ def test_all_cells_are_done_once(make_study, local):
     first = run(experiment, local)
     assert len(first.done) == 8
     assert all(done.obfuscated and done.measured == ("downstream", "clear_text") for done in first.done)
-    assert all(state.finished for state in experiment.look())
+    assert all(state.finished for state in experiment.find_states())
     again = run(make_study(), local)
     assert (again.shared, again.done) == ([], [])
 
 
-def test_scores_are_worked_out_once_and_shared(make_study, local, monkeypatch):
+def test_scores_are_computed_once_and_shared(make_study, local, monkeypatch):
     from textveil.distribution.yake import Yake
 
     scored = []
@@ -129,7 +139,7 @@ def test_chunks_are_found_again_where_a_seed_repeats_them(make_study, local, tin
     run(make_study(seed=None), local)
     without = make_study(seed=None, metrics=metrics)
     run(without, local)
-    assert "without a seed" in without.look()[0].failures[0].reason
+    assert "Without a `seed`" in without.find_states()[0].failures[0].reason
 
 
 def fail(cell_name):
@@ -143,12 +153,12 @@ def fail(cell_name):
     return failing
 
 
-def test_a_cell_that_fails_is_kept_and_the_rest_goes_on(make_study, local, monkeypatch):
+def test_a_failed_cell_is_stored_and_the_others_continue(make_study, local, monkeypatch):
     experiment = make_study()
     with monkeypatch.context() as patched:
         patched.setattr(CellRunner, "obfuscate", fail("low / words / yake / madlib / paper"))
         run(experiment, local)
-    failed = [state for state in experiment.look() if not state.finished]
+    failed = [state for state in experiment.find_states() if not state.finished]
     assert [str(state.cell) for state in failed] == ["reviews / low / words / yake / madlib / paper"]
     assert failed[0].failures[0].what == "obfuscation"
     assert failed[0].failures[0].reason.startswith("a ValueError in test_experiment.py, line ")
@@ -156,13 +166,13 @@ def test_a_cell_that_fails_is_kept_and_the_rest_goes_on(make_study, local, monke
     assert "gamma" not in kept
     assert run(experiment, local).done == []  # not tried again
     assert len(run(experiment, local, retry_failed=True).done) == 1
-    assert all(state.finished for state in experiment.look())
+    assert all(state.finished for state in experiment.find_states())
     assert not list(experiment.store.folder.glob("failures/*/*.json"))
 
 
 def test_a_metric_that_fails_leaves_the_others(make_study, local):
     metrics = {"clear_text": {}, "perplexity": {"model": "no-model"}}
-    with pytest.raises(ResourceError, match="no-model"):  # known before anything is run
+    with pytest.raises(ResourceError, match="no-model"):  # before anything is run
         make_study(metrics=metrics).run(local)
     experiment = make_study(levels={"high": 1}, metrics={"clear_text": {}, "downstream": {}})
     original = cell_runner_module.METRICS.load("downstream").measure
@@ -172,7 +182,7 @@ def test_a_metric_that_fails_leaves_the_others(make_study, local):
     finally:
         cell_runner_module.METRICS.load("downstream").measure = original
     assert {done.measured for done in watcher.done} == {("clear_text",)}
-    assert [failure.reason for failure in experiment.look()[0].failures] == ["No."]
+    assert [failure.reason for failure in experiment.find_states()[0].failures] == ["No."]
     again = run(experiment, local, retry_failed=True)
     assert {(done.obfuscated, done.measured) for done in again.done} == {(False, ("downstream",))}
 
@@ -184,16 +194,18 @@ def test_scores_that_fail_fail_their_cells_at_once(make_study, local, monkeypatc
     experiment = make_study()
     watcher = run(experiment, local)
     assert {done.cell.distribution for done in watcher.done} == {"uniform"}
-    reasons = {failure.reason for state in experiment.look() for failure in state.failures}
-    assert reasons == {"Its scores could not be worked out. YAKE is tired."}
+    reasons = {failure.reason for state in experiment.find_states() for failure in state.failures}
+    assert reasons == {"Its scores could not be computed. YAKE is tired."}
 
 
 @pytest.mark.parametrize("damage", ["junk", "another's", "removed"])
-def test_damaged_texts_are_made_anew(make_study, local, damage):
+def test_damaged_texts_are_made_again(make_study, local, damage):
     experiment = make_study()
     run(experiment, local)
     before = read_results(experiment.store.folder)
-    first, second = (experiment.store.folder / "texts" / f"{state.cell.id}.parquet" for state in experiment.look()[:2])
+    first, second = (
+        experiment.store.folder / "texts" / f"{state.cell.id}.parquet" for state in experiment.find_states()[:2]
+    )
     if damage == "removed":
         first.unlink()
     else:
@@ -205,23 +217,23 @@ def test_damaged_texts_are_made_anew(make_study, local, damage):
     assert read_results(experiment.store.folder) == before
 
 
-def test_a_file_may_be_mended_until_texts_were_made(make_study, local, tmp_path):
+def test_a_file_may_change_until_texts_were_made(make_study, local, tmp_path):
     experiment = make_study()
     with experiment.store.locked():
-        experiment.plan(local)  # as a dry run does
+        experiment.plan(local)
     file = tmp_path / "reviews.jsonl"
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     file.write_text("".join(lines[:30]), encoding="utf-8")
     run(make_study(), local)
-    assert make_study().runner.prepared("reviews").description.texts == 24
+    assert make_study().runner.study_dataset("reviews").info.texts == 24
     file.write_text("".join(lines), encoding="utf-8")
     with pytest.raises(StudyError, match="has changed since this study began"):
         run(make_study(), local)
 
 
-def test_who_only_looks_makes_nothing(make_study, tmp_path):
+def test_finding_states_writes_nothing(make_study, tmp_path):
     experiment = make_study(tmp_path / "nowhere", metrics={"similarity": {"models": ["not-there"]}})
-    assert experiment.look() == []
+    assert experiment.find_states() == []
     assert not experiment.store.folder.exists()
 
 
@@ -243,36 +255,36 @@ class Losing(LocalExecutor):
 
 
 @pytest.mark.parametrize(("after", "what"), [(None, "obfuscation"), (("downstream",), "clear_text")])
-def test_a_cell_that_kills_its_workers_is_kept_and_the_rest_goes_on(make_study, local, after, what):
+def test_a_cell_that_kills_its_workers_is_stored_and_the_others_continue(make_study, local, after, what):
     experiment = make_study()
     run(experiment, Losing("low / words / yake / madlib / paper", after))
-    (failed,) = [state for state in experiment.look() if not state.finished]
+    (failed,) = [state for state in experiment.find_states() if not state.finished]
     assert [(failure.what, failure.reason) for failure in failed.failures] == [(what, WORKER_DIED)]
     assert set(failed.values) == set(after or ())
     run(make_study(), local, retry_failed=True)
-    assert all(state.finished for state in make_study().look())
+    assert all(state.finished for state in make_study().find_states())
 
 
 def test_scores_that_kill_their_workers_fail_their_cells(make_study):
     experiment = make_study()
     run(experiment, Losing("distribution='yake'"))
-    reasons = {state.cell.distribution: [f.reason for f in state.failures] for state in experiment.look()}
-    assert reasons == {"uniform": [], "yake": [f"Its scores could not be worked out. {WORKER_DIED}"]}
+    reasons = {state.cell.distribution: [f.reason for f in state.failures] for state in experiment.find_states()}
+    assert reasons == {"uniform": [], "yake": [f"Its scores could not be computed. {WORKER_DIED}"]}
 
 
 def test_a_data_set_without_an_attribute_has_no_attackers(make_study, local, tmp_path):
     sources = {"plain": {"path": "reviews.jsonl"}, "full": {"path": "reviews.jsonl", "attribute": "author"}}
     experiment = make_study(datasets=sources, metrics={"attribute": {}, "clear_text": {}})
     run(experiment, local)
-    assert {tuple(sorted(s.values)) for s in experiment.look() if s.cell.dataset == "plain"} == {("clear_text",)}
-    assert all(state.finished for state in experiment.look())
+    assert {tuple(sorted(s.values)) for s in experiment.find_states() if s.cell.dataset == "plain"} == {("clear_text",)}
+    assert all(state.finished for state in experiment.find_states())
 
 
-def test_bad_data_is_said_before_anything_is_run(make_study, local, tmp_path):
+def test_bad_data_is_reported_before_anything_is_run(make_study, local, tmp_path):
     bad = {"reviews": {"path": "reviews.jsonl", "label": "sentiment"}}
-    with pytest.raises(ColumnError, match="no column 'sentiment'"):
+    with pytest.raises(ColumnError, match="no column 'sentiment'.*Fix 'datasets.reviews.label'"):
         make_study(datasets=bad).run(local)
-    with pytest.raises(InputError, match="'reviews' is not there"):
+    with pytest.raises(InputError, match="'reviews' was not found"):
         make_study(datasets={"reviews": {"path": "nowhere.csv"}}).run(local)
     alone = {"reviews": {"path": "reviews.jsonl", "label": "language"}}
     with pytest.raises(InputError, match="'reviews': All texts have the same label"):
@@ -300,7 +312,7 @@ def wait_for(folder: Path, cells: int, process: subprocess.Popen) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", ["local", "processes"])
-def test_killed_three_times_it_ends_as_if_it_had_not_been(make_study, local, tmp_path, executor):
+def test_a_run_that_is_killed_three_times_has_the_same_results(make_study, local, tmp_path, executor):
     whole = make_study(tmp_path / "whole", metrics={"downstream": {}, "attribute": {}, "clear_text": {}})
     run(whole, local)
     folder = tmp_path / "killed"
@@ -315,3 +327,82 @@ def test_killed_three_times_it_ends_as_if_it_had_not_been(make_study, local, tmp
     subprocess.run(command, check=True, capture_output=True)
     assert read_results(folder) == read_results(whole.store.folder)
     assert len(json.dumps(read_results(folder))) > 1000
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """The time and the content of every file, and the names of all folders."""
+    files = {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
+    return files | {str(path): (path.stat().st_mtime_ns, b"") for path in folder.rglob("*") if path.is_dir()}
+
+
+def test_a_preview_plans_without_a_change_to_the_folder(make_study, local, tmp_path):
+    before = snapshot(tmp_path)
+    with make_study(tmp_path / "new").preview() as preview:
+        assert len(preview.plan(local).cells) == 8
+    assert set(snapshot(tmp_path)) - set(before) == {str(tmp_path / "study.yaml")}
+    run(make_study(levels={"high": 1}), local)
+    experiment = make_study()
+    before = snapshot(tmp_path)
+    with experiment.preview() as preview:
+        plan = preview.plan(local)
+        assert (len(plan.states), len(plan.cells)) == (8, 4)
+        cache = preview.store.datasets
+    assert snapshot(tmp_path) == before
+    assert not cache.exists()
+
+
+def test_a_preview_finds_a_data_set_whose_file_is_gone(make_study, local, tmp_path):
+    run(make_study(), local)
+    (tmp_path / "reviews.jsonl").unlink()
+    with make_study().preview() as preview:
+        preview.check()
+        assert all(state.finished for state in preview.plan(local).states)
+
+
+def test_a_preview_of_a_changed_file_keeps_the_stored_data_set(make_study, local, tmp_path):
+    experiment = make_study()
+    with experiment.store.locked():
+        experiment.read_datasets()
+    before = snapshot(experiment.store.folder)
+    file = tmp_path / "reviews.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:30]), encoding="utf-8")
+    with make_study().preview() as preview:
+        preview.plan(local)
+        assert preview.runner.study_dataset("reviews").info.texts == 24
+    assert snapshot(experiment.store.folder) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"metrics": {"perplexity": {"model": "no-model"}}}, ResourceError),
+        ({"distributions": {"attention": {"model": "no-model"}}}, ResourceError),
+        ({"datasets": {"reviews": {"path": "nowhere.csv"}}}, InputError),
+        ({"bundle": "nowhere"}, UnknownNameError),
+    ],
+)
+def test_a_study_that_cannot_run_is_refused_before_anything_is_written(make_study, local, tmp_path, changes, error):
+    experiment = make_study(**changes)
+    with pytest.raises(error):
+        experiment.check()
+    with pytest.raises(error):
+        experiment.run(local)
+    assert not experiment.store.folder.exists()
+
+
+def test_the_options_of_a_decomposition_change_its_cells(make_study, local, tmp_path, monkeypatch):
+    monkeypatch.setattr(Words, "options", (Option("size", int, 1, "Number of words.", least=1),))
+    first = run(make_study(distributions=["uniform"]), local)
+    again = run(make_study(distributions=["uniform"], decompositions={"words": {"size": 1}}), local)
+    other = run(make_study(distributions=["uniform"], decompositions={"words": {"size": 2}}), local)
+    assert (len(first.done), len(again.done), len(other.done)) == (4, 0, 4)
+    terms = make_study(distributions=["uniform"], decompositions={"words": {"size": 2}}).find_states()[0].texts
+    assert terms.certificate.terms.decomposition["options"] == {"size": 2}
+
+
+def test_the_options_of_a_mechanism_change_its_cells(make_study, local, monkeypatch):
+    monkeypatch.setattr(Madlib, "options", (Option("tries", int, 1, "Number of tries.", least=1),))
+    first = run(make_study(distributions=["uniform"]), local)
+    changed = make_study(distributions=["uniform"], mechanisms={"madlib": {"tries": 3}})
+    assert len(run(changed, local).done) == len(first.done) == 4
+    assert changed.find_states()[0].texts.certificate.terms.mechanism["options"] == {"tries": 3}

@@ -1,4 +1,4 @@
-"""Cells: pure data with an id that stays the same."""
+"""Cells: pure data with a stable id."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ CELL = Cell(
 )
 
 
-def test_an_id_stays_the_same():
+def test_an_id_is_stable():
     assert CELL.id == "41ab7beb0dac09c5"
     assert CELL.id == read_cell(asdict(CELL)).id
 
 
-def test_an_id_depends_on_what_determines_the_texts_and_on_nothing_else():
+def test_an_id_depends_on_exactly_what_determines_the_texts():
     assert replace(CELL, level="strong").id == CELL.id
     for name, value in asdict(CELL).items():
         if name != "level":
@@ -35,7 +35,7 @@ def test_no_two_cells_share_their_noise():
 def test_a_grid_has_every_combination_once(make_study):
     experiment = make_study(levels={"high": 0.1, "medium": 1, "low": 5})
     with experiment.store.locked():
-        datasets = experiment.prepare()
+        datasets = experiment.read_datasets()
     cells = expand(experiment.study, datasets, experiment.runner.environment)
     assert len(cells) == experiment.study.size == 12
     assert len({cell.id for cell in cells}) == 12
@@ -45,4 +45,11 @@ def test_a_grid_has_every_combination_once(make_study):
 
 
 def test_a_data_set_that_was_not_read_has_no_cells(values):
-    assert expand(Study.model_validate(values), {}, Environment("", {})) == []
+    assert expand(Study.model_validate(values), {}, Environment("", {}, {}, {})) == []
+
+
+def test_a_mechanism_is_described_only_if_it_has_options():
+    plain = Environment("", {"pos": "p"}, {"uniform": "u"}, {})
+    assert plain.describe("pos", "uniform", "madlib") == ("p", "u")
+    with_options = Environment("", {"pos": "p"}, {"uniform": "u"}, {"madlib": "m"})
+    assert with_options.describe("pos", "uniform", "madlib") == ("p", "u", "m")

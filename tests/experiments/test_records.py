@@ -1,4 +1,4 @@
-"""Results: tidy, with where they come from, and as the analysis wants them."""
+"""Results: tidy, with their provenance, and in the form that the analysis reads."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from textveil.errors import InputError
 from textveil.evaluation import METRICS
 from textveil.experiments.records import COLUMNS, build_records, gather_results
 from textveil.experiments.tables import read_table
+from textveil.privacy.outcomes import Outcome
 
 
 def test_the_analysis_knows_every_column():
@@ -34,14 +35,16 @@ def test_a_row_for_every_value(finished):
     assert rows["utility_f1"]["value"] == states[0].values["downstream"].measurement.values["f1"]
     assert rows["utility_f1"]["std"] == states[0].values["downstream"].measurement.values["f1_std"]
     assert rows["utility_f1"]["measured_by"] == experiment.runner.metrics["downstream"].description
-    assert rows["words_perturbed"]["value"] == states[0].texts.certificate["words"]["perturbed"] > 0
+    assert rows["words_perturbed"]["value"] == states[0].texts.certificate.tally.words[Outcome.PERTURBED] > 0
     found = rows["static_f1"]
     assert (found["level"], found["epsilon_per_word"], found["profile"], found["seed"]) == ("high", 1.0, "strict", 5)
     assert (found["study_sha256"], found["bundle_sha256"]) == (experiment.file.sha256, experiment.runner.bundle.hash)
     assert "scikit-learn" in found["versions"]
+    methods = [found[f"{axis}_method"] for axis in ("decomposition", "distribution", "mechanism")]
+    assert methods == ["words", "uniform", "madlib"]
 
 
-def test_csv_and_parquet_say_the_same_and_the_analysis_reads_them(finished):
+def test_csv_and_parquet_agree_and_the_analysis_reads_them(finished):
     experiment, states = finished
     table = read_table(experiment.store.folder / "results.parquet")
     with (experiment.store.folder / "results.csv").open(newline="") as lines:
@@ -54,7 +57,7 @@ def test_csv_and_parquet_say_the_same_and_the_analysis_reads_them(finished):
         assert results.counts_words
 
 
-def test_an_unfinished_study_is_compared_as_far_as_it_is(finished, make_study):
+def test_finished_levels_of_an_unfinished_study_are_compared(finished, make_study):
     experiment, states = finished
     results, without = gather_results(experiment.file, states[1:], "static_f1")
     assert [group.level for group in results.left_out] == ["high"]
@@ -63,7 +66,7 @@ def test_an_unfinished_study_is_compared_as_far_as_it_is(finished, make_study):
         gather_results(experiment.file, [], "static_f1")
 
 
-def test_a_metric_that_is_not_there_yet_stops_no_report(finished):
+def test_a_missing_metric_does_not_prevent_a_report(finished):
     experiment, states = finished
     lacking = [replace(state, missing=("perplexity",)) for state in states]
     results, without = gather_results(experiment.file, lacking, "static_f1")

@@ -21,9 +21,10 @@ def test_a_report_says_what_was_run(make_study, local, tmp_path):
     for said in (
         experiment.file.sha256[:16],
         experiment.runner.metrics["downstream"].description,
-        f"{experiment.runner.metrics['inversion'].description}, sample 50",
+        experiment.runner.metrics["inversion"].description,
+        "sample 50",
         "38 of reviews.jsonl",
-        "other for every",
+        "seed 5, different for every cell",
     ):
         assert said in page
     assert "gamma" not in page  # no text
@@ -42,16 +43,16 @@ def test_an_unfinished_study_is_reported_with_what_is_missing(make_study, local)
     assert written.left_out[0] in (written.folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_data_set_that_was_not_begun_is_not_said_to_lack_anything(make_study, local, values):
+def test_a_data_set_without_cells_is_not_reported_as_lacking_the_response(make_study, local, values):
     make_study(levels=LEVELS).run(local)
     reviews = values["datasets"]["reviews"]
     experiment = make_study(levels=LEVELS, datasets={"reviews": reviews, "later": {**reviews, "first_words": 5}})
     with experiment.store.locked():
-        experiment.prepare()
+        experiment.read_datasets()
     written = report_study(experiment, response="utility_f1")
     assert written.left_out == ("12 of 24 cells are not finished, 0 of them failed",)
     page = (written.folder / "report.html").read_text(encoding="utf-8")
-    assert "first_words 5); left out: 10 (no label (stars))" in page
+    assert "first_words 5); dropped: 10 (no label (stars))" in page
 
 
 def test_without_results_there_is_no_report(make_study):

@@ -1,4 +1,4 @@
-"""How far a study is."""
+"""The state of a study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.experiments.test_grid import CELL
 from textveil.experiments.status import CellState, Counts
 from textveil.experiments.store import CellTexts, Failure
 
-TEXTS = CellTexts({}, "", 2.0)
+TEXTS = CellTexts(None, "", 2.0)
 NEW = CellState(CELL, None, {}, ("downstream",), ())
 FINISHED = CellState(CELL, TEXTS, {}, (), ())
 UNMEASURED = CellState(CELL, TEXTS, {}, ("downstream",), ())
@@ -14,14 +14,14 @@ FAILED = CellState(CELL, None, {}, ("downstream",), (Failure("obfuscation", "No.
 UNMEASURABLE = CellState(CELL, TEXTS, {}, (), (Failure("downstream", "No."),))
 
 
-def test_what_is_to_do():
+def test_work_that_is_left():
     states = (NEW, FINISHED, UNMEASURED, FAILED, UNMEASURABLE)
     assert [state.finished for state in states] == [False, True, False, False, False]
     assert [state.lacks_texts for state in states] == [True, False, False, False, False]
     assert [state.to_do for state in states] == [True, False, True, False, False]
 
 
-def test_what_is_to_do_again():
+def test_failures_that_are_retried():
     assert (FAILED.retried().lacks_texts, FAILED.retried().missing) == (True, ("downstream",))
     assert (UNMEASURABLE.retried().lacks_texts, UNMEASURABLE.retried().missing) == (False, ("downstream",))
     assert FINISHED.retried().finished
@@ -32,4 +32,4 @@ def test_cells_are_counted_once():
 
 
 def test_a_data_set_that_was_never_read_has_no_cells(make_study):
-    assert make_study().look() == []
+    assert make_study().find_states() == []

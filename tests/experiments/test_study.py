@@ -1,4 +1,4 @@
-"""Study files: what they may say, and what is said of those that may not."""
+"""Study files: valid content, and the errors for invalid content."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ def write(path: Path, values) -> Path:
     return path
 
 
-def test_what_is_left_out_has_its_default(tmp_path, values):
+def test_a_missing_key_has_its_default(tmp_path, values):
     del values["seed"], values["profiles"], values["seeds"]
     study = load_study(write(tmp_path / "study.yaml", values)).study
-    assert (study.seed, study.profiles, study.mechanisms, study.seeds) == (None, ("strict",), ("madlib",), (42, 43, 44))
+    assert (study.seed, study.profiles, study.mechanisms, study.seeds) == (
+        None,
+        ("strict",),
+        {"madlib": {}},
+        (42, 43, 44),
+    )
     assert study.size == 4
-    assert study.datasets["reviews"].path == tmp_path / "reviews.jsonl"  # beside the study, not where one stands
+    assert study.datasets["reviews"].path == tmp_path / "reviews.jsonl"  # beside the study
 
 
 def test_aliases_are_resolved_and_a_list_is_a_mapping_to_no_options(tmp_path, values):
@@ -29,7 +34,7 @@ def test_aliases_are_resolved_and_a_list_is_a_mapping_to_no_options(tmp_path, va
     values |= {"decompositions": ["words", "t_score"]}
     study = load_study(write(tmp_path / "study.yaml", values)).study
     assert study.distributions == {"uniform": {}, "ic": {}}
-    assert study.decompositions == ("words", "tscore")
+    assert study.decompositions == {"words": {}, "tscore": {}}
     assert study.metrics == {"downstream": {}, "clear_text": {}}
     assert study.choose_options("downstream") == {"seeds": [42]}
 
@@ -42,6 +47,15 @@ def test_models_in_folders_are_found_beside_the_study(tmp_path, values):
     assert study.distributions["keybert"]["model"] == "all-minilm-l6-v2"
 
 
+def test_decompositions_and_mechanisms_take_options(tmp_path, values):
+    values |= {"decompositions": {"pos": {"tagger": "nltk"}, "words": None}, "mechanisms": {"madlib": {}}}
+    study = load_study(write(tmp_path / "study.yaml", values)).study
+    assert study.decompositions == {"pos": {"tagger": "nltk"}, "words": {}}
+    assert study.mechanisms == {"madlib": {}}
+    assert study.size == 16
+    assert type(study).model_validate_json(study.model_dump_json()) == study  # as a worker receives it
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -51,72 +65,85 @@ def test_models_in_folders_are_found_beside_the_study(tmp_path, values):
         ),
         ({"datasets": {"r": {"path": "a", "lable": "x"}}}, "datasets.r: There is no key 'lable'. Did you mean 'label'"),
         ({"datasets": {"r": {"path": "a", "label": {"colum": "x"}}}}, "datasets.r.label: .*Did you mean 'column'"),
-        ({"datasets": {"../r": {"path": "a"}}}, r"datasets\.\.\./r: A name has only letters"),
-        ({"datasets": {"r": "a.csv"}}, r"datasets\.r: This should have keys of its own"),
-        ({"datasets": {"r": {"path": 5}}}, r"datasets\.r\.path: This should be a path"),
+        ({"datasets": {"../r": {"path": "a"}}}, r"datasets\.\.\./r: A name may contain only letters"),
+        ({"datasets": {"r": "a.csv"}}, r"datasets\.r: This must be a mapping"),
+        ({"datasets": {"r": {"path": 5}}}, r"datasets\.r\.path: This must be a path"),
         ({"datasets": {"r": {}}}, r"datasets\.r\.path: This key is missing"),
-        ({"decompositions": "words"}, "decompositions: This should be a list. Write it as"),
-        ({"levels": [1, 2]}, "levels: This should have keys of its own"),
-        ({"levels": {False: 1}}, "levels.*: This should be a word. Put it in quotes"),
-        ({"levels": {"high": "much"}}, "levels.high: This should be a number"),
+        ({"decompositions": "words"}, "decompositions: This must be a list of names, or a mapping"),
+        ({"levels": [1, 2]}, "levels: This must be a mapping"),
+        ({"levels": {False: 1}}, "levels.*: This must be text. Put it in quotes"),
+        ({"levels": {"high": "much"}}, "levels.high: This must be a number"),
         ({"metrics": {"attribute": {"classifier": ["linear"]}}}, "There is no classifier"),
-        ({"seeds": [42, 42]}, "seeds: '42' is there twice"),
-        ({"datasets": {}}, "datasets: This is empty. Name at least one"),
+        ({"seeds": [42, 42]}, "seeds: '42' is repeated"),
+        ({"datasets": {}}, "datasets: This is empty. Add at least one"),
         ({"datasets": {"r": {"path": "a", "sample": 0}}}, "datasets.r.sample.size: This must be at least 1"),
         (
             {"datasets": {"r": {"path": "a", "label": {"column": "x", "map": {1: "a", 1.5: "b", "1.0": "c"}}}}},
             "same number",
         ),
         *(
-            ({"datasets": {"r": {"path": "a", "label": {"column": "x", "map": wrong}}}}, "a word or a number each")
+            ({"datasets": {"r": {"path": "a", "label": {"column": "x", "map": wrong}}}}, "must be a word or a number")
             for wrong in ({4: None}, {4: ["a"]}, {None: "a"})
         ),
         (
             {"datasets": {"r": {"path": "a", "label": {"column": "x", "map": [1]}}}},
-            "datasets.r.label.map: This should have keys of its own",
+            "datasets.r.label.map: This must be a mapping",
         ),
         ({"decompositions": ["wrods"]}, "decompositions: There is no decomposition 'wrods'. Did you mean 'words'"),
-        ({"decompositions": ["words", "words"]}, "decompositions: 'words' is there twice"),
-        ({"distributions": ["uniform", "baseline"]}, "distributions: 'uniform' is there twice"),
-        ({"distributions": {"uniform": {"model": "x"}}}, "distributions: There is no option of uniform 'model'"),
+        ({"decompositions": ["words", "words"]}, "decompositions: 'words' is repeated"),
+        ({"distributions": ["uniform", "baseline"]}, "distributions: 'uniform' is repeated"),
+        (
+            {"distributions": {"uniform": {"model": "x"}}},
+            "distributions: The distribution 'uniform' has no options",
+        ),
         ({"distributions": {"gradients": {"step": 3}}}, "Did you mean 'steps'"),
+        ({"distributions": {"gradients": {"steps": 0}}}, "`steps` of gradients must be a whole number of at least 1"),
+        ({"decompositions": {"pos": {"tagger": "nlkt"}}}, "no `tagger` of pos 'nlkt'. Did you mean 'nltk'"),
+        ({"decompositions": {"words": {"tagger": "nltk"}}}, "The decomposition 'words' has no options"),
+        ({"mechanisms": {"madlib": {"scale": 2}}}, "mechanisms: The mechanism 'madlib' has no options"),
         ({"mechanisms": ["laplace"]}, "mechanisms: There is no mechanism 'laplace'"),
         ({"profiles": ["papr"]}, "profiles: There is no profile 'papr'. Did you mean 'paper'"),
         ({"metrics": {"similarty": {}}}, "metrics: There is no metric 'similarty'. Did you mean 'similarity'"),
-        ({"metrics": {"perplexity": {"samples": 5}}}, "option of perplexity 'samples'. Did you mean 'sample'"),
+        (
+            {"metrics": {"perplexity": {"samples": 5}}},
+            "metric 'perplexity' 'samples'. Did you mean 'sample'",
+        ),
         ({"metrics": {"attribute": {"classifier": "lineal"}}}, "no classifier 'lineal'. Did you mean 'linear'"),
-        ({"metrics": {"attribute": {"classifier_options": {"model": "x"}}}}, "no option of linear 'model'"),
-        ({"metrics": {"trade_off": {}}}, "worked out from identifiers, attribute, downstream, similarity"),
+        (
+            {"metrics": {"attribute": {"classifier_options": {"model": "x"}}}},
+            "classifier 'linear' has no options",
+        ),
+        ({"metrics": {"trade_off": {}}}, "computed from identifiers, attribute, downstream, similarity"),
         ({"levels": {"high": 0}}, "levels.high: .*greater than 0"),
         ({"levels": {"high": 1, "low": 1.0}}, "Two levels have the same epsilon"),
         ({"levels": {"high": float("nan")}}, "levels.high: "),
         ({"profiles": ["proven"]}, "'proven' allows only methods .* not yake"),
-        ({"profiles": ["paper"], "stopwords": "perturb"}, "'paper' allows stopwords=keep"),
+        ({"profiles": ["paper"], "stopwords": "perturb"}, "'paper' needs `stopwords` to be 'keep'"),
         ({"seed": -1}, "seed: "),
         ({"seeds": []}, "seeds: "),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_place(tmp_path, values, change, said):
+def test_an_invalid_value_is_refused_with_its_place(tmp_path, values, change, said):
     with pytest.raises(StudyError, match=said):
         load_study(write(tmp_path / "study.yaml", {**values, **change}))
 
 
-def test_files_that_are_no_study(tmp_path):
+def test_files_that_are_not_a_study(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         load_study(tmp_path / "none.yaml")
     with pytest.raises(StudyError, match="line 1, column 12: this is not YAML"):
         load_study(write(tmp_path / "a.yaml", "name: [a: b: c"))
-    with pytest.raises(StudyError, match="line 2, column 1: the key 'name' is there twice"):
+    with pytest.raises(StudyError, match="line 2, column 1: the key 'name' is repeated"):
         load_study(write(tmp_path / "b.yaml", "name: a\nname: b\n"))
-    with pytest.raises(StudyError, match="should have keys"):
+    with pytest.raises(StudyError, match="a study has keys"):
         load_study(write(tmp_path / "c.yaml", "- a\n- b\n"))
     with pytest.raises(StudyError, match="is not YAML"):
         load_study(write(tmp_path / "d.yaml", "a: \x00"))
-    with pytest.raises(StudyError, match="this is not YAML"):  # nothing is made of a tag
+    with pytest.raises(StudyError, match="this is not YAML"):  # a tag builds no object
         load_study(write(tmp_path / "e.yaml", "name: !!python/object/apply:os.getcwd []"))
 
 
-def test_numbers_are_compared_by_what_they_are():
+def test_equal_numbers_are_the_same_value():
     target = Target(column="stars", map={1: "bad", 2.5: "so", "x": "other", "True": 7})
     assert target.classify(["1", "1.0", "2.5", "x", "true", "3", None]) == [
         "bad",
@@ -129,3 +156,21 @@ def test_numbers_are_compared_by_what_they_are():
     ]
     assert Target(column="stars").classify(["1", None]) == ["1", None]
     assert [write_value(value) for value in ("5.00", 5, "05", "nan", "inf", "a")] == ["5", "5", "5", "nan", "inf", "a"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": {"perplexity": {"token": 3}}}, "Did you mean 'tokens'"),
+        ({"distributions": {"gradients": {"step": 3}}}, "Did you mean 'steps'"),
+        ({"distributions": {"gradients": {"steps": "many"}}}, "must be a whole number"),
+        ({"metrics": {"downstream": {"classifier": "linear", "classifier_options": {"model": "x"}}}}, "has no options"),
+    ],
+)
+def test_options_are_checked_by_what_methods_declare(tmp_path, change, message):
+    values = {"datasets": {"r": {"path": "a.csv"}}, "levels": {"low": 1}, "decompositions": ["words"]}
+    study = {**values, "distributions": ["uniform"], "metrics": {"clear_text": {}}, **change}
+    path = tmp_path / "study.yaml"
+    path.write_text(yaml.safe_dump(study))
+    with pytest.raises(StudyError, match=message):
+        load_study(path)

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from textveil.errors import ResourceError
 from textveil.language.text import Document
-from textveil.models.encoders import Encoder, ReadText, TokenisedText, Window, split_windows
+from textveil.models.encoders import Encoder, ReadText, TokenizedText, Window, split_windows
 from textveil.models.files import ModelFiles
 
 
 @given(st.integers(0, 3000), st.integers(4, 600))
 def test_windows_cover_a_text(length, capacity):
-    windows = split_windows(3, TokenisedText([7] * length, np.zeros((length, 2))), capacity)
+    windows = split_windows(3, TokenizedText([7] * length, np.zeros((length, 2))), capacity)
     assert all(window.text == 3 for window in windows)
     assert [window.first for window in windows] == [0, *(window.last for window in windows[:-1])]
     assert windows[-1].last == length
@@ -32,7 +32,7 @@ def read(text, scores, offsets):
     return ReadText(np.array(offsets).reshape(-1, 2), [(window, row)], 1).score_words(Document.parse(text))
 
 
-def test_tokens_are_summed_onto_words_by_hand():
+def test_scores_of_tokens_are_summed_by_word():
     # naïve | na|ive ,   café_42 | cafe|_|42   naïve
     offsets = [(0, 2), (2, 5), (5, 6), (7, 11), (11, 12), (12, 14), (15, 20)]
     assert read("naïve, café_42 naïve", [1, 2, 50, 4, 8, 16, 32], offsets) == [3, 28, 32]
@@ -45,8 +45,8 @@ def test_a_token_may_begin_before_its_word_or_have_none():
     assert read("a", [], []) == [None]
 
 
-def test_what_windows_see_is_put_together():
-    windows = split_windows(0, TokenisedText([7] * 10, np.zeros((10, 2))), 8)
+def test_the_results_of_windows_are_combined():
+    windows = split_windows(0, TokenizedText([7] * 10, np.zeros((10, 2))), 8)
     rows = [np.arange(10.0), 100 + np.arange(10.0)]  # with a special token before and behind
     offsets = np.array([(2 * i, 2 * i + 1) for i in range(10)])
     text = ReadText(offsets, list(zip(windows, rows, strict=True)), 1)
@@ -61,11 +61,11 @@ def load(folder, **options):
 
 
 def test_a_folder_without_an_encoder(tmp_path):
-    with pytest.raises(ResourceError, match="no encoder that can be read"):
+    with pytest.raises(ResourceError, match="no readable encoder"):
         load(tmp_path)
 
 
-def test_weights_that_are_a_pickle_are_not_read(make_encoder):
+def test_pickled_weights_are_refused(make_encoder):
     import torch
 
     folder = make_encoder()
@@ -78,7 +78,7 @@ def test_weights_that_are_a_pickle_are_not_read(make_encoder):
 def test_damaged_weights(make_encoder):
     folder = make_encoder()
     (folder / "model.safetensors").write_bytes(b"not weights")
-    with pytest.raises(ResourceError, match="no encoder that can be read"):
+    with pytest.raises(ResourceError, match="no readable encoder"):
         load(folder)
 
 
@@ -89,15 +89,15 @@ def test_a_tokenizer_that_is_not_fast(make_encoder):
         load(make_encoder(tokenizer=transformers.CanineTokenizer()))
 
 
-@pytest.mark.parametrize(("family", "trouble"), [("T5", "it has a decoder"), ("GPT2", "do not see those that come")])
+@pytest.mark.parametrize(("family", "trouble"), [("T5", "it has a decoder"), ("GPT2", "do not see later tokens")])
 def test_a_model_that_is_not_bert_like(make_encoder, family, trouble):
     with pytest.raises(ResourceError, match=f"is not BERT-like: .*{trouble}"):
         load(make_encoder(family))
 
 
-def test_results_that_are_no_numbers(make_encoder):
+def test_values_that_are_not_finite_are_refused(make_encoder):
     encoder = load(make_encoder())
-    with pytest.raises(ResourceError, match="gives results that are no numbers") as raised:
+    with pytest.raises(ResourceError, match="returns values that are not finite") as raised:
         encoder.read(["a secret"], lambda batch: batch.ids * float("nan"))
     assert "secret" not in str(raised.value)
 
@@ -110,7 +110,7 @@ def test_results_that_are_no_numbers(make_encoder):
         ("Roberta", {"max_position_embeddings": 42, "pad_token_id": 1}, 38),  # its positions start behind padding
     ],
 )
-def test_as_much_as_a_model_has_positions_for_is_read_at_a_time(make_encoder, family, options, capacity):
+def test_a_window_has_as_many_tokens_as_the_model_has_positions(make_encoder, family, options, capacity):
     encoder = load(make_encoder(family, **options))
     assert encoder.capacity == capacity
     sizes = []
@@ -124,7 +124,7 @@ def test_as_much_as_a_model_has_positions_for_is_read_at_a_time(make_encoder, fa
     assert max(sizes) == encoder.capacity + 2
 
 
-def test_the_threads_of_pytorch_are_given_back(make_encoder):
+def test_the_number_of_pytorch_threads_is_restored(make_encoder):
     import torch
 
     threads = torch.get_num_threads()

@@ -8,18 +8,21 @@ from textveil.models.files import ModelFiles, choose_device, reading_model
 
 
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
-def test_a_resource_may_be_named_as_at_hugging_face(name, minilm):
+def test_a_resource_can_have_its_hugging_face_name(name, minilm):
     found = ModelFiles.find(name)
     assert (found.name, found.folder) == ("all-minilm-l6-v2", minilm)
 
 
-def test_the_label_tells_models_apart(minilm, tmp_path):
+def test_the_hash_distinguishes_models(minilm, tmp_path):
     copy = shutil.copytree(minilm, tmp_path / "copy")
     same = ModelFiles.find(copy)
-    assert same.description == f"copy {ModelFiles.find('all-minilm-l6-v2').hash}"
+    sha256 = ModelFiles.find("all-minilm-l6-v2").sha256
+    assert len(sha256) == 64
+    assert same.as_dict() == {"name": "copy", "sha256": sha256}
+    assert same.description == f"copy {sha256[:12]}"
     config = json.loads((copy / "config.json").read_text())
     (copy / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-5}))
-    assert ModelFiles.find(copy).hash != same.hash
+    assert ModelFiles.find(copy).sha256 != same.sha256
 
 
 def test_a_model_in_the_cache_of_hugging_face(minilm, tmp_path, monkeypatch):
@@ -41,21 +44,21 @@ def test_a_resource_that_is_not_installed(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["no-such-encoder", "a/b/c", "../nowhere"])
-def test_what_is_no_model_at_all(name, monkeypatch, tmp_path):
+def test_an_unknown_model(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ResourceError, match="There is no model|is not on this machine"):
         ModelFiles.find(name)
 
 
-def test_an_error_names_what_kind_of_model_was_looked_for(tmp_path):
+def test_an_error_names_the_kind_of_model(tmp_path):
     with (
-        pytest.raises(ResourceError, match="no language model that can be read .ValueError: first line"),
+        pytest.raises(ResourceError, match="no readable language model .ValueError: first line"),
         reading_model(ModelFiles.find(tmp_path), "language model"),
     ):
         raise ValueError("first line\nsecond line")
 
 
-def test_a_device_that_is_not_there():
+def test_an_unknown_device():
     with pytest.raises(ParameterError, match="no device 'nowhere'"):
         choose_device("nowhere")

@@ -17,7 +17,7 @@ CONTENT = {"data.noun": b"tea n 1\n", "tables/ic.dat": b"\x00\x01\x02" * 5000}
 COMPANION = {"LICENSE": b"Do what you like.\n"}
 PREFIX = "tiny_data/files/"
 ENVIRONMENT = dict(os.environ)
-"""Of whoever runs the tests, before it is hidden."""
+"""The environment of the test run, before the fixture hides it."""
 
 
 def digest(content: bytes) -> str:
@@ -64,7 +64,7 @@ def prefixed(content: Mapping[str, bytes], prefix: str = PREFIX) -> dict[str, by
 
 @pytest.fixture(autouse=True)
 def bare_machine(tmp_path, monkeypatch):
-    """Neither the folders nor the variables of whoever runs the tests."""
+    """Hide the folders and variables of the machine."""
     for variable in list(os.environ):
         if variable.startswith(("TEXTVEIL_RESOURCE", "HF_", "HUGGINGFACE_", "NLTK_", "PIP_", "XDG_")):
             monkeypatch.delenv(variable)
@@ -89,7 +89,7 @@ def index(tmp_path, monkeypatch):
 
 @pytest.fixture
 def add_resource(monkeypatch):
-    """Puts a resource ``tiny`` with some sources into the catalogue."""
+    """Puts a resource ``tiny`` with some sources into the catalog."""
 
     def add(*sources: Source, **options) -> Resource:
         options = {
@@ -98,7 +98,7 @@ def add_resource(monkeypatch):
             "size": 15_000,
             **options,
         }
-        resource = Resource(name="tiny", purpose="tests", licence="MIT", sources=sources, **options)
+        resource = Resource(name="tiny", purpose="tests", license="MIT", sources=sources, **options)
         monkeypatch.setitem(RESOURCES, "tiny", resource)
         return resource
 

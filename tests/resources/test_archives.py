@@ -30,7 +30,7 @@ def files_below(folder):
 
 
 @WRITERS
-def test_the_files_and_nothing_else_are_taken(tmp_path, tiny, write):
+def test_only_the_files_of_the_resource_are_extracted(tmp_path, tiny, write):
     others = {
         "../../evil": b"!",
         "/evil": b"!",
@@ -65,7 +65,7 @@ def test_a_link_is_not_followed(tmp_path, tiny):
 
 @WRITERS
 @pytest.mark.parametrize("keep", [0, 0.3, 0.7])
-def test_what_is_cut_off_or_no_archive_at_all(tmp_path, tiny, write, keep):
+def test_a_truncated_or_invalid_archive(tmp_path, tiny, write, keep):
     content = random.Random(1).randbytes(50_000)
     archive = write(tmp_path / "archive", prefixed({"data.noun": content, "tables/ic.dat": content}))
     archive.write_bytes(archive.read_bytes()[: int(keep * archive.stat().st_size)] or b"<html>not found</html>")

@@ -71,7 +71,7 @@ CODE = textwrap.dedent("""
     from textveil.resources import RESOURCES, Resource, install
     from textveil.resources.resource import HubModel
     RESOURCES["tiny"] = Resource(
-        name="tiny", purpose="tests", licence="MIT", size=40_000,
+        name="tiny", purpose="tests", license="MIT", size=40_000,
         files={"config.json": None, "model.safetensors": None}, companions={"1_Pooling/config.json": None, "no": None},
         sources=(HubModel("someone/model", "REVISION"),),
     )
@@ -80,12 +80,12 @@ CODE = textwrap.dedent("""
 
 
 def install_from(hub):
-    """In a process of its own: the library reads its variables when it is imported."""
+    """Runs in another process, since the library reads its variables at import."""
     environment = {**os.environ, "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}", "NO_PROXY": "127.0.0.1"}
     return subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=100)
 
 
-def test_the_files_of_a_model_are_fetched_and_their_hashes_recorded(hub, add_resource):
+def test_the_files_of_a_model_are_downloaded_and_their_hashes_recorded(hub, add_resource):
     result = install_from(hub)
     assert result.stderr == ""
     assert "checking tiny 3 1.0" in result.stdout
@@ -109,7 +109,7 @@ def test_a_model_that_is_not_there(hub, monkeypatch):
     monkeypatch.setattr("tests.resources.test_hub.CODE", CODE.replace("someone/model", "someone/else"))
     result = install_from(hub)
     assert "ResourceError" in result.stderr
-    assert "someone/else of Hugging Face, revision 0123456 cannot be fetched" in result.stderr
+    assert "someone/else on Hugging Face, revision 0123456 cannot be downloaded" in result.stderr
 
 
 def test_without_the_library_the_extra_is_named(add_resource, monkeypatch):

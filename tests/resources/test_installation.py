@@ -14,8 +14,8 @@ from textveil.resources.resource import LocalCopy, WebArchive
 
 
 def test_a_resource_is_copied_checked_and_recorded(tiny):
-    told = []
-    done = install("tiny", progress=lambda *report: told.append(report))
+    reports = []
+    done = install("tiny", progress=lambda *report: reports.append(report))
     assert done.source == str(tiny.sources[0])
     assert done.failures == ()
     assert find("tiny") == done.location.folder == own_folder() / "tiny"
@@ -26,11 +26,11 @@ def test_a_resource_is_copied_checked_and_recorded(tiny):
         path: digest(content) for path, content in {**CONTENT, **COMPANION}.items()
     }
     assert names_in(own_folder()) == ["tiny"]
-    assert told[-1] == ("checking tiny", 3, 1.0)
+    assert reports[-1] == ("checking tiny", 3, 1.0)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-def test_nobody_else_may_write_what_is_installed(tiny):
+def test_others_have_no_write_permission(tiny):
     before = os.umask(0)
     try:
         folder = install("tiny").location.folder
@@ -40,7 +40,7 @@ def test_nobody_else_may_write_what_is_installed(tiny):
         assert stat.S_IMODE(path.stat().st_mode) == (0o755 if path.is_dir() else 0o644), path
 
 
-def test_what_is_there_is_left_alone(tiny):
+def test_a_complete_resource_is_not_replaced_by_default(tiny):
     install("tiny")
     mark = own_folder() / "tiny" / "mark"
     mark.touch()
@@ -50,7 +50,7 @@ def test_what_is_there_is_left_alone(tiny):
     assert not mark.exists()
 
 
-def test_what_is_broken_is_installed_again(tiny):
+def test_an_incomplete_resource_is_installed_again(tiny):
     folder = install("tiny").location.folder
     (folder / "data.noun").unlink()
     assert install("tiny").source is not None
@@ -66,7 +66,7 @@ def test_another_folder(tiny, tmp_path):
     assert find("tiny") == own_folder() / "tiny"
 
 
-def test_the_next_source_is_tried_and_the_reason_is_kept(tiny, add_resource, tmp_path):
+def test_the_next_source_is_tried_and_the_reason_is_reported(tiny, add_resource, tmp_path):
     add_resource(LocalCopy(tmp_path / "nowhere"), *tiny.sources)
     done = install("tiny")
     assert done.failures == (f"'{tmp_path / 'nowhere'}' is not a folder",)
@@ -85,12 +85,12 @@ def test_when_no_source_works_every_reason_is_given(add_resource, tmp_path):
 
 def test_a_wrong_hash_is_refused_and_leaves_nothing(tiny, tmp_path):
     write_files(tmp_path / "source", {"data.noun": b"tea n 2\n"})
-    with pytest.raises(ResourceError, match="'data.noun' has another hash than the pinned one.*TEXTVEIL_RESOURCE_TINY"):
+    with pytest.raises(ResourceError, match="hash of 'data.noun' differs from the pinned one.*TEXTVEIL_RESOURCE_TINY"):
         install("tiny")
     assert names_in(own_folder()) == []
 
 
-def test_a_wrong_hash_does_not_cost_what_was_there(tiny, tmp_path):
+def test_a_wrong_hash_leaves_the_old_installation(tiny, tmp_path):
     install("tiny")
     write_files(tmp_path / "source", {"data.noun": b"tea n 2\n"})
     with pytest.raises(ResourceError):
@@ -99,7 +99,7 @@ def test_a_wrong_hash_does_not_cost_what_was_there(tiny, tmp_path):
     assert names_in(own_folder()) == ["tiny"]
 
 
-def test_which_source(tiny, tmp_path, add_resource):
+def test_the_source_can_be_selected(tiny, tmp_path, add_resource):
     with pytest.raises(UnknownNameError):
         install("tyni")
     add_resource(WebArchive("https://localhost/none.zip", ""))
@@ -108,14 +108,14 @@ def test_which_source(tiny, tmp_path, add_resource):
     assert install("tiny", source=tmp_path / "source").source == str(tmp_path / "source")
 
 
-def test_a_wrong_variable_is_not_papered_over(tiny, tmp_path, monkeypatch):
+def test_a_wrong_variable_prevents_an_installation(tiny, tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTVEIL_RESOURCE_TINY", str(tmp_path / "nowhere"))
     with pytest.raises(ResourceError, match="Correct the variable"):
         install("tiny")
     assert names_in(own_folder()) == []
 
 
-def test_what_a_variable_would_hide_is_not_installed(tiny, tmp_path, monkeypatch):
+def test_a_variable_that_takes_precedence_prevents_a_replacement(tiny, tmp_path, monkeypatch):
     install("tiny")
     monkeypatch.setenv(tiny.variable, str(own_folder() / "tiny"))
     with pytest.raises(ParameterError, match="would not be used. Unset it"):
@@ -123,7 +123,7 @@ def test_what_a_variable_would_hide_is_not_installed(tiny, tmp_path, monkeypatch
     assert install("tiny", replace=True, folder=tmp_path / "other").source is not None
 
 
-def test_a_folder_that_cannot_be_made(tiny, tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_created(tiny, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("TEXTVEIL_RESOURCES", str(tmp_path / "file" / "resources"))
     with pytest.raises(OutputError, match="Check the free space and the permissions"):
@@ -159,7 +159,7 @@ def as_nobody(folder):
             path.chmod(mode)
 
 
-def test_a_disk_without_room(tiny):
+def test_a_full_disk(tiny):
     before = limits.getrlimit(limits.RLIMIT_FSIZE)
     limits.setrlimit(limits.RLIMIT_FSIZE, (8192, before[1]))
     try:
@@ -191,8 +191,8 @@ def install_with_others(barrier, answers):
     answers.put(install("tiny", progress=meet).source)
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the catalogue is changed in memory")
-def test_two_at_a_time(tiny):
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the catalog is changed in memory")
+def test_two_simultaneous_installations(tiny):
     context = multiprocessing.get_context("fork")
     barrier, answers = context.Barrier(2, timeout=20), context.Queue()
     processes = [context.Process(target=install_with_others, args=(barrier, answers)) for _ in range(2)]
@@ -206,7 +206,7 @@ def test_two_at_a_time(tiny):
     assert names_in(own_folder()) == ["tiny"]
 
 
-def test_what_nltks_downloader_left_packed_is_unpacked(add_resource, tmp_path, monkeypatch):
+def test_an_archive_of_nltks_downloader_is_unpacked(add_resource, tmp_path, monkeypatch):
     add_resource(LocalCopy(tmp_path / "nowhere"), nltk_path="corpora/tiny")
     monkeypatch.setenv("NLTK_DATA", str(tmp_path / "nltk"))
     (tmp_path / "nltk/corpora").mkdir(parents=True)
@@ -219,10 +219,10 @@ def test_what_nltks_downloader_left_packed_is_unpacked(add_resource, tmp_path, m
     archive.write_bytes(b"PK no zip")
     with pytest.raises(ResourceError, match=r"tiny\.zip cannot be read as an archive"):
         install("tiny", replace=True)
-    assert find("tiny") == own_folder() / "tiny"  # what was there stays
+    assert find("tiny") == own_folder() / "tiny"  # the existing installation stays
 
 
-def test_a_home_that_is_nobodys_is_no_bug(tiny, monkeypatch, tmp_path):
+def test_an_unknown_home_folder_is_not_a_bug(tiny, monkeypatch, tmp_path):
     monkeypatch.setenv("TEXTVEIL_RESOURCES", "~nobody-of-this-name/resources")
     monkeypatch.chdir(tmp_path)
     assert locate("tiny") is None
@@ -230,7 +230,7 @@ def test_a_home_that_is_nobodys_is_no_bug(tiny, monkeypatch, tmp_path):
         install("tiny", source="~nobody-of-this-name/tiny", folder=tmp_path / "there")
 
 
-def test_a_cache_that_is_closed_to_us_has_nothing(add_resource, monkeypatch, tmp_path):
+def test_a_cache_without_permission_is_skipped(add_resource, monkeypatch, tmp_path):
     add_resource(LocalCopy(tmp_path), hub_names=("owner/tiny",))
     cache = tmp_path / "cache"
     (cache / "models--owner--tiny" / "snapshots").mkdir(parents=True)

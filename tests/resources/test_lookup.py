@@ -12,7 +12,7 @@ def fill(folder, name):
     return write_files(folder, dict.fromkeys(RESOURCES[name].files, b""))
 
 
-def test_a_missing_resource_names_the_command_that_fetches_it():
+def test_a_missing_resource_names_the_command_that_installs_it():
     assert locate("wordnet") is None
     with pytest.raises(ResourceError) as caught:
         find("wordnet")
@@ -31,7 +31,7 @@ def test_the_variable_comes_first(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("exists", [False, True])
-def test_a_wrong_variable_is_an_error_and_not_passed_over(tmp_path, monkeypatch, exists):
+def test_a_wrong_variable_is_an_error(tmp_path, monkeypatch, exists):
     fill(own_folder() / "wordnet", "wordnet")
     if exists:
         (tmp_path / "mine").mkdir()
@@ -78,7 +78,7 @@ def test_the_cache_of_hugging_face(tmp_path, monkeypatch, variable, below):
     assert locate("gpt2").place == "Hugging Face cache"
 
 
-def test_a_snapshot_without_the_weights_is_passed_over_for_one_that_has_them(monkeypatch):
+def test_a_snapshot_without_weights_is_skipped(monkeypatch):
     model = Path.home() / ".cache/huggingface/hub/models--gpt2"
     write_files(model, {"refs/main": b"bbb", "snapshots/bbb/config.json": b"{}"})
     with pytest.raises(ResourceError, match="Hugging Face cache. is broken: it lacks 'model.safetensors' and 1 more"):

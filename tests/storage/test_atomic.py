@@ -36,12 +36,12 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
     assert (tmp_path / "new" / "part").exists()
 
 
-def test_a_folder_that_is_not_there(tmp_path):
+def test_a_missing_folder_is_an_output_error(tmp_path):
     with pytest.raises(OutputError, match="No such file or directory"), writing(tmp_path / "no" / "out"):
         pass
 
 
-def test_a_system_that_takes_no_more(tmp_path):
+def test_a_full_disk_leaves_no_file(tmp_path):
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, old[1]))
     try:

@@ -1,4 +1,4 @@
-"""What results of a study say: tests, means, figures and a report."""
+"""The analysis of a study's results: tests, means, figures and a report."""
 
 from textveil.analysis.cells import Group
 from textveil.analysis.columns import METRIC_COLUMNS, MetricColumn

@@ -1,4 +1,4 @@
-"""Analysis of variance: how much of a response each factor explains."""
+"""Analysis of variance: the effect of each factor on a response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textveil.analysis.results import Results, check_comparable
 from textveil.extras import require
 
 SIGNIFICANCE = 0.05
-"""A p-value below this is called significant."""
+"""The significance level: a p-value below it is significant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,33 +20,33 @@ class Effect:
     """One term of the model."""
 
     factors: tuple[str, ...]
-    """One factor, or two whose interaction this is."""
+    """One factor, or the two factors of an interaction."""
     sum_of_squares: float
     degrees_of_freedom: int
     f_statistic: float
     p_value: float
     partial_eta_squared: float
-    """The term's sum of squares, divided by that and the residual's."""
+    """The sum of squares of the term, divided by the sum of its own and the residual's."""
 
     @property
     def name(self) -> str:
-        """The names of its columns."""
+        """The columns of its factors."""
         return " x ".join(self.factors)
 
     @property
     def title(self) -> str:
-        """How tables call the term."""
+        """The name of the term in tables."""
         return " x ".join(SPELLED.get(factor, factor) for factor in self.factors)
 
     @property
     def significant(self) -> bool:
-        """Whether chance alone would hardly give this."""
+        """Whether the p-value is below the significance level."""
         return self.p_value < SIGNIFICANCE
 
 
 @dataclass(frozen=True, slots=True)
 class Anova:
-    """A table of effects, and what they leave unexplained; no effects where nothing varies that could be tested."""
+    """A table of effects and their residual. Without variation in the response it has no effects."""
 
     response: str
     effects: tuple[Effect, ...]
@@ -55,7 +55,7 @@ class Anova:
 
     @property
     def finds_choice(self) -> bool:
-        """Whether any factor, or an interaction of factors, shows a significant effect; controls do not count."""
+        """Whether any factor or interaction of factors has a significant effect. Controls do not count."""
         return any(effect.significant for effect in self.effects if effect.factors[0] not in CONTROLS)
 
     def __getitem__(self, name: str) -> Effect:
@@ -66,18 +66,18 @@ class Anova:
 
 
 def compare_factors(results: Results, response: MetricColumn, *, factors: Sequence[str] | None = None) -> Anova:
-    """Analysis of variance with all factors that vary, their interactions in pairs, and data set and level as controls.
+    """Analysis of variance of a response: all varying factors, their pairwise interactions, and the controls.
 
-    The sums of squares are of type II; since results are complete, all types agree on the factors. The paper's table
-    has the factors decomposition and distribution.
+    The sums of squares are of type II. Since results are complete, all types give the same values for factors. The
+    table of the paper has the factors decomposition and distribution.
 
     Args:
         results: The cells.
-        response: What is explained.
-        factors: Only these factors; with one of them it is a one-way test, with the same controls.
+        response: The metric to explain.
+        factors: The factors to use; by default all that vary. A single one gives a one-way test with the same controls.
 
     Raises:
-        ParameterError: There is nothing to compare.
+        ParameterError: The results cannot be compared.
     """
     check_comparable(results, response)
     factors = results.varying if factors is None else tuple(factors)
@@ -108,12 +108,12 @@ def _fit(results: Results, response: str, terms: Sequence[str]) -> Any:
 
 
 def compare_alone(results: Results, response: MetricColumn) -> tuple[Effect, ...]:
-    """One-way tests: every factor that varies by itself, with data set and level as controls."""
+    """One-way tests of every varying factor, with data set and level as controls."""
     return tuple(compare_factors(results, response, factors=[factor])[factor] for factor in results.varying)
 
 
 def show_p(p_value: float) -> str:
-    """A p-value as a person reads it.
+    """A p-value, rounded for display.
 
     >>> show_p(0.00033), show_p(0.0021), show_p(0.88)
     ('< 0.001', '0.002', '0.880')

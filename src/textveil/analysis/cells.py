@@ -1,4 +1,4 @@
-"""Rows of a file as cells: under one name each, checked, in one unit, complete."""
+"""Cells from the rows of a file: renamed, checked, converted to one unit, and complete."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from textveil.registry import Registry
 from textveil.tables.base import list_columns
 
 LEVELS = ("high", "medium", "low")
-"""Levels of privacy, from the least budget to the largest, where a study has three and does not name them."""
+"""The names of three unnamed levels of privacy, from the smallest budget to the largest."""
 _REGISTRIES: dict[str, Registry[Any]] = {
     "decomposition": DECOMPOSERS,
     "distribution": DISTRIBUTORS,
     "mechanism": MECHANISMS,
 }
 _SHOWN = 3
-"""How many of many faults an error names."""
+"""The largest number of missing cells that an error lists."""
 
 CellValues: TypeAlias = dict[str, Any]
 """The columns of a cell: names as text, numbers as floats."""
@@ -43,7 +43,7 @@ CellValues: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A data set at one level of privacy: what combinations are compared within."""
+    """A data set at one level of privacy. Combinations are compared within a group."""
 
     dataset: str
     level: str
@@ -57,13 +57,13 @@ class Group:
 def build_cells(
     records: Iterable[Mapping[str, Any]], *, source: str, drop_incomplete: bool
 ) -> tuple[list[CellValues], tuple[Group, ...]]:
-    """Check rows and put them into one form, as ``Results.from_records`` says; what was left out comes second."""
+    """Check and normalize rows, as ``Results.from_records`` describes. Excluded groups are returned second."""
     rows = [_rename(record, source) for record in records]
     if not rows:
         raise InputError(f"{source} has no rows. Run the study first.")
-    place = "row"
+    place = "row"  # the unit that errors count
     if all(name in rows[0] for name in LONG):
-        rows, place = _widen(rows, source), "cell"  # what errors count
+        rows, place = _widen(rows, source), "cell"
     _check_columns(rows[0], source)
     cells = [_read_cell(row, f"{source}, {place} {number}") for number, row in enumerate(rows, start=1)]
     cells = _without_empty(cells, f"{source}, {place}")
@@ -77,7 +77,7 @@ def _rename(record: Mapping[str, Any], source: str) -> CellValues:
     for name, value in record.items():
         column = canonical_column(name)
         if column in renamed:
-            raise ColumnError(f"{source} has two columns for {column!r}, one of them {name!r}. Remove one.")
+            raise ColumnError(f"{source} has two columns for {column!r}, one of them {name!r}. Remove one of them.")
         renamed[column] = value
     return renamed
 
@@ -90,8 +90,8 @@ def _widen(rows: Sequence[Mapping[str, Any]], source: str) -> list[CellValues]:
         cell = cells.setdefault(tuple(key.values()), key)
         metric = canonical_column(str(row.get("metric") or ""))
         if not metric or metric in cell:
-            fault = f"has {metric!r} of this cell once more" if metric else "names no metric"
-            raise InputError(f"{source}, row {number}: it {fault}. Mend the row.")
+            fault = f"repeats {metric!r} of an earlier row for the same cell" if metric else "has no metric"
+            raise InputError(f"{source}, row {number}: the row {fault}. Fix this row.")
         cell[metric] = row.get("value")
         if row.get("std") not in (None, ""):
             cell[f"{metric}{STD}"] = row["std"]
@@ -103,22 +103,22 @@ def _check_columns(row: Mapping[str, Any], source: str) -> None:
     missing = [name for name in REQUIRED if name not in row]
     if missing:
         raise ColumnError(
-            f"{source} has no column {missing[0]!r}. It has: {list_columns(list(row))}. Rename the one that holds it."
+            f"{source} has no column {missing[0]!r}. It has: {list_columns(list(row))}. Rename the matching column."
         )
     if "level" not in row and "epsilon" not in row:
-        raise ColumnError(f"{source} has neither a column 'level' nor 'epsilon'. One of them has to tell the level.")
+        raise ColumnError(f"{source} has neither a column 'level' nor a column 'epsilon'. Add one of them.")
     if not any(name in row for name in METRIC_COLUMNS):
-        raise ColumnError(f"{source} has no column of a metric. Expected one of: {', '.join(METRIC_COLUMNS)}.")
+        raise ColumnError(f"{source} has no column with a metric. Expected one of: {', '.join(METRIC_COLUMNS)}.")
 
 
 def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
-    """The columns that are known, as names and numbers; ``None`` where a number is missing."""
+    """The known columns, as names and numbers; ``None`` for a missing number."""
     cell: CellValues = {}
     for name in CELL:
         if name in row:
             cell[name] = _read_name(row[name], name)
             if not cell[name]:
-                raise InputError(f"{place}: the column {name!r} is empty. Name the {SPELLED.get(name, name)}.")
+                raise InputError(f"{place}: the column {name!r} is empty. Enter the {SPELLED.get(name, name)}.")
     for name in ("epsilon", *METRIC_COLUMNS, *(f"{metric}{STD}" for metric in METRIC_COLUMNS), *WORDS.values()):
         if name in row:
             cell[name] = _read_number(row[name], f"{place}: the column {name!r}")
@@ -130,13 +130,13 @@ def _check_ranges(cell: CellValues, place: str) -> None:
     """Refuse a negative count, and a share that is neither a fraction nor a percentage."""
     for name in WORDS.values():
         if (cell.get(name) or 0) < 0:
-            raise InputError(f"{place}: the column {name!r} is negative. It should count words.")
+            raise InputError(f"{place}: the column {name!r} is negative. It must be a number of words.")
     for name, metric in METRIC_COLUMNS.items():
         for column in (name, f"{name}{STD}") if metric.percent else ():
             if not 0 <= (cell.get(column) or 0) <= 100:
                 raise InputError(
                     f"{place}: the column {column!r} holds {cell[column]:g}, which is neither a fraction nor a "
-                    "percentage. Mend the row, or leave the cell out."
+                    "percentage. Fix this row, or remove the cell."
                 )
 
 
@@ -154,14 +154,14 @@ def _read_number(value: Any, place: str) -> float | None:
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{place} holds no number. Mend the row.") from error
+        raise InputError(f"{place} does not hold a number. Fix this row.") from error
     if not math.isfinite(number):
-        raise InputError(f"{place} holds {number}, which is no result. Mend the row, or leave the cell out.")
+        raise InputError(f"{place} holds {number}, which is not a finite number. Fix this row, or remove the cell.")
     return number
 
 
 def _without_empty(cells: list[CellValues], place: str) -> list[CellValues]:
-    """Without the columns that no row has a value for; a metric that some rows lack is refused."""
+    """Remove the columns that are empty in every row. A metric that only some rows lack is refused."""
     empty = []
     for name in cells[0]:
         lacking = [number for number, cell in enumerate(cells, start=1) if cell[name] is None]
@@ -170,28 +170,28 @@ def _without_empty(cells: list[CellValues], place: str) -> list[CellValues]:
         elif lacking and not name.endswith(STD):
             raise InputError(
                 f"{place} {lacking[0]}: the column {name!r} is empty, here and in {len(lacking) - 1} others. "
-                "Fill it in, leave these cells out, or remove the column."
+                "Fill it in, remove these cells, or remove the column."
             )
     return [{name: value for name, value in cell.items() if name not in empty} for cell in cells]
 
 
 def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
-    """F1 scores and identifiers as fractions, whichever the results have; one unit for all of them.
+    """Convert F1 scores and identifiers to fractions. All of them must be in the same unit.
 
-    Identifiers may all be less than one percent, so that they never pass for fractions beside scores in percent.
+    All identifiers may be below one percent. So their values alone do not show that they are fractions.
     """
     shares = [name for name, metric in METRIC_COLUMNS.items() if metric.percent and name in cells[0]]
     percent = {
         name: number for name in shares for number, cell in reversed([*enumerate(cells, start=1)]) if cell[name] > 1
-    }  # with the first row that tells
+    }  # with the first row that shows it
     fractions = [name for name in shares if name not in percent and name in F1_SCORES]
     if not percent:
         return cells
     if fractions:
         name, number = next(iter(percent.items()))
         raise InputError(
-            f"{place} {number}: the column {name!r} seems to be in percent, and {fractions[0]!r} a fraction. Give both "
-            "in the same unit."
+            f"{place} {number}: the column {name!r} seems to be in percent, but {fractions[0]!r} a fraction. Use one "
+            "unit for both."
         )
     scaled = [f"{name}{end}" for name, metric in METRIC_COLUMNS.items() if metric.percent for end in ("", STD)]
     return [
@@ -201,15 +201,13 @@ def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
 
 
 def _fill_levels(cells: list[CellValues], source: str) -> list[CellValues]:
-    """Every cell with its level: as it is named, or as its epsilon is ranked among those of the data set."""
+    """Add the level to every cell. A missing level follows from the rank of epsilon in the data set."""
     if "level" in cells[0]:
         budgets: dict[tuple[str, str], float | None] = {}
         for cell in cells:
             group = cell["dataset"], cell["level"]
             if budgets.setdefault(group, cell.get("epsilon")) != cell.get("epsilon"):
-                raise InputError(
-                    f"{source}: {group[0]}, level {group[1]}, has more than one epsilon. Name more levels."
-                )
+                raise InputError(f"{source}: {group[0]}, level {group[1]}, has more than one epsilon. Use more levels.")
         return cells
     ranks = {
         dataset: sorted({cell["epsilon"] for cell in cells if cell["dataset"] == dataset})
@@ -234,14 +232,14 @@ def _check_unique(cells: Sequence[Mapping[str, Any]], source: str) -> None:
         name = _describe(cell)
         if name in seen:
             raise InputError(
-                f"{source}: the cell {name} is there more than once, as the {seen[name]}. and the {number}. cell. "
-                "Keep one; repeated runs have to be averaged first."
+                f"{source}: the cell {name} is repeated: numbers {seen[name]} and {number}. Keep one of them. Average "
+                "repeated runs first."
             )
         seen[name] = number
 
 
 def _check_complete(cells: list[CellValues], source: str, *, drop: bool) -> tuple[list[CellValues], tuple[Group, ...]]:
-    """Every group with all combinations of the factors; others are refused, or left out."""
+    """Check that every group has all combinations. Incomplete groups are refused or excluded."""
     factors = [name for name in FACTORS if name in cells[0]]
     wanted = set(product(*(dict.fromkeys(cell[name] for cell in cells) for name in factors)))
     found: dict[tuple[str, str], set[tuple[str, ...]]] = {}
@@ -254,16 +252,18 @@ def _check_complete(cells: list[CellValues], source: str, *, drop: bool) -> tupl
         named = "; ".join(map(_describe, missing[:_SHOWN]))
         more = f"; and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         raise InputError(
-            f"{source} lacks {len(missing)} of {len(wanted) * len(found)} cells: {named}{more}. Run them, or leave out "
-            "every data set and level that lacks one with --drop-incomplete."
+            f"{source} lacks {len(missing)} of {len(wanted) * len(found)} cells: {named}{more}. Run them, or set "
+            "`drop_incomplete=True` to exclude every data set and level that lacks a cell."
         )
     whole = [cell for cell in cells if len(found[cell["dataset"], cell["level"]]) == len(wanted)]
     if not whole:
-        raise InputError(f"{source}: every data set and level lacks cells, so that nothing is left to compare.")
+        raise InputError(
+            f"{source}: every data set and level lacks cells, so nothing is left to compare. Run the missing cells."
+        )
     kept = {(group.dataset, group.level) for group in list_groups(whole)}
     return whole, tuple(group for group in list_groups(cells) if (group.dataset, group.level) not in kept)
 
 
 def list_groups(cells: Iterable[Mapping[str, Any]]) -> tuple[Group, ...]:
-    """Every data set and level among cells, as they come."""
+    """Every data set and level among cells, in order of appearance."""
     return tuple(dict.fromkeys(Group(cell["dataset"], cell["level"], cell.get("epsilon")) for cell in cells))

@@ -1,4 +1,4 @@
-"""Words released in clear: how much of a method's advantage goes with them."""
+"""Words released in clear: their relation to the response and to the advantage of methods."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from textveil.analysis.summaries import COMBINATION, average
 
 @dataclass(frozen=True, slots=True)
 class Advantage:
-    """How much better a method is than the others of its factor, in every setting."""
+    """The advantage of a method over the other methods of its factor, in every setting."""
 
     factor: str
     method: str
     by_setting: Mapping[str, float]
-    """Its mean response minus that of the others; positive is better, whichever way the response goes."""
+    """Its mean response minus that of the others, with the sign chosen so that positive is better."""
     clear_share: Mapping[str, float]
-    """The share of its words that were released in clear, where that is known."""
+    """The share of its words released in clear, if known."""
 
     def lost(self, setting: str, other: str) -> float | None:
-        """The part of the advantage in ``setting`` that is gone in ``other``; ``None`` where it has none to lose."""
+        """The share of the advantage in ``setting`` that is lost in ``other``; ``None`` without an advantage."""
         before = self.by_setting[setting]
         return (before - self.by_setting[other]) / before if before > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class ClearEffect:
-    """How a response goes with the share of words in clear, within data sets and levels."""
+    """The linear relation of a response to the share of words in clear, within data sets and levels."""
 
     slope: float
-    """What one more percent of words in clear goes with."""
+    """The change of the response per percentage point of words in clear."""
     explained: float
-    """The share of the variance within data sets and levels that goes with it."""
+    """The share of the variance within data sets and levels that it explains."""
 
 
 def measure_advantages(settings: Mapping[str, Results], response: MetricColumn) -> tuple[Advantage, ...]:
@@ -58,12 +58,12 @@ def measure_advantages(settings: Mapping[str, Results], response: MetricColumn) 
 
 
 def measure_clear_effect(results: Results, response: MetricColumn) -> ClearEffect | None:
-    """How the response goes with the share of words in clear; ``None`` where that is unknown or does not vary."""
+    """Regress the response on the share of words in clear; ``None`` if the share is unknown or constant."""
     if not results.counts_words:
         return None
     columns = [response.name, CLEAR_SHARE]
-    centred = results.frame[columns] - results.frame.groupby(list(CONTROLS), observed=True)[columns].transform("mean")
-    value, share = centred[response.name].to_numpy(), centred[CLEAR_SHARE].to_numpy()
+    centered = results.frame[columns] - results.frame.groupby(list(CONTROLS), observed=True)[columns].transform("mean")
+    value, share = centered[response.name].to_numpy(), centered[CLEAR_SHARE].to_numpy()
     spread, variance = float(share @ share), float(value @ value)
     if spread < 1e-12 or variance == 0:
         return None

@@ -1,4 +1,4 @@
-"""Figures of findings: drawn with matplotlib, written as SVG and PNG that are the same in every run."""
+"""Figures of findings, drawn with matplotlib and written as reproducible SVG and PNG."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 INK, MUTED, RULE = "#1b1f24", "#66707b", "#dde2e7"
-"""The colours of text, of what stands behind, and of lines; a page replaces them by its own."""
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c7b00", "#7a5195")
-"""For methods, in their order: told apart by people who are colour-blind (after Okabe and Ito)."""
+"""The colors of text, of the background data, and of lines. The page replaces them by its own."""
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c7b00", "#7a5195")
+"""The colors of methods, in order: distinguishable by color-blind people (after Okabe and Ito)."""
 MARKERS = "os^DvPX*"
-"""For methods, in their order, so that colour is not all that tells them apart."""
+"""The markers of methods, in order, so that they differ not only in color."""
 _CHARACTER = 0.08
-"""The width of a character in inches, about."""
-COLOUR_MAP = "YlGnBu"
+"""The approximate width of a character in inches."""
+COLOR_MAP = "YlGnBu"
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 _BACKGROUND = '<rect width="100%" height="100%" fill="white"/>'
 _STYLE = {
@@ -58,7 +58,7 @@ _STYLE = {
 
 
 def draw_all(findings: Findings) -> dict[str, Figure]:
-    """Every figure that the results allow, by the name of its file."""
+    """Every figure that the results allow, by file name."""
     figures = {"heat_map": draw_heat_map(findings)}
     for setting in findings.settings:
         end = setting.file_part
@@ -71,7 +71,7 @@ def draw_all(findings: Findings) -> dict[str, Figure]:
 
 
 def draw_heat_map(findings: Findings) -> Figure:
-    """The mean response of every combination, a panel per setting, all on one scale."""
+    """The mean response of every combination: one panel per setting, all on one scale."""
     response = findings.response
     grids = [average_combinations(setting.results)[response.name].unstack().to_numpy() for setting in findings.settings]
     low, high = min(map(np.min, grids)), max(map(np.max, grids))
@@ -94,9 +94,9 @@ def _fill_heat_map(
 ) -> None:
     low, high = scale
     rows, columns = grid.shape
-    signed = grid if response.better == "higher" else high + low - grid  # the better the darker
+    signed = grid if response.better == "higher" else high + low - grid  # better is darker
     edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
-    axes.pcolormesh(*edges, signed, cmap=COLOUR_MAP, vmin=low, vmax=high, edgecolors="#ffffff", linewidth=1.5)
+    axes.pcolormesh(*edges, signed, cmap=COLOR_MAP, vmin=low, vmax=high, edgecolors="#ffffff", linewidth=1.5)
     best = np.unravel_index(np.argmax(signed), grid.shape)
     for place, value in np.ndenumerate(grid):
         dark = (signed[place] - low) / (high - low or 1) > 0.6
@@ -124,7 +124,7 @@ def _fill_heat_map(
 
 
 def _turn_crowded_names(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Turn the names over the columns where they do not fit beside each other, and make room for them."""
+    """Rotate the names of the columns if they overlap, and enlarge the figure for them."""
     boxes = [[label.get_window_extent() for label in axes.get_xticklabels()] for axes in panels]
     if not any(one.x1 + 2 > other.x0 for row in boxes for one, other in pairwise(row)):
         return
@@ -139,9 +139,9 @@ def _turn_crowded_names(figure: Figure, panels: Sequence[Axes]) -> None:
 
 
 def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figure:
-    """Every combination as a line over the metrics, from the worst mean (0) to the best (1) of each.
+    """Every combination as a line over the metrics, each scaled from the worst mean (0) to the best (1).
 
-    A panel per distribution, in which its lines have the colours of the decompositions and all others stand behind.
+    There is one panel per distribution. Its own lines have the colors of decompositions; the others are gray.
     """
     results = setting.results
     means = average_combinations(results)
@@ -169,14 +169,14 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
 
 
 def _scale(means: DataFrame, metrics: Sequence[MetricColumn]) -> DataFrame:
-    """Every metric from 0 (the worst mean) to 1 (the best); 1 where all are the same."""
+    """Scale every metric from 0 (the worst mean) to 1 (the best). Equal means get 1."""
     signed = means[[metric.name for metric in metrics]] * [metric.sign for metric in metrics]
     spread = signed.max() - signed.min()
     return (1 - (signed.max() - signed) / spread.where(spread > 0, 1.0)).astype(float)
 
 
 def draw_levels(results: Results, factor: str) -> Figure:
-    """The mean of every metric at each level, a panel per metric and a line per method of the factor."""
+    """The mean of every metric at each level: one panel per metric, one line per method of the factor."""
     means, levels = average(results, [factor, "level"]), results.values("level")
     with _styled():
         columns = 4
@@ -199,9 +199,9 @@ def draw_levels(results: Results, factor: str) -> Figure:
 
 
 def draw_clear(findings: Findings) -> Figure:
-    """The response against the share of words in clear: a mark per combination, and behind it a dot per cell.
+    """The response against the share of words in clear: one marker per combination, one dot per cell.
 
-    Cells are drawn without the effects of data set and level, so that both can be compared.
+    The effects of data set and level are removed from cells, so that dots and markers are comparable.
     """
     response = findings.response
     with _styled():
@@ -210,8 +210,8 @@ def draw_clear(findings: Findings) -> Figure:
             results, means = setting.results, average_combinations(setting.results)
             values = results.frame[response.name]
             groups = results.frame.groupby(list(CONTROLS), observed=True)[response.name]
-            centred = values - groups.transform("mean") + values.mean()
-            axes.scatter(100 * results.frame[CLEAR_SHARE], centred, s=5, color=MUTED, alpha=0.35, linewidths=0)
+            centered = values - groups.transform("mean") + values.mean()
+            axes.scatter(100 * results.frame[CLEAR_SHARE], centered, s=5, color=MUTED, alpha=0.35, linewidths=0)
             for row, decomposition in enumerate(results.values("decomposition")):
                 for column, distribution in enumerate(results.values("distribution")):
                     mean = means.loc[(decomposition, distribution)]
@@ -219,14 +219,14 @@ def draw_clear(findings: Findings) -> Figure:
                         100 * mean[CLEAR_SHARE],
                         mean[response.name],
                         s=42,
-                        color=COLOURS[column % len(COLOURS)],
+                        color=COLORS[column % len(COLORS)],
                         marker=MARKERS[row % len(MARKERS)],
                         edgecolors="#ffffff",
                         linewidths=0.5,
                         zorder=3,
                     )
             axes.set_title(_title("", setting.name))
-            axes.set_xlabel("words in clear, stopwords left aside (%)")
+            axes.set_xlabel("words in clear, without stopwords (%)")
             axes.grid(linewidth=0.6)
         panels[0].set_ylabel(response.title)
         panels[0].set_xlim(left=-2)
@@ -238,7 +238,7 @@ def draw_clear(findings: Findings) -> Figure:
 def _explain_marks(figure: Figure, results: Results) -> None:
     lines = require("matplotlib.lines", extra="analyze")
     handles = [
-        lines.Line2D([], [], color=COLOURS[order % len(COLOURS)], linewidth=4, label=name)
+        lines.Line2D([], [], color=COLORS[order % len(COLORS)], linewidth=4, label=name)
         for order, name in enumerate(results.values("distribution"))
     ]
     handles += [
@@ -249,8 +249,8 @@ def _explain_marks(figure: Figure, results: Results) -> None:
 
 
 def _look(order: int, label: str) -> dict[str, Any]:
-    colour, marker = COLOURS[order % len(COLOURS)], MARKERS[order % len(MARKERS)]
-    return {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.6, "label": label}
+    color, marker = COLORS[order % len(COLORS)], MARKERS[order % len(MARKERS)]
+    return {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.6, "label": label}
 
 
 def _title(*parts: str) -> str:
@@ -258,7 +258,7 @@ def _title(*parts: str) -> str:
 
 
 def _add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """A legend below the panels, in as many rows as it takes to fit; the figure grows by those after the second."""
+    """Add a legend below the panels, in as many rows as needed. The figure grows after the second row."""
     for columns in range(min(len(labels), 6), 0, -1):
         legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
         if columns == 1 or legend.get_window_extent().width < figure.bbox.width:
@@ -277,7 +277,7 @@ def _styled() -> Iterator[None]:
 
 
 def _panels(rows: int, columns: int, *, width: float, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with panels of a size in inches; nothing is shown, and nothing is kept by matplotlib."""
+    """A figure with panels of a size in inches. It is independent of pyplot, so no window opens."""
     module = require("matplotlib.figure", extra="analyze")
     figure = module.Figure(figsize=(columns * width, rows * height + 0.4), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.04)
@@ -285,13 +285,13 @@ def _panels(rows: int, columns: int, *, width: float, height: float, **options: 
 
 
 def _settle(figure: Figure) -> None:
-    """Lay the figure out once, and not again whenever it is written."""
+    """Compute the layout once, not again each time the figure is written."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
 
 def render_svg(figure: Figure) -> str:
-    """The figure as SVG, on white."""
+    """The figure as SVG on a white background."""
     with _styled():
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
@@ -300,12 +300,12 @@ def render_svg(figure: Figure) -> str:
 
 
 def inline_svg(svg: str, name: str) -> str:
-    """What ``render_svg`` gave, for a page: without background and head, in the page's colours, with ids of its own."""
+    """The output of ``render_svg`` for a page: no background, no head, the page's colors, and unique ids."""
     svg = svg[svg.index("<svg") :].replace(_BACKGROUND, "")
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}_", svg)
-    for colour, own in ((INK, "currentColor"), (MUTED, "var(--muted)"), (RULE, "var(--rule)")):
-        svg = svg.replace(colour, own)
+    for color, own in ((INK, "currentColor"), (MUTED, "var(--muted)"), (RULE, "var(--rule)")):
+        svg = svg.replace(color, own)
     return svg
 
 

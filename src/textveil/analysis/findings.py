@@ -1,4 +1,4 @@
-"""Everything that is found in results: tests, means and recommendations, for every setting and over all."""
+"""The findings of an analysis: tests, means and recommendations, for every setting and overall."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from textveil.analysis.tukey import Comparisons, compare_pairs, name_combination
 
 @dataclass(frozen=True)
 class SettingFindings:
-    """What is found in one setting: the paper's analysis of it."""
+    """The findings for one setting: the analysis of the paper."""
 
     name: str
-    """Mechanism and profile, as far as they vary; empty where neither does."""
+    """The mechanism and the profile, if they vary; otherwise empty."""
     file_part: str
-    """What the names of its files end in, unlike any other setting's; empty where there is one setting only."""
+    """The unique suffix of its file names; empty if there is only one setting."""
     results: Results
     anova: Anova
     one_way: tuple[Effect, ...]
@@ -35,16 +35,16 @@ class SettingFindings:
 
     @property
     def tested(self) -> bool:
-        """Whether there was anything to test: not where the response is the same for all combinations."""
+        """Whether tests were possible: not if the response is the same for all combinations."""
         return bool(self.anova.effects)
 
     @property
     def prefix(self) -> str:
-        """What a sentence about it begins with."""
+        """The beginning of a sentence about it."""
         return f"{self.name}: ".capitalize() if self.name else ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
+        """The findings as plain data."""
         means = average_combinations(self.results)
         return {
             "setting": self.name,
@@ -62,17 +62,17 @@ class SettingFindings:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is found in results."""
+    """The findings of an analysis."""
 
     results: Results
     response: MetricColumn
     settings: tuple[SettingFindings, ...]
     overall: Anova | None
-    """Over all settings, with mechanism and profile as factors, where they vary."""
+    """The test over all settings, with mechanism and profile as factors, if they vary."""
     advantages: tuple[Advantage, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
+        """The findings as plain data."""
         return {
             "response": self.response.name,
             "cells": len(self.results.frame),
@@ -85,11 +85,11 @@ class Findings:
 
 
 def analyze(results: Results, *, response: str = RELATIVE_GAIN.name) -> Findings:
-    """Find what results have to say of a response.
+    """Analyze the effect of the factors on a response.
 
     Raises:
         UnknownNameError: The results do not have the response.
-        ParameterError: There is nothing to compare, in any setting.
+        ParameterError: The results of no setting can be compared.
     """
     metric = results.choose_metric(response)
     parts = results.split()
@@ -102,7 +102,7 @@ def analyze(results: Results, *, response: str = RELATIVE_GAIN.name) -> Findings
 
 
 def _name_files(names: Iterable[str]) -> dict[str, str]:
-    """What the names of every setting's files end in; a number tells those apart that would be the same."""
+    """The suffix of every setting's file names. A number makes equal ones unique."""
     ends: dict[str, str] = {}
     for name in names:
         plain = "".join(f"_{word}" for word in re.findall(r"\w+", name))

@@ -1,4 +1,4 @@
-"""What the words of a report mean, for readers who do not know the paper."""
+"""The glossary of a report, for readers who do not know the paper."""
 
 from __future__ import annotations
 
@@ -8,31 +8,30 @@ from textveil.privacy.profiles import PAPER, STRICT
 
 _METRICS = {
     RELATIVE_GAIN.title: (
-        "U / U_original - P / P_original: what is kept of utility minus what is kept of exposure. U is the mean of "
-        "utility F1 and similarity, P the mean of identifiers left and both attackers' F1. Above 0, more is kept of "
-        "utility than of what an attacker can find."
+        "U / U_original - P / P_original, the relative utility minus the relative exposure. U is the mean of utility "
+        "F1 and similarity. P is the mean of surviving identifiers and the F1 of both attackers. Above 0, more utility "
+        "than exposure is left."
     ),
-    METRIC_COLUMNS["static_f1"].title: "how well an attacker trained on original texts finds the attribute.",
-    METRIC_COLUMNS["adaptive_f1"].title: ("how well an attacker trained on obfuscated texts finds the attribute."),
+    METRIC_COLUMNS["static_f1"].title: "the F1 of an attacker trained on original texts who infers the attribute.",
+    METRIC_COLUMNS["adaptive_f1"].title: "the F1 of an attacker trained on obfuscated texts who infers the attribute.",
 }
 _PROFILES = {
-    STRICT.name: "every word that is not a kept stopword is chosen by the mechanism, and none is released in clear.",
-    PAPER.name: "as in the paper, a word that the vocabulary does not know or that gets no budget stays in clear.",
+    STRICT.name: "the mechanism chooses every word except kept stopwords, so no other word is released in clear.",
+    PAPER.name: "as in the paper, a word that is not in the vocabulary or gets no budget is released in clear.",
 }
 _TESTS = {
-    "p": "how often chance alone would give a difference as large; below 0.05 it is called significant.",
+    "p": "the probability of a difference at least as large by chance alone. Below 0.05 it is significant.",
     "partial eta squared (eta sq)": (
-        "how large an effect is: of what varies and no other effect explains, the part that goes with this one, from 0 "
-        "to 1."
+        "the size of an effect, from 0 to 1: its share of the variance that no other effect explains."
     ),
 }
 
 
 def explain_terms(results: Results) -> list[tuple[str, str]]:
-    """Every term that a report of these results uses, with its meaning."""
-    labels = {metric.title for metric in results.metrics}
+    """The terms of a report of these results, each with its meaning."""
+    titles = {metric.title for metric in results.metrics}
     return [
-        *((label, meaning) for label, meaning in _METRICS.items() if label in labels),
+        *((title, meaning) for title, meaning in _METRICS.items() if title in titles),
         *((f"profile {name}", _PROFILES[name]) for name in results.values("profile") if name in _PROFILES),
         *_TESTS.items(),
     ]

@@ -1,4 +1,4 @@
-"""Tables for LaTeX, with the rules of booktabs."""
+"""LaTeX tables, with the rules of booktabs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPECIAL = {
 
 
 def escape(text: str) -> str:
-    r"""Text that LaTeX prints as it is.
+    r"""Escape text for LaTeX.
 
     >>> print(escape("50 % of a_b"))
     50 \% of a\_b
@@ -34,7 +34,7 @@ def escape(text: str) -> str:
 
 
 def write_anova(anova: Anova, caption: str = "") -> str:
-    """The table of effects; p-values that are significant in bold."""
+    """The table of effects, with significant p-values in bold."""
     *effects, residual = lay_out_anova(anova)
     rows = []
     for effect, cells in zip(anova.effects, effects, strict=True):
@@ -48,15 +48,15 @@ def write_anova(anova: Anova, caption: str = "") -> str:
 
 
 def write_results(results: Results, group: Group, setting: str = "") -> str:
-    """The paper's table of one data set and level: in bold the best of a decomposition, underlined the best of all."""
+    """The table of one data set and level. Bold: best of a decomposition. Underlined: best of all."""
     laid_out = lay_out_results(results, group)
     blocks = []
     for name, rows in groupby(laid_out, key=lambda row: row.decomposition):
         block: list[list[str]] = []
         for row in rows:
-            label = f"{row.metric.title} %" if row.metric.percent else row.metric.title
+            title = f"{row.metric.title} %" if row.metric.percent else row.metric.title
             first = "" if block else name if name == AVERAGE else rf"\textbf{{{escape(name)}}}"
-            block.append([first, escape(label), *map(_write_entry, row.entries), row.average])
+            block.append([first, escape(title), *map(_write_entry, row.entries), row.average])
         blocks.append(block)
     distributions = results.values("distribution")
     head = ["decomposition", "metric", *map(escape, distributions), AVERAGE]
@@ -71,7 +71,7 @@ def _write_entry(entry: Entry) -> str:
 
 
 def _write_table(columns: str, head: Sequence[str], blocks: Iterable[Iterable[Sequence[str]]], caption: str) -> str:
-    """A floating table; a rule stands between blocks of rows."""
+    """A floating table, with a rule between blocks of rows."""
     body = "\n\\midrule\n".join("\n".join(f"{' & '.join(row)} \\\\" for row in block) for block in blocks)
     lines = [
         r"\begin{table}[t]",

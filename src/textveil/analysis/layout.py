@@ -1,4 +1,4 @@
-"""What the tables of a report hold, before they are written as text, HTML, LaTeX or CSV."""
+"""The content of tables, independent of text, HTML, LaTeX or CSV."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Entry:
     text: str
     std: str = ""
     best: bool = False
-    """The best of the metric in the whole table."""
+    """Whether it is the best value of the metric in the table."""
     best_of_row: bool = False
-    """The best distribution for its decomposition."""
+    """Whether its distribution is the best for its decomposition."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One metric of one decomposition: an entry per distribution, and their average."""
+    """One metric of one decomposition: one entry per distribution, and their average."""
 
     decomposition: str
     metric: MetricColumn
@@ -40,7 +40,7 @@ class ResultRow:
 
 
 def lay_out_results(results: Results, group: Group) -> list[ResultRow]:
-    """The paper's table of one data set and level: decompositions and metrics by distribution, with averages."""
+    """The table of one data set and level: decompositions and metrics by distribution, with averages."""
     frame = results.frame[(results.frame["dataset"] == group.dataset) & (results.frame["level"] == group.level)]
     metrics = (*results.metrics, *[CLEAR] * results.counts_words)
     decompositions, shape = results.values("decomposition"), (len(results.values("decomposition")), -1)
@@ -67,7 +67,7 @@ def lay_out_results(results: Results, group: Group) -> list[ResultRow]:
 
 
 def lay_out_anova(anova: Anova) -> list[list[str]]:
-    """The rows of a table of effects under ``ANOVA_HEAD``, the residual last; one that says so, if none was tested."""
+    """The rows of a table of effects, the residual last; a single row if nothing was tested."""
     if not anova.effects:
         return [["not tested", *[""] * (len(ANOVA_HEAD) - 1)]]
     rows = [
@@ -86,7 +86,7 @@ def lay_out_anova(anova: Anova) -> list[list[str]]:
 
 
 def align(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of plain text: the first column to the left, the others to the right.
+    """Align a table as plain text: the first column left, the others right.
 
     >>> align(["effect", "F"], [["level", "165.0"]])
     ['effect      F', 'level   165.0']

@@ -1,4 +1,4 @@
-"""Pieces of HTML; whatever comes in as text is escaped here."""
+"""HTML elements. Text is escaped here."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 Markup = str
-"""HTML, as opposed to text."""
+"""HTML, as opposed to plain text."""
 
 
 def element(tag: str, content: str | Iterable[str] = "", **attributes: str) -> Markup:
-    """An element around HTML.
+    """An element with HTML content.
 
     >>> element("p", text("a < b"), class_="note")
     '<p class="note">a &lt; b</p>'
@@ -21,7 +21,7 @@ def element(tag: str, content: str | Iterable[str] = "", **attributes: str) -> M
 
 
 def text(content: object) -> Markup:
-    """Text as HTML."""
+    """Plain text as HTML."""
     return escape(str(content))
 
 
@@ -31,14 +31,14 @@ def paragraph(content: object, **attributes: str) -> Markup:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Markup]], **attributes: str) -> Markup:
-    """A table that scrolls by itself where the page is narrow: a head of text, rows of ``td`` or ``th`` elements."""
+    """A table that scrolls on narrow pages: a head of text, and rows of ``td`` or ``th`` elements."""
     top = element("thead", element("tr", (element("th", text(name), scope="col") for name in head)))
     body = element("tbody", (element("tr", row) for row in rows))
     return scrolling(element("table", top + body, **attributes))
 
 
 def scrolling(content: Markup) -> Markup:
-    """Something wide that scrolls by itself; the keyboard reaches it."""
+    """Wide content that scrolls, also by keyboard."""
     return element("div", content, class_="scroll", tabindex="0")
 
 
@@ -48,11 +48,11 @@ def figure(svg: Markup, caption: str) -> Markup:
 
 
 def section(title: str, *content: Markup, name: str) -> Markup:
-    """A part of the page that can be linked to."""
+    """A section that links can refer to."""
     return element("section", element("h2", text(title)) + "".join(content), id=name)
 
 
 def details(summary: str, content: Markup, *, unfolded: bool = False) -> Markup:
-    """Something that unfolds."""
+    """Content that unfolds."""
     inner = element("summary", text(summary)) + content
     return f"<details open>{inner}</details>" if unfolded else element("details", inner)

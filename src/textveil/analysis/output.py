@@ -1,4 +1,4 @@
-"""A folder with all of an analysis: the report, its figures, and its tables as CSV and LaTeX."""
+"""The folder of an analysis: the report, figures, and tables as CSV and LaTeX."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ REPORT, FINDINGS = "report.html", "findings.json"
 
 
 def check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a folder that is there, unless it is an analysis that may be replaced.
+    """Refuse an existing folder, unless it is an analysis that may be replaced.
 
     Raises:
-        OutputExistsError: It is there, and may not be replaced.
-        ParameterError: It is there, and is no analysis.
+        OutputExistsError: It exists, and may not be replaced.
+        ParameterError: It exists, and is not an analysis.
     """
     if not folder.exists():
         return
     if not overwrite:
-        raise OutputExistsError(f"{str(folder)!r} exists. Choose another name, or replace it with --overwrite.")
+        raise OutputExistsError(f"{str(folder)!r} exists. Choose another name, or set `overwrite=True` to replace it.")
     if not (folder / FINDINGS).is_file() or folder.resolve() == Path.cwd():
-        raise ParameterError(f"{str(folder)!r} is no earlier analysis, and stays as it is. Choose another name.")
+        raise ParameterError(f"{str(folder)!r} is not an earlier analysis, so it is not replaced. Choose another name.")
 
 
 def write_report(
@@ -44,11 +44,11 @@ def write_report(
     title: str = TITLE,
     about: Mapping[str, str] | None = None,
 ) -> None:
-    """Write everything into a folder, which appears when it is complete.
+    """Write an analysis to a folder. The folder appears when it is complete.
 
     Args:
-        findings: What was found.
-        folder: Where to write.
+        findings: The findings.
+        folder: The folder to write.
         overwrite: Replace an earlier analysis.
         title: The title of the page.
         about: More lines for the page's "What was run".
@@ -88,7 +88,7 @@ def _write_tables(findings: Findings) -> Iterator[tuple[str, str]]:
 
 
 def _list_pairs(setting: SettingFindings) -> list[tuple[object, ...]]:
-    """Every pair; a p-value stands where the difference is significant."""
+    """The rows of all pairs. Only significant pairs have a p-value."""
     head: tuple[object, ...] = ("higher", "lower", "difference", "margin", "significant", "p")
     return [
         head,

@@ -1,4 +1,4 @@
-"""Which combination to choose, in words."""
+"""Recommendations: the best combinations, with reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _WHAT = {
     UTILITY.name: "The mean of utility F1 and similarity",
-    EXPOSURE.name: "The mean of identifiers left, static and adaptive attacker F1",
+    EXPOSURE.name: "The mean of surviving identifiers, static and adaptive attacker F1",
 }
 
 
@@ -29,16 +29,16 @@ class Recommendation:
     score: float
     reason: str
     evident: bool = True
-    """Whether the choice matters: not where chance alone would give as much."""
+    """Whether the choice matters, rather than being explained by chance."""
 
     @property
     def headline(self) -> str:
-        """The choice by itself."""
+        """The choice alone."""
         return self.combination if self.evident else "no clear choice"
 
     @property
     def explanation(self) -> str:
-        """What stands under the headline."""
+        """The text below the headline."""
         return self.reason if self.evident else f"{self._doubt} {self.reason}"
 
     @property
@@ -49,15 +49,16 @@ class Recommendation:
 
     @property
     def _doubt(self) -> str:
-        return f"No combination can be told from another; {self.combination} is nominally first."
+        return f"No combination differs significantly from another; {self.combination} is nominally first."
 
 
 def recommend(
     results: Results, response: MetricColumn, anova: Anova, comparisons: Comparisons
 ) -> tuple[Recommendation, ...]:
-    """The best combination for the response (the trade-off, if that is relative gain), for utility and for privacy.
+    """The best combinations for the response, for utility and for privacy.
 
-    There is none for the response where it was not tested, since all combinations are the same.
+    Relative gain as a response is called the trade-off. A response that was not tested has no recommendation, since
+    all combinations are equal.
     """
     means = average_combinations(results)
     found = [_choose_tested(means[response.name], response, anova, comparisons)] if anova.effects else []
@@ -73,7 +74,7 @@ def recommend(
 
 
 def _choose_tested(means: Series, response: MetricColumn, anova: Anova, comparisons: Comparisons) -> Recommendation:
-    """The best for the response, and whether tests find that it matters."""
+    """The best combination for the response, and whether the choice matters."""
     purpose = "trade-off" if response == RELATIVE_GAIN else response.title
     best = _choose(means, purpose, response)
     wins = comparisons.count_wins(best.combination, better=response.better)
@@ -90,12 +91,12 @@ def _choose(means: Series, purpose: str, metric: MetricColumn) -> Recommendation
     what = _WHAT.get(metric.name, f"Its {metric.title}")
     reason = f"{what} is {metric.show(score)} on average"
     if len(names) > 1:
-        reason += f", before {names[1]} ({metric.show(float(ranked.iloc[1]))})"
+        reason += f", followed by {names[1]} ({metric.show(float(ranked.iloc[1]))})"
     return Recommendation(purpose, best, score, f"{reason}.")
 
 
 def _add_downstream(recommendation: Recommendation, means: DataFrame) -> Recommendation:
-    """Name the best for the downstream task, where that is another one."""
+    """Add the best combination for the downstream task, if it is another one."""
     downstream = METRIC_COLUMNS["utility_f1"]
     best = _choose(means[downstream.name], "downstream", downstream)
     if best.combination == recommendation.combination:
@@ -105,15 +106,15 @@ def _add_downstream(recommendation: Recommendation, means: DataFrame) -> Recomme
 
 
 def _tell_wins(wins: int, others: int) -> str:
-    """How many others a combination is better than, beyond chance."""
+    """The number of others that a combination is significantly better than, in words."""
     if not wins:
         return f"None of the {others} others is significantly worse."
     if wins == others:
         return "It is significantly better than all others."
-    return f"It is significantly better than {wins} of the {others} others; from the rest it cannot be told apart."
+    return f"It is significantly better than {wins} of the {others} others; the rest do not differ significantly."
 
 
 def _add_share(recommendation: Recommendation, share: float) -> Recommendation:
     part = f"{share:.1%}" if share else "none"
-    words = f"Of its words that are no stopwords, {part} were released in clear."
+    words = f"Of its words, without stopwords, {part} were released in clear."
     return replace(recommendation, reason=f"{recommendation.reason} {words}")

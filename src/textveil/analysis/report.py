@@ -1,4 +1,4 @@
-"""The report: findings as one HTML page that needs no other file."""
+"""The report: findings as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def write_page(
     """The page.
 
     Args:
-        findings: What was found.
-        figures: What ``figures.draw_all`` drew, as SVG.
-        title: Its title.
-        about: More lines for "What was run": a name and what there is to say, such as models, seeds and versions.
+        findings: The findings.
+        figures: The figures of ``figures.draw_all`` as SVG.
+        title: The title.
+        about: More lines for "What was run", by name, such as models, seeds and versions.
     """
     drawn = {name: inline_svg(svg, name) for name, svg in figures.items()}
     sections = {
@@ -44,7 +44,7 @@ def write_page(
         "read": ("How to read this", _explain(findings)),
         "choose": ("Which combination to choose", _recommend(findings)),
         "gain": (f"Mean {findings.response.title}", _show_heat_map(findings, drawn)),
-        "anova": ("What matters", _show_tests(findings)),
+        "anova": ("Effects of the factors", _show_tests(findings)),
         "pairs": ("Pairs that differ", _show_pairs(findings)),
         "levels": ("Averages per level", _show_levels(findings, drawn)),
         "lines": ("All combinations", _show_lines(findings, drawn)),
@@ -55,7 +55,7 @@ def write_page(
     body = element(
         "header",
         element("h1", text(title))
-        + paragraph(_summarise(findings), class_="lead")
+        + paragraph(_summarize(findings), class_="lead")
         + element("nav", element("ul", links)),
     )
     body += element("main", (section(head, content, name=name) for name, (head, content) in sections.items()))
@@ -68,7 +68,7 @@ def write_page(
     )
 
 
-def _summarise(findings: Findings) -> str:
+def _summarize(findings: Findings) -> str:
     results = findings.results
     counts = [
         _count(len(results.values("decomposition")), "decomposition"),
@@ -99,13 +99,13 @@ def _tell_run(findings: Findings, about: Mapping[str, str]) -> Markup:
     lines["metrics"] = ", ".join(metric.title for metric in results.metrics)
     lines["words in clear"] = "counted" if results.counts_words else "unknown: these results do not count them"
     if results.left_out:
-        lines["left out"] = f"{'; '.join(map(str, results.left_out))} (not every combination was there)"
+        lines["excluded groups"] = f"{'; '.join(map(str, results.left_out))} (some combinations were missing)"
     lines |= about
     return element("dl", (element("dt", text(name)) + element("dd", text(value)) for name, value in lines.items()))
 
 
 def _explain(findings: Findings) -> Markup:
-    """The words of the page, as far as it uses them."""
+    """The glossary of the page."""
     return "".join(
         element("p", f"{element('b', text(term))}: {text(meaning)}")
         for term, meaning in explain_terms(findings.results)
@@ -117,7 +117,7 @@ def _name_level(group: Group) -> str:
 
 
 def _per_setting(show: Mapping[str, Markup], layout: str = "beside") -> Markup:
-    """Settings side by side, each under its name where there are several."""
+    """Settings side by side, with their names if there are several."""
     if len(show) == 1:
         return next(iter(show.values()))
     return element(
@@ -147,8 +147,8 @@ def _recommend(findings: Findings) -> Markup:
 
 def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     caption = (
-        f"Mean {findings.response.title} over data sets and levels; darker is better, the best is bold. "
-        "Grey: means of rows and columns."
+        f"Mean {findings.response.title} over data sets and levels. Darker is better, and the best is bold. "
+        "Gray: means of rows and columns."
     )
     heat_map, said = figure(drawn["heat_map"], caption), "".join(map(paragraph, tell_gaps(findings)))
     return (
@@ -169,7 +169,7 @@ def _show_tests(findings: Findings) -> Markup:
         more = element("h3", "All settings together") + _write_anova(findings.overall)
     note = (
         f"Analysis of variance of {findings.response.title} (ordinary least squares, sums of squares of type II), with "
-        "data set and level as controls. Significant p-values (below 0.05) are bold; eta sq is partial eta squared."
+        "data set and level as controls. Significant p-values (below 0.05) are bold. eta sq is partial eta squared."
     )
     return paragraph(note, class_="note") + _per_setting(shown) + more
 
@@ -178,7 +178,7 @@ def _write_anova(anova: Anova) -> Markup:
     rows = []
     for (name, *numbers), effect in zip_longest(lay_out_anova(anova), anova.effects):
         row = [_cell(text(name.replace(" x ", " \N{MULTIPLICATION SIGN} "))), *map(_cell, numbers)]
-        if effect is not None:  # the residual is none
+        if effect is not None:  # the residual is not an effect
             row[_P] = _cell(text(show_p(effect.p_value)), "significant" if effect.significant else "")
         rows.append(row)
     return table(ANOVA_HEAD, rows)
@@ -196,7 +196,7 @@ def _cell(content: Markup, mark: str = "") -> Markup:
 def _show_pairs(findings: Findings) -> Markup:
     note = (
         f"Tukey's HSD over all pairs of combinations, on {findings.response.title} minus the mean of its data set and "
-        "level. A difference beyond the margin is significant (p < 0.05, adjusted for all pairs)."
+        "level. A difference above the margin is significant (p < 0.05, adjusted for all pairs)."
     )
     shown = {setting.name: _list_pairs(setting.comparisons) for setting in findings.settings}
     return paragraph(note, class_="note") + _per_setting(shown)
@@ -224,7 +224,7 @@ def _list_pairs(comparisons: Comparisons) -> Markup:
 
 
 def _show_levels(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
-    note = "Means over data sets and the other factor, from the highest level of privacy (least budget) to the lowest."
+    note = "Means over data sets and the other factor, from the highest level of privacy (smallest budget) down."
     parts = [paragraph(note, class_="note")]
     for factor in ("decomposition", "distribution"):
         for setting in findings.settings:
@@ -235,8 +235,8 @@ def _show_levels(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
 
 def _show_lines(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     caption = (
-        "A line per combination, over the metrics, each from the worst mean to the best. A panel per distribution; the "
-        "colours are decompositions, and grey lines are all other combinations."
+        "One line per combination over the metrics, each scaled from the worst mean to the best. One panel per "
+        "distribution: colors are decompositions, gray lines are all other combinations."
     )
     return "".join(
         figure(drawn[f"combinations{setting.file_part}"], f"{setting.prefix}{caption}") for setting in findings.settings
@@ -247,15 +247,15 @@ def _show_clear(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     parts = []
     if findings.results.counts_words:
         caption = (
-            f"{findings.response.title.capitalize()} against the share of words, stopwords left aside, that were "
-            "released in clear. A mark per combination; dots are cells, without the effects of data set and level."
+            f"{findings.response.title.capitalize()} against the share of words released in clear, without "
+            "stopwords. One marker per combination. Dots are cells, without the effects of data set and level."
         )
         parts.append(figure(drawn["words_in_clear"], caption))
         parts += [paragraph(line) for line in tell_clear(findings)]
     else:
         unknown = (
-            "Unknown: these results do not count the words that left in clear. An advantage may be nothing but text "
-            "that was not protected."
+            "Unknown: these results do not count the words released in clear. An advantage may come from unprotected "
+            "text alone."
         )
         parts.append(paragraph(unknown))
     if len(findings.settings) > 1:
@@ -276,19 +276,19 @@ def _write_advantages(findings: Findings) -> Markup:
             cells += [_cell(f"{advantage.by_setting[name]:+.4f}"), _cell("" if share is None else f"{share:.1%}")]
         rows.append(cells)
     note = (
-        f"Advantage: mean {findings.response.title} of a method, compared with the mean of the others of its factor; "
-        "positive is better."
+        f"Advantage: mean {findings.response.title} of a method, compared with the mean of the other methods of its "
+        "factor. Positive is better."
     )
     return paragraph(note, class_="note") + table(head, rows)
 
 
 def _count_clear(setting: SettingFindings) -> Markup:
-    """How many words were released in clear in every cell of a setting."""
+    """The number of words released in clear in every cell of a setting."""
     frame, groups = setting.results.frame, setting.results.groups
     counts = frame[list(IN_CLEAR)].sum(axis=1)
     title = f"Words in clear in every cell{f', {setting.name}' if setting.name else ''}"
     if not counts.any():
-        return details(title, paragraph("None, in any cell."))
+        return details(title, paragraph("None in any cell."))
     shown: dict[str, dict[tuple[str, str], str]] = {}
     for row, count in zip(frame.to_dict("records"), counts, strict=True):
         name = name_combination(row["decomposition"], row["distribution"])
@@ -314,8 +314,8 @@ def _show_results(findings: Findings) -> Markup:
         parts.append(details(str(group), _per_setting(tables, "fitting"), unfolded=place == 0))
     key = (
         f"{element('span', 'shaded', class_='key')} is the best of a metric in its table, "
-        f"{element('b', 'bold')} the best distribution for a decomposition. F1 and identifiers in percent; "
-        "small: standard deviation."
+        f"{element('b', 'bold')} the best distribution for a decomposition. F1 and identifiers are in percent. "
+        "Small numbers are standard deviations."
     )
     return element("p", key, class_="note") + "".join(parts)
 
@@ -325,8 +325,8 @@ def _write_results(rows: list[ResultRow], setting: SettingFindings) -> Markup:
     for name, block in groupby(rows, key=lambda row: row.decomposition):
         for place, row in enumerate(block):
             cells = element("th", text(name if place == 0 else ""), scope="row", class_="sticky")
-            label = f"{row.metric.title} %" if row.metric.percent else row.metric.title
-            cells += element("th", text(label), scope="row", class_="left")
+            title = f"{row.metric.title} %" if row.metric.percent else row.metric.title
+            cells += element("th", text(title), scope="row", class_="left")
             cells += "".join(map(_write_entry, row.entries)) + _cell(text(row.average))
             marks = ["block"] * (place == 0) + ["average"] * (name == AVERAGE)
             body.append(element("tr", cells, class_=" ".join(marks)) if marks else element("tr", cells))

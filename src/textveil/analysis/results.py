@@ -1,4 +1,4 @@
-"""Results of a study: one row per cell, checked, in one unit, and complete."""
+"""The results of a study: one row per cell, checked, in one unit, and complete."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _KNOWN: dict[str, tuple[str, ...]] = {
     "profile": tuple(PROFILES),
 }
 _ROUNDING = 1e-12
-"""A difference that is less than this part of the largest value is none."""
+"""A difference below this fraction of the largest value counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Results:
     """One row per cell. Every data set and level has every combination of the factors, once.
 
     Args:
-        frame: A pandas DataFrame with the columns of ``columns.CELL`` as categories, ``epsilon`` where it is known, the
+        frame: A pandas DataFrame. Its columns are those of ``columns.CELL`` as categories, ``epsilon`` if known, the
             metrics (F1 and identifiers as fractions), their standard deviations, counts of words and ``clear_share``.
-        left_out: The groups that were left out because they lacked a combination.
+        left_out: The groups that were excluded because they lacked a combination.
     """
 
     frame: DataFrame
@@ -64,16 +64,17 @@ class Results:
     def from_records(
         cls, records: Iterable[Mapping[str, Any]], *, source: str = "the results", drop_incomplete: bool = False
     ) -> Results:
-        """Check rows and put them into one form.
+        """Check and normalize rows.
 
         Args:
-            records: A row per cell, or a row per cell and metric (columns ``metric``, ``value`` and perhaps ``std``).
-            source: How errors call the rows.
-            drop_incomplete: Leave out a data set and level that lacks a combination, instead of refusing the results.
+            records: One row per cell, or one row per cell and metric (columns ``metric``, ``value``, optionally
+                ``std``).
+            source: The name of the rows in errors.
+            drop_incomplete: Exclude a data set and level that lacks a combination, instead of refusing the results.
 
         Raises:
-            ColumnError: A column is missing, or there twice under two names.
-            InputError: A value is missing or no number, a cell is there twice or not at all.
+            ColumnError: A column is missing, or repeated under two names.
+            InputError: A value is missing or not a number, or a cell is missing or repeated.
         """
         cells, left_out = build_cells(records, source=source, drop_incomplete=drop_incomplete)
         return cls(_build_frame(cells), left_out)
@@ -99,7 +100,7 @@ class Results:
 
     @property
     def counts_words(self) -> bool:
-        """Whether it is known how many words were released in clear."""
+        """Whether the results count the words released in clear."""
         return CLEAR_SHARE in self.frame
 
     def choose_metric(self, name: str) -> MetricColumn:
@@ -114,7 +115,7 @@ class Results:
         raise unknown_name("response", name, [metric.name for metric in self.metrics])
 
     def split(self) -> dict[str, Results]:
-        """The results of every mechanism and profile by itself; the name is empty where there is one of each only."""
+        """The results of every mechanism and profile. The name is empty if there is only one of each."""
         varying = [factor for factor in self.varying if factor in SETTING]
         if not varying:
             return {"": self}
@@ -134,7 +135,7 @@ def read_results(path: Path, *, drop_incomplete: bool = False) -> Results:
 
 
 def _build_frame(cells: list[CellValues]) -> DataFrame:
-    """The cells as a table, sorted, with the values of factors in their usual order."""
+    """The cells as a sorted table, with the values of factors in their usual order."""
     pandas = require("pandas", extra="analyze")
     frame = pandas.DataFrame(cells)
     for name in CELL:
@@ -149,7 +150,7 @@ def _build_frame(cells: list[CellValues]) -> DataFrame:
 
 
 def _order(cells: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """Values in their usual order, then as they come; levels by their epsilon, where it is known."""
+    """The values in their usual order, then in order of appearance. Levels are sorted by epsilon, if known."""
     found = list(dict.fromkeys(cell[name] for cell in cells))
     known = _KNOWN.get(name, ())
     usual = [value for value in known if value in found] + [value for value in found if value not in known]
@@ -157,7 +158,7 @@ def _order(cells: Sequence[Mapping[str, Any]], name: str) -> list[str]:
 
 
 def _rank_levels(groups: Sequence[Group], usual: list[str]) -> list[str]:
-    """Levels from the least epsilon to the largest within data sets; those that no data set ranks stay as usual."""
+    """The levels by increasing epsilon within data sets. Other levels stay in their usual order."""
     below: dict[str, set[str]] = {level: set() for level in usual}
     for one, other in permutations(groups, 2):
         if one.dataset == other.dataset and (one.epsilon or 0) < (other.epsilon or 0):
@@ -177,30 +178,31 @@ def _drop_unused(frame: DataFrame) -> DataFrame:
 
 
 def check_comparable(results: Results, response: MetricColumn) -> None:
-    """Refuse what no test can be made of.
+    """Refuse results that cannot be tested.
 
     Raises:
-        ParameterError: No factor varies, there is one group only, or nothing varies within groups.
+        ParameterError: No factor varies, there is only one group, or the response does not vary within groups.
     """
     if not results.varying:
-        raise ParameterError("Nothing to compare: every factor has one value only. Add cells with another method.")
+        raise ParameterError("Nothing can be compared: every factor has only one value. Add cells with another method.")
     if len(results.groups) < 2:
         raise ParameterError(
-            f"One data set at one level ({results.groups[0]}) tells no effect from chance. Add a data set or a level."
+            f"One data set at one level ({results.groups[0]}) does not separate effects from chance. Add a data set or "
+            "a level."
         )
     if not _overlap(results.groups):
         raise ParameterError(
-            "Data sets and levels do not overlap, so that their effects cannot be told apart. Leave a data set out."
+            "Data sets and levels do not overlap, so their effects cannot be separated. Remove a data set."
         )
     if not varies_within_groups(results, response):
         raise ParameterError(
-            f"The response {response.name!r} is the same for all combinations in every data set and level: nothing "
-            "varies that could be compared. Choose another metric with --response."
+            f"The response {response.name!r} is the same for all combinations in every data set and level, so there "
+            "is nothing to compare. Choose another metric as `response`."
         )
 
 
 def varies_within_groups(results: Results, response: MetricColumn) -> bool:
-    """Whether the response differs between combinations in any data set and level, by more than rounding."""
+    """Whether the response varies within any data set and level, beyond rounding."""
     values = results.frame[response.name]
     groups = values.groupby([results.frame[name] for name in CONTROLS], observed=True)
     spread = groups.max() - groups.min()
@@ -208,7 +210,7 @@ def varies_within_groups(results: Results, response: MetricColumn) -> bool:
 
 
 def _overlap(groups: Sequence[Group]) -> bool:
-    """Whether one comes from any group to any other by steps that change the data set or the level, not both."""
+    """Whether steps that change either the data set or the level connect all groups."""
     datasets, levels, size = {groups[0].dataset}, {groups[0].level}, 0
     while len(datasets) + len(levels) > size:
         size = len(datasets) + len(levels)

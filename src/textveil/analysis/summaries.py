@@ -1,4 +1,4 @@
-"""Means of results: of every combination, of every method per level, and how far the methods of a factor are apart."""
+"""Means of results by combination, method and level, and the gaps between methods."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 COMBINATION = ("decomposition", "distribution")
-"""What a combination is made of."""
+"""The factors of a combination."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How far the best method of a factor is from the worst, on average."""
+    """The difference between the best and the worst method of a factor, on average."""
 
     factor: str
     best: str
@@ -43,9 +43,9 @@ def average_combinations(results: Results) -> DataFrame:
 
 
 def measure_gap(results: Results, factor: str, response: MetricColumn) -> Gap:
-    """How far the methods of a factor are apart in a response.
+    """The gap between the best and the worst method of a factor.
 
-    The best is the highest or the lowest, whichever the response asks for.
+    The best is the highest or the lowest, depending on the response.
     """
     means = average(results, [factor])[response.name] * response.sign
     return Gap(factor, str(means.idxmax()), str(means.idxmin()), float(means.max() - means.min()))

@@ -1,4 +1,4 @@
-"""Tukey's HSD: which combinations differ, among all pairs of them."""
+"""Tukey's HSD test of all pairs of combinations."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from textveil.analysis.results import Results, check_comparable
 from textveil.extras import require
 
 _LEAST = 1e-300
-"""Instead of an error of nothing, where every combination is the same above its group's mean everywhere."""
+"""Replaces a standard error of zero, if the differences to the group means are constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two combinations that were compared, the one with the higher mean first."""
+    """Two combinations, the one with the higher mean first."""
 
     higher: str
     lower: str
     difference: float
     margin: float
-    """The difference that would just be significant; the simultaneous confidence interval is difference +- margin."""
+    """The smallest significant difference. The simultaneous confidence interval is difference +- margin."""
     p_value: float | None
-    """Adjusted for all pairs; worked out where the difference is significant, since each takes many milliseconds."""
+    """Adjusted for all pairs. Only significant pairs have one, since each takes many milliseconds."""
 
     @property
     def significant(self) -> bool:
-        """Whether chance alone would hardly give this."""
+        """Whether the difference is significant."""
         return self.p_value is not None
 
 
@@ -48,25 +48,25 @@ class Comparisons:
         return tuple(pair for pair in self.pairs if pair.significant)
 
     def count_wins(self, combination: str, *, better: str = "higher") -> int:
-        """How many others a combination is significantly better than."""
+        """The number of combinations that a combination is significantly better than."""
         return sum(getattr(pair, better) == combination for pair in self.significant)
 
 
 def compare_pairs(results: Results, response: MetricColumn) -> Comparisons:
-    """Compare all pairs of combinations of the factors that vary.
+    """Compare all pairs of combinations of the varying factors.
 
-    From every value the mean of its data set and level is taken away. Of the ways to normalise by the mean, this one
-    gives the paper's findings (see docs/analysis.md); dividing by it would also fail where it is near zero. Each mean
-    that is taken away costs a degree of freedom: without that, chance looks significant in a small grid.
+    The mean of its data set and level is subtracted from every value. Of the ways to normalize by the mean, this one
+    reproduces the findings of the paper (see docs/analysis.md). Dividing by the mean would fail if it is near zero.
+    Each subtracted mean costs a degree of freedom. Otherwise chance would look significant in a small grid.
 
     Raises:
-        ParameterError: There is nothing to compare.
+        ParameterError: The results cannot be compared.
     """
     check_comparable(results, response)
     frame = results.frame
-    centred = frame[response.name] - frame.groupby(list(CONTROLS), observed=True)[response.name].transform("mean")
+    centered = frame[response.name] - frame.groupby(list(CONTROLS), observed=True)[response.name].transform("mean")
     samples = {
-        name: centred[list(rows)].to_numpy()
+        name: centered[list(rows)].to_numpy()
         for name, rows in frame.groupby(_name_combinations(results), sort=False).groups.items()
     }
     repeats, count = len(results.groups), len(samples)
@@ -88,12 +88,12 @@ def compare_pairs(results: Results, response: MetricColumn) -> Comparisons:
 
 @cache
 def _find_critical(count: int, freedom: int) -> float:
-    """The studentized range that chance exceeds rarely; kept, since it takes long to work out."""
+    """The critical value of the studentized range. It is cached, since it is slow to compute."""
     return float(require("scipy.stats", extra="analyze").studentized_range.isf(SIGNIFICANCE, count, freedom))
 
 
 def name_combination(*methods: str) -> str:
-    """How a combination is called.
+    """The name of a combination.
 
     >>> name_combination("pos", "attention")
     'pos + attention'
@@ -102,7 +102,7 @@ def name_combination(*methods: str) -> str:
 
 
 def _name_combinations(results: Results) -> list[str]:
-    """The name of every cell's combination: decomposition and distribution, and what else varies."""
+    """The name of every cell's combination: decomposition, distribution, and other varying factors."""
     shown = [name for name in FACTORS if name in ("decomposition", "distribution") or name in results.varying]
     return [
         name_combination(*map(str, methods)) for methods in zip(*(results.frame[name] for name in shown), strict=True)

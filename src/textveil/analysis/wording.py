@@ -1,4 +1,4 @@
-"""Findings in words: the sentences that the report and the command line have in common."""
+"""Findings in words: the sentences of the report and the command line."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.tukey import Comparisons
 
 _UNTESTED = (
-    "Not tested: the response is the same for all combinations in every data set and level, so that nothing varies "
-    "that a test could explain."
+    "Not tested: the response is the same for all combinations in every data set and level, so there is no variance to "
+    "explain."
 )
 
 
 def tell_gaps(findings: Findings) -> list[str]:
-    """How far the methods of each factor are apart, in words."""
+    """The gaps between the methods of each factor, in words."""
     lines = []
     for setting in findings.settings:
         if not setting.tested:
             continue
-        said = "; ".join(f"{gap.factor}s are {gap.gap:.4f} apart ({gap.worst} to {gap.best})" for gap in setting.gaps)
-        lines.append(_begin(f"{setting.prefix}in mean {findings.response.title}, {said}."))
+        said = "; ".join(f"{gap.factor}s {gap.gap:.4f} ({gap.worst} to {gap.best})" for gap in setting.gaps)
+        lines.append(_begin(f"{setting.prefix}range of mean {findings.response.title}: {said}."))
     return lines
 
 
 def tell_effects(setting: SettingFindings) -> str:
-    """What the analysis of variance says of the factors, in a sentence."""
+    """The effects of the factors in the analysis of variance, in a sentence."""
     if not setting.tested:
         return _UNTESTED
     said = []
@@ -34,26 +34,26 @@ def tell_effects(setting: SettingFindings) -> str:
         if effect.factors[0] in CONTROLS:
             continue
         name = "their interaction" if len(effect.factors) > 1 else f"the {effect.name}"
-        verdict = "matters" if effect.significant else "shows no significant effect"
+        verdict = "has a significant effect" if effect.significant else "has no significant effect"
         said.append(f"{name} {verdict} (F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)})")
     return _begin(f"{'; '.join(said)}.")
 
 
 def tell_pairs(comparisons: Comparisons) -> str:
-    """How many pairs differ, and who is most often below, in words."""
+    """The number of pairs that differ, and the method that is most often lower, in words."""
     found, count = comparisons.significant, len(comparisons.pairs)
     if not count:
         return _UNTESTED
     if not found:
-        return f"None of {count} pairs differs significantly."
-    said = f"{len(found)} of {count} pairs differ significantly, by more than {found[0].margin:.4f}."
+        return f"None of the {count} pairs differ significantly."
+    said = f"{len(found)} of the {count} pairs differ significantly, by more than {found[0].margin:.4f}."
     methods = [method for pair in found for method in pair.lower.split(" + ")]
     common = max(dict.fromkeys(methods), key=methods.count)
-    return f"{said} {common} is on the lower side of {methods.count(common)} of them."
+    return f"{said} {common} is the lower one in {methods.count(common)} of them."
 
 
 def tell_clear(findings: Findings) -> list[str]:
-    """What goes with words in clear, in words."""
+    """The relation of words in clear to the response and to advantages, in words."""
     lines = []
     for setting in findings.settings:
         if not setting.tested:
@@ -64,8 +64,8 @@ def tell_clear(findings: Findings) -> list[str]:
             continue
         effect = setting.clear_effect
         said = (
-            f"within data sets and levels, {effect.explained:.0%} of the variance of {findings.response.title} goes "
-            f"with the share of words in clear; ten percent more of them go with {10 * effect.slope:+.4f}."
+            f"within data sets and levels, the share of words in clear explains {effect.explained:.0%} of the variance "
+            f"of {findings.response.title}; ten percentage points more correspond to {10 * effect.slope:+.4f}."
         )
         lines.append(_begin(f"{setting.prefix}{said}"))
     lines += [line for advantage in findings.advantages if (line := _tell_advantage(advantage))]
@@ -73,7 +73,7 @@ def tell_clear(findings: Findings) -> list[str]:
 
 
 def _tell_advantage(advantage: Advantage) -> str:
-    """What becomes of an advantage where fewer words are released in clear; nothing where there is none."""
+    """The change of an advantage when fewer words are released in clear; empty without an advantage."""
     shares = advantage.clear_share
     if len(shares) < 2 or max(shares.values()) == min(shares.values()):
         return ""

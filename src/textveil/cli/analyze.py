@@ -25,12 +25,12 @@ Examples:
   textveil analyze results.csv --json > findings.json
 
 \b
-A row per cell, with the columns dataset, decomposition, distribution, level or
-epsilon (or both), perhaps mechanism and profile, and metrics; or a row per cell
-and metric, with the columns metric and value. Every data set and level must
-have every combination. The columns words_perturbed, words_drawn,
-words_kept_stopword, words_kept_unknown and words_kept_no_share, if they are
-there, tell how much text was released in clear.
+The file has one row per cell, with the columns dataset, decomposition,
+distribution, level or epsilon (or both), optionally mechanism and profile, and
+metrics. Or it has one row per cell and metric, with the columns metric and value.
+Every data set and level must have every combination. The optional columns
+words_perturbed, words_drawn, words_kept_stopword, words_kept_unknown and
+words_kept_no_share count the words by outcome.
 """
 
 
@@ -38,7 +38,7 @@ there, tell how much text was released in clear.
 def analyze(
     results: Annotated[
         Path,
-        typer.Argument(metavar="RESULTS", help="Results of a study: csv, tsv, jsonl or parquet, compressed or not."),
+        typer.Argument(metavar="RESULTS", help="Results of a study: csv, tsv, jsonl or parquet, may be compressed."),
     ],
     *,
     output: Annotated[
@@ -47,14 +47,14 @@ def analyze(
     response: Annotated[
         str, typer.Option(help=f"The metric to explain: {', '.join(METRIC_COLUMNS)}.")
     ] = RELATIVE_GAIN.name,
-    pairs: Annotated[int, typer.Option(min=0, help="How many of the pairs that differ are printed.")] = 10,
+    pairs: Annotated[int, typer.Option(min=0, help="Number of significant pairs to print.")] = 10,
     drop_incomplete: Annotated[
-        bool, typer.Option("--drop-incomplete", help="Leave out a data set and level that lacks a combination.")
+        bool, typer.Option("--drop-incomplete", help="Exclude a data set and level that lacks a combination.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier analysis.")] = False,
 ) -> None:
-    """Say what results mean: which choices matter, which combinations differ, which one to choose.
+    """Analyze results: which choices matter, which combinations differ, which one to choose.
 
     Analysis of variance with data set and level as controls, and Tukey's HSD over all pairs of combinations.
     """
@@ -62,7 +62,7 @@ def analyze(
         check_folder(output, overwrite=overwrite)
     findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response)
     for group in findings.results.left_out:
-        report(f"Left out, because it lacks a combination: {group}")
+        report(f"Excluded, because it lacks a combination: {group}")
     if output is not None:
         write_report(findings, output, overwrite=overwrite)
     typer.echo(json.dumps(findings.as_dict(), indent=2) if as_json else "\n".join(_tell(findings, pairs)))
@@ -87,7 +87,7 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
     if results.counts_words:
         yield from tell_clear(findings)
     else:
-        yield "How many words were released in clear is unknown: these results do not count them."
+        yield "The number of words released in clear is unknown: these results do not count them."
 
 
 def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""``textveil prepare CORPUS... --output BUNDLE``, all steps in one, and ``textveil prepare train``, the last ones."""
+"""``textveil prepare CORPUS... --output BUNDLE``, which runs all steps; ``textveil prepare train``, the last steps."""
 
 from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,22 +13,30 @@ import typer
 from textveil.bundles.bundle import STORAGES
 from textveil.cli.bundle import describe_vectors
 from textveil.cli.corpus_options import (
+    EXECUTOR,
+    MEMORY_SIZE,
     Address,
     Column,
     Config,
     CorpusNames,
     ExecutorName,
     Format,
+    MinCount,
+    MinPmi,
+    OnlyAttracted,
     Quiet,
     Revision,
     Split,
+    Top,
     Workers,
     parse_size,
+    parse_top,
     unit_of,
 )
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
-from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
+from textveil.corpus import MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
+from textveil.corpus.settings import STORAGE, Labels, Thresholds, Training
 from textveil.decomposition import DECOMPOSERS
 from textveil.errors import ParameterError
 from textveil.execution import EXECUTORS, Executor
@@ -46,7 +54,7 @@ Examples:
   textveil prepare reviews/ --column body --output reviews-en --decomposition words --decomposition pmi
   textveil prepare hf:HuggingFaceFW/fineweb --config sample-10BT --output fineweb-en --memory 64G --workers 16
 
-Killed, it goes on where it was when the same command is given again: every finished step is kept.
+After an interruption, the same command resumes. Finished steps are not repeated.
 """
 TRAIN_EXAMPLES = """
 \b
@@ -54,32 +62,40 @@ Examples:
   textveil prepare train corpus.txt.xz --lexicons lexicons --output my-english --epochs 10 --cbow
   textveil prepare train corpus.txt.xz --decomposition words --output my-words --dimensions 100 --no-names
 
-Killed, it goes on where it was when the same command is given again: every finished step is kept.
+After an interruption, the same command resumes. Finished steps are not repeated.
 """
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")]
-Name = Annotated[str | None, typer.Option(help="What the bundle calls itself; the folder's name by default.")]
-Version = Annotated[str, typer.Option("--bundle-version", help="Its version.")]
-CorpusLabel = Annotated[str | None, typer.Option(help="What it says of its corpus; the names of the files by default.")]
-Licence = Annotated[str, typer.Option(help="What may be done with the bundle.")]
+Name = Annotated[str | None, typer.Option(help="The name of the bundle; by default, that of its folder.")]
+Version = Annotated[str, typer.Option("--bundle-version", help="The version of the bundle.")]
+CorpusLabel = Annotated[
+    str | None, typer.Option(help="The description of the corpus; by default, the names of its files.")
+]
+License = Annotated[str, typer.Option("--license", help="The license of the bundle.")]
 Decompositions = Annotated[
     list[str] | None,
-    typer.Option("--decomposition", "-d", help=f"Only this one, or these; by default all: {', '.join(DECOMPOSERS)}."),
+    typer.Option(
+        "--decomposition",
+        "-d",
+        help=f"A decomposition to prepare; may be repeated. By default, all: {', '.join(DECOMPOSERS)}.",
+    ),
 ]
-Dimensions = Annotated[int, typer.Option(help="How long vectors are.")]
-Window = Annotated[int, typer.Option(help="How many chunks on each side are the context of one.")]
-MinEntryCount = Annotated[int, typer.Option(help="Leave out of the vocabulary what occurs less often.")]
+Dimensions = Annotated[int, typer.Option(help="The length of a vector.")]
+Window = Annotated[int, typer.Option(help="The number of chunks on each side that are the context of a chunk.")]
+MinEntryCount = Annotated[int, typer.Option(help="Leave out chunks that occur less often.")]
 MostEntries = Annotated[
-    int | None, typer.Option(help="Leave out rarer entries, too, until there are no more than so many.")
+    int | None, typer.Option(help="The largest size of a vocabulary. The rarest chunks are left out.")
 ]
-Epochs = Annotated[int, typer.Option(help="How often the corpus is read in training.")]
-Negative = Annotated[int, typer.Option(help="How many chunks are drawn against each one of the context.")]
+Epochs = Annotated[int, typer.Option(help="The number of passes over the corpus.")]
+Negative = Annotated[int, typer.Option(help="The number of negative samples for each chunk of the context.")]
 Cbow = Annotated[bool, typer.Option("--cbow", help="Train CBOW instead of skip-gram.")]
-StorageName = Annotated[str, typer.Option(help=f"How vectors are stored: {', '.join(STORAGES)}.")]
+StorageName = Annotated[str, typer.Option(help=f"The storage of vectors: {', '.join(STORAGES)}.")]
 FindNames = Annotated[
     bool, typer.Option("--names/--no-names", help="Find people's names with spaCy, and never write them.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a bundle, and start an unfinished run over.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an existing bundle. Start over if an unfinished run differs.")
+]
 
 
 @reporting_errors
@@ -88,59 +104,52 @@ def make_bundle(
     *,
     output: Output,
     name: Name = None,
-    bundle_version: Version = "1",
+    bundle_version: Version = Labels.version,
     corpus_label: CorpusLabel = None,
-    license: Licence = "unknown",  # noqa: A002
+    license_name: License = Labels.license,
     decompositions: Decompositions = None,
-    min_count: Annotated[
-        int, typer.Option(help="Leave out n-grams that occur less often. The paper's is for ten billion words.")
-    ] = MIN_COUNT,
-    min_pmi: Annotated[float, typer.Option(help="The lexicon of PMI has the n-grams above this.")] = MIN_PMI,
-    top: Annotated[
-        float, typer.Option(help="The lexicons of LLR and t-score have the best of all n-grams, so many per cent.")
-    ] = TOP_SHARE * 100,
-    only_attracted: Annotated[
-        bool, typer.Option("--only-attracted", help="Leave out of LLR's lexicon what is rarer than by chance.")
-    ] = False,
-    dimensions: Dimensions = 300,
-    window: Window = 5,
-    min_entry_count: MinEntryCount = 5,
-    most_entries: MostEntries = None,
-    epochs: Epochs = 5,
-    negative: Negative = 5,
+    min_count: MinCount = MIN_COUNT,
+    min_pmi: MinPmi = MIN_PMI,
+    top: Top = 100 * TOP_SHARE,
+    only_attracted: OnlyAttracted = False,
+    dimensions: Dimensions = Training.dimensions,
+    window: Window = Training.window,
+    min_entry_count: MinEntryCount = Training.min_entry_count,
+    most_entries: MostEntries = Training.most_entries,
+    epochs: Epochs = Training.epochs,
+    negative: Negative = Training.negative,
     cbow: Cbow = False,
-    storage: StorageName = "int8",
+    storage: StorageName = STORAGE,
     names: FindNames = True,
     column: Column = TEXT_COLUMN,
     format_name: Format = None,
     config: Config = None,
     split: Split = SPLIT,
     revision: Revision = None,
-    executor: ExecutorName = "processes",
+    executor: ExecutorName = EXECUTOR,
     workers: Workers = None,
     address: Address = None,
     memory: Annotated[
-        str, typer.Option(help="The memory of counting, such as 512M or 16G; the rest is on disk.")
-    ] = f"{MEMORY >> 30}G",
+        str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")
+    ] = MEMORY_SIZE,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make a bundle of a corpus: count n-grams, score them, split the corpus by each decomposition, train word2vec.
+    """Build a bundle from a corpus: count n-grams, score them, split the corpus by each decomposition, train word2vec.
 
-    The name of this command may be left out: textveil prepare CORPUS... --output BUNDLE
+    The name of this command is optional: textveil prepare CORPUS... --output BUNDLE
     """
     _require_libraries()
     from textveil.corpus.inputs import Corpus
-    from textveil.corpus.preparation import Labels, PrepareJob, Thresholds
-    from textveil.corpus.training import Training
+    from textveil.corpus.preparation import PrepareJob
 
     job = PrepareJob(
         Corpus.find(
             corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
         ),
         output,
-        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license),
-        thresholds=Thresholds(min_count, min_pmi, top / 100, only_attracted),
+        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
+        thresholds=Thresholds(min_count, min_pmi, parse_top(top), only_attracted),
         training=Training(dimensions, window, min_entry_count, epochs, negative, not cbow, most_entries),
         decompositions=_choose(decompositions),
         names_model=find("spacy-en") if names else None,
@@ -148,7 +157,7 @@ def make_bundle(
         memory=parse_size(memory),
         overwrite=overwrite,
     )
-    _run(job, EXECUTORS.load(executor)(workers, address), quiet=quiet)
+    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet)
 
 
 @reporting_errors
@@ -157,52 +166,51 @@ def train(
     *,
     output: Output,
     lexicons: Annotated[
-        Path | None, typer.Option(help="The folder that 'textveil prepare score' wrote; for pmi, llr and tscore.")
+        Path | None, typer.Option(help="The folder that 'textveil prepare score' wrote, for pmi, llr and tscore.")
     ] = None,
     name: Name = None,
-    bundle_version: Version = "1",
+    bundle_version: Version = Labels.version,
     corpus_label: CorpusLabel = None,
-    license: Licence = "unknown",  # noqa: A002
+    license_name: License = Labels.license,
     decompositions: Decompositions = None,
-    dimensions: Dimensions = 300,
-    window: Window = 5,
-    min_entry_count: MinEntryCount = 5,
-    most_entries: MostEntries = None,
-    epochs: Epochs = 5,
-    negative: Negative = 5,
+    dimensions: Dimensions = Training.dimensions,
+    window: Window = Training.window,
+    min_entry_count: MinEntryCount = Training.min_entry_count,
+    most_entries: MostEntries = Training.most_entries,
+    epochs: Epochs = Training.epochs,
+    negative: Negative = Training.negative,
     cbow: Cbow = False,
-    storage: StorageName = "int8",
+    storage: StorageName = STORAGE,
     names: FindNames = True,
     column: Column = TEXT_COLUMN,
     format_name: Format = None,
     config: Config = None,
     split: Split = SPLIT,
     revision: Revision = None,
-    executor: ExecutorName = "processes",
+    executor: ExecutorName = EXECUTOR,
     workers: Workers = None,
     address: Address = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Split a corpus by each decomposition, train word2vec, and write a bundle: the last steps of preparing."""
+    """Split a corpus by each decomposition, train word2vec, and write a bundle: the last steps of a preparation."""
     _require_libraries()
     from textveil.corpus.association import MEASURES
     from textveil.corpus.inputs import Corpus
-    from textveil.corpus.preparation import Labels, PrepareJob
-    from textveil.corpus.training import Training
+    from textveil.corpus.preparation import PrepareJob
 
     chosen = _choose(decompositions)
     if lexicons is None and (scored := [measure for measure in MEASURES if measure in chosen]):
         raise ParameterError(
-            f"--lexicons is missing: {', '.join(scored)} need the folder that 'textveil prepare score' wrote. For all "
-            "steps in one: textveil prepare CORPUS --output BUNDLE"
+            f"--lexicons is missing: {', '.join(scored)} need the folder that 'textveil prepare score' wrote. To run "
+            "all steps: textveil prepare CORPUS --output BUNDLE"
         )
     job = PrepareJob(
         Corpus.find(
             corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
         ),
         output,
-        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license),
+        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
         training=Training(dimensions, window, min_entry_count, epochs, negative, not cbow, most_entries),
         decompositions=chosen,
         lexicons=lexicons,
@@ -210,7 +218,7 @@ def train(
         storage=storage,  # type: ignore[arg-type] # checked by the job
         overwrite=overwrite,
     )
-    _run(job, EXECUTORS.load(executor)(workers, address), quiet=quiet)
+    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet)
 
 
 def _require_libraries() -> None:
@@ -226,18 +234,18 @@ def _list_names(corpus: Sequence[str]) -> str:
     return ", ".join(Path(part).name for part in corpus)
 
 
-def _run(job: PrepareJob, executor: Executor, *, quiet: bool) -> None:
-    """Say what it needs, do it, say what came out."""
-    job.check()
+def _run(job: PrepareJob, start_executor: Callable[[], Executor], *, quiet: bool) -> None:
+    """Check the job, report the disk space it needs, run it, and report the result."""
+    job.check()  # before a cluster is started for it
     if not quiet:
         needed, free = job.estimate_disk(), shutil.disk_usage(job.output.absolute().parent).free
-        more = ", and more for data sets, whose size is not known" if job.corpus.datasets else ""
+        more = ", and more for data sets of unknown size" if job.corpus.datasets else ""
         report(
-            f"Needs up to {needed >> 20:,} MiB of disk beside {str(job.output)!r} while it runs{more}; "
+            f"The run needs up to {needed >> 20:,} MiB of disk next to {str(job.output)!r}{more}. "
             f"{free >> 20:,} MiB are free."
         )
     started = time.monotonic()
-    with executor, showing_progress(quiet, unit_of) as progress:
+    with start_executor() as executor, showing_progress(quiet, unit_of) as progress:
         bundle = job.run(executor, progress)
     if quiet:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,17 +12,19 @@ import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import showing_progress
-from textveil.cli.reporting import report, reporting_errors
+from textveil.cli.method_options import flag_of
+from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
 from textveil.evaluation import CLASSIFIERS, METRICS, Dataset, Evaluation, Evaluator
 from textveil.evaluation.base import Measurement, check_seeds
-from textveil.evaluation.classification import CLASSIFIER, SEEDS
+from textveil.evaluation.classification import CLASSIFIER
 from textveil.evaluation.files import PairedFiles
 from textveil.evaluation.replay import replay
 from textveil.jobs import check_free
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress
+from textveil.registry import Registry
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 
@@ -41,93 +44,112 @@ As in the paper:
 """
 
 _TRAINED = ("attribute", "downstream")
+_REPLAYED = ("clear_text", "inversion")
+
+
+def _flag(registry: Registry[Any], methods: str, option: str) -> Any:
+    """A flag for an option of metrics or a classifier, with the help and the default that they declare.
+
+    Args:
+        registry: The metrics or the classifiers.
+        methods: The methods that take the option, comma-separated.
+        option: The name of the option.
+    """
+    declared = registry.load(methods.partition(",")[0]).list_options()[option]
+    default = ",".join(map(str, declared.default)) if isinstance(declared.default, tuple) else declared.default
+    return typer.Option(flag_of(declared), help=f"For {methods}: {declared.help} Default: {default}.")
 
 
 @reporting_errors
 def evaluate(
     *,
     original: Annotated[
-        Path, typer.Option("--original", help="The file of originals: csv, tsv, jsonl, parquet or txt.")
+        Path, typer.Option("--original", help="The file with the originals: csv, tsv, jsonl, parquet or txt.")
     ],
     obfuscated: Annotated[
         Path | None,
         typer.Option(
-            "--obfuscated", help="The file of obfuscated texts, with the same rows; by default the same file."
+            "--obfuscated", help="The file with the obfuscated texts, in the same rows. Default: the same file."
         ),
     ] = None,
     text: Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")] = TEXT_COLUMN,
     obfuscated_text: Annotated[
-        str | None, typer.Option(help="The column with the obfuscated texts, if it has another name.")
+        str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
     ] = None,
-    label: Annotated[str | None, typer.Option(help="The column with the label of a task, for downstream.")] = None,
+    label: Annotated[str | None, typer.Option(help="For downstream: the column with the label of a task.")] = None,
     attribute: Annotated[
-        str | None, typer.Option(help="The column with what an attacker wants to know, such as the author.")
+        str | None,
+        typer.Option(help="For attribute: the column that an attacker wants to infer, such as the author."),
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(help="The certificate of the obfuscation, for clear_text and inversion."),
+        typer.Option("--certificate", help="For clear_text, inversion: the certificate of the obfuscation."),
     ] = None,
-    bundle: Annotated[str, typer.Option(help="The bundle of the obfuscation, for inversion.")] = DEFAULT_BUNDLE,
-    metrics: Annotated[str | None, typer.Option(help=f"Only these, with commas between: {', '.join(METRICS)}.")] = None,
-    attacker: Annotated[
-        str, typer.Option(help=f"What attribute and downstream learn with: {', '.join(CLASSIFIERS)}.")
-    ] = CLASSIFIER,
-    attacker_model: Annotated[
-        str | None,
+    bundle: Annotated[str | None, _flag(METRICS, "inversion, clear_text", "bundle")] = None,
+    encoder: Annotated[
+        Path | None,
         typer.Option(
-            help="For --attacker transformer: a resource, a folder or OWNER/NAME; by default deberta-v3-base."
+            "--encoder",
+            help="For clear_text, inversion: the folder of the encoder that scored the words. Default: the encoder "
+            "that the certificate names.",
         ),
     ] = None,
-    seeds: Annotated[str, typer.Option(help="One run of attackers and classifiers for each.")] = ",".join(
-        map(str, SEEDS)
-    ),
-    encoders: Annotated[
-        str | None, typer.Option(help="Sentence encoders for similarity; by default all-minilm-l6-v2.")
+    metrics: Annotated[
+        str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
     ] = None,
-    language_model: Annotated[
-        str | None, typer.Option(help="A causal language model for perplexity; by default smollm2.")
-    ] = None,
-    words: Annotated[int, typer.Option(min=0, help="Show this many words for each reason of clear_text.")] = 0,
+    attacker: Annotated[str | None, _flag(METRICS, "attribute, downstream", "classifier")] = None,
+    attacker_model: Annotated[str | None, _flag(CLASSIFIERS, "transformer", "model")] = None,
+    seeds: Annotated[str | None, _flag(METRICS, "attribute, downstream", "seeds")] = None,
+    encoders: Annotated[str | None, _flag(METRICS, "similarity", "models")] = None,
+    language_model: Annotated[str | None, _flag(METRICS, "perplexity", "model")] = None,
+    words: Annotated[int | None, _flag(METRICS, "clear_text", "words")] = None,
     format_name: Annotated[
-        str | None, typer.Option("--format", help="The format, if the names do not tell it.")
+        str | None, typer.Option("--format", help="The format of the files. Default: by their names.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the evaluation as JSON.")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it as JSON to this file, too.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Also write the evaluation as JSON to this file.")
+    ] = None,
     cache: Annotated[
         Path | None,
-        typer.Option(help="Where scores are kept, so that a run goes on where it stopped; by default ORIGINAL.scores."),
+        typer.Option(help="The folder of cached scores, with which a run resumes. Default: ORIGINAL.scores."),
     ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no scores on the disk.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that exists.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, and no word on what is kept.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Cache scores in memory only.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing output.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")] = False,
 ) -> None:
-    """Measure what obfuscated texts still tell, and what they are still good for.
+    """Measure the privacy and the utility of obfuscated texts.
 
-    Privacy: identifiers that still stand (Presidio), an attribute that attackers infer, chunks that can be guessed,
-    words in clear. Utility: a task that is learnt, similarity of meaning, fluency. And their trade-off.
-    All that can be measured with what is given and installed is measured; what is not is listed, with the reason.
-    A run that was stopped goes on with the same command.
+    Privacy: surviving identifiers, attribute inference by attackers, chunks that can be guessed, unchanged words.
+    Utility: a downstream task, semantic similarity, fluency. Also their trade-off. By default, every metric is measured
+    whose inputs are given and whose models are installed. The others are listed with the reason.
+    An interrupted run resumes with the same command.
     """
     if sys.stdout is None:
         raise ParameterError("Standard output is closed.")
     if output is not None:
         check_free(output, overwrite=overwrite)
     wanted = None if metrics is None else [METRICS.load(name).name for name in _split(metrics, "--metrics")]
-    options = {
+    given = {
         **_choose_classifier(attacker, attacker_model, seeds, wanted),
-        "similarity": {} if encoders is None else {"models": _split(encoders, "--encoders")},
-        "perplexity": {} if language_model is None else {"model": language_model},
-        "clear_text": {"words": words} if words else {},
-        "inversion": {} if bundle == DEFAULT_BUNDLE else {"bundle": bundle},
+        "similarity": {"models": None if encoders is None else _split(encoders, "--encoders")},
+        "perplexity": {"model": language_model},
+        "clear_text": {"words": words},
+        "inversion": {"bundle": bundle},
     }
+    if bundle is not None and wanted is not None and "inversion" not in wanted:  # then clear_text uses it
+        del given["inversion"]
     pairs = PairedFiles(original, obfuscated, text, obfuscated_text, label, attribute, format_name).read()
     folder = None if no_cache else cache or original.with_name(f"{original.name}.scores")
     dataset = Dataset(pairs.originals, label=pairs.label, attribute=pairs.attribute, folder=folder)
     issued = None if certificate is None else Certificate.load(certificate)
     with showing_progress(quiet, unit_of=_unit_of) as progress:
-        evaluator = Evaluator(dataset, wanted, {name: given for name, given in options.items() if given}, progress)
-        chunks = None if issued is None else _replay(issued, pairs.originals, bundle, wanted, progress)
-        evaluation = evaluator.measure(pairs.obfuscated, certificate=issued, obfuscations=chunks)
+        evaluator = Evaluator(dataset, wanted, _drop_missing(given), progress)
+        replayed = None
+        if issued is not None and (wanted is None or set(_REPLAYED) & set(wanted)):
+            required = wanted is not None and "inversion" in wanted
+            replayed = _replay(issued, pairs.originals, bundle, encoder, required=required, progress=progress)
+        evaluation = evaluator.measure(pairs.obfuscated, certificate=issued, obfuscations=replayed)
     content = json.dumps(evaluation.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if output is not None:
         with writing(output) as stream:
@@ -136,52 +158,82 @@ def evaluate(
         typer.echo(content, nl=False)
     else:
         _show(evaluation)
-    if chunks is not None and not quiet:
-        report("clear_text, inversion: the originals were obfuscated again, as the certificate says, with new noise.")
-    if folder is not None and not quiet:
-        report(
-            f"Scores are kept in {str(folder)!r}. They tell of the originals: keep them as you keep those, or remove "
-            "them."
-        )
+    if not quiet:
+        _add_notes(folder, replayed=replayed is not None)
+
+
+def _spell(name: str, value: str | None) -> str:
+    """A parameter of the library as a flag."""
+    return spell_flag(evaluate, name, value)
+
+
+def _drop_missing(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The options that were given, of the metrics that have any."""
+    given = {
+        metric: {name: value for name, value in each.items() if value is not None} for metric, each in options.items()
+    }
+    return {metric: each for metric, each in given.items() if each}
 
 
 def _split(values: str, option: str) -> list[str]:
     found = [value.strip() for value in values.split(",") if value.strip()]
     if not found:
-        raise ParameterError(f"{option} names nothing.")
+        raise ParameterError(f"{option} is empty. Give at least one name.")
     return found
 
 
 def _choose_classifier(
-    attacker: str, model: str | None, seeds: str, wanted: list[str] | None
+    attacker: str | None, model: str | None, seeds: str | None, wanted: list[str] | None
 ) -> dict[str, dict[str, Any]]:
-    """The options of the two metrics that train classifiers, where something else than the default is chosen."""
-    name = CLASSIFIERS.load(attacker).name
-    if model is not None and name != "transformer":
+    """The options of the metrics that train classifiers."""
+    name = CLASSIFIERS.load(CLASSIFIER if attacker is None else attacker).name
+    if model is not None and "model" not in CLASSIFIERS.load(name).list_options():
         raise ParameterError("--attacker-model goes with --attacker transformer.")
-    numbers = _split(seeds, "--seeds")
-    if not all(number.isdecimal() for number in numbers):
-        raise ParameterError("--seeds must be whole numbers from 0 with commas between, such as 42,43,44.")
-    chosen = check_seeds(list(map(int, numbers)))
-    if (name, chosen) == (CLASSIFIER, SEEDS):
-        return {}
-    options = {"classifier": name, "classifier_options": {} if model is None else {"model": model}, "seeds": chosen}
+    options = {
+        "classifier": None if attacker is None else name,
+        "classifier_options": None if model is None else {"model": model},
+        "seeds": None if seeds is None else _parse_seeds(seeds),
+    }
     return {metric: options for metric in _TRAINED if wanted is None or metric in wanted} or {_TRAINED[0]: options}
 
 
+def _parse_seeds(seeds: str) -> tuple[int, ...]:
+    numbers = _split(seeds, "--seeds")
+    if not all(number.isdecimal() for number in numbers):
+        raise ParameterError("--seeds must be comma-separated, non-negative integers, such as 42,43,44.")
+    return check_seeds(list(map(int, numbers)))
+
+
 def _replay(
-    certificate: Certificate, texts: list[str | None], bundle: str, wanted: list[str] | None, progress: Progress
+    certificate: Certificate,
+    texts: list[str | None],
+    bundle: str | None,
+    encoder: Path | None,
+    *,
+    required: bool,
+    progress: Progress,
 ) -> list[Obfuscation] | None:
-    """What became of every chunk, where a metric asks for it and it can be worked out again."""
-    if wanted is not None and not {"inversion", "clear_text"} & set(wanted):
-        return None
+    """The outcome of every chunk. If it is not required, a replay that fails is only reported."""
     try:
-        return replay(certificate, texts, bundle=bundle, progress=progress)
+        return replay(certificate, texts, bundle=bundle or DEFAULT_BUNDLE, model=encoder, progress=progress)
     except TextveilError as error:
-        if wanted is not None and "inversion" in wanted:
+        if required:
             raise
-        report(f"clear_text, inversion: {error}")
+        report(f"{', '.join(_REPLAYED)}: {error.spell(_spell)}")
         return None
+
+
+def _add_notes(folder: Path | None, *, replayed: bool) -> None:
+    if replayed:
+        report(
+            f"{', '.join(_REPLAYED)}: the originals were obfuscated again with the settings of the certificate and new "
+            "noise."
+        )
+    if folder is not None:
+        report(
+            f"Scores are cached in {str(folder)!r}. They contain information about the originals: protect them in the "
+            "same way, or delete them."
+        )
 
 
 def _unit_of(stage: str) -> str:
@@ -189,34 +241,34 @@ def _unit_of(stage: str) -> str:
 
 
 def _show(evaluation: Evaluation) -> None:
-    """Print a table: a line per metric; then what was not measured."""
+    """Print a table with a row per metric, then the metrics that were not measured."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for characters that the encoding lacks
     table = Table(title=_count(evaluation), show_lines=True)
     table.add_column("metric")
     table.add_column("values", no_wrap=True)
-    table.add_column("in words")
+    table.add_column("meaning")
     for name, found in evaluation.measurements.items():
         table.add_row(name, "\n".join(_write_values(found)), Text("\n".join([found.line, *_write_details(found)])))
     Console().print(table)
     for name, reason in evaluation.not_measured.items():
-        typer.echo(f"Not measured: {name}. {reason}")
+        typer.echo(f"Not measured: {name}. {TextveilError(reason).spell(_spell)}")
 
 
 def _count(evaluation: Evaluation) -> str:
     counted = f"{evaluation.texts:,} pairs of texts"
     if evaluation.left_out:
-        counted += f", and {evaluation.left_out:,} left out because the original has no word"
+        counted += f", {evaluation.left_out:,} skipped because the original has no word"
     if evaluation.empty:
         counted += f"; {evaluation.empty:,} obfuscated texts are empty"
     return counted
 
 
 def _write_values(found: Measurement) -> list[str]:
-    """The values of a measurement, with the standard deviation behind the mean it belongs to."""
+    """The values of a measurement. Means are followed by their standard deviation."""
     lines = []
     for name, value in found.values.items():
         if name.endswith("_std"):
@@ -228,7 +280,7 @@ def _write_values(found: Measurement) -> list[str]:
 
 
 def _write_details(found: Measurement) -> list[str]:
-    """What is told besides: every kind of identifier, every encoder, words in clear."""
+    """The details of a measurement: kinds of identifiers, encoders, unchanged words."""
     kinds = found.details.get("kinds", {})
     encoders = found.details.get("encoders", {})
     words = found.details.get("words", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,8 +38,8 @@ Examples:
   textveil experiment run paper.yaml --executor ray --address auto --gpus-per-task 1
 
 \b
-Killed, it goes on where it was when the same command is given again. A metric,
-a level or a method that is added to the file later uses what is there.
+After an interruption, the same command resumes the run. If you add a metric, a
+level or a method to the file later, existing results are reused.
 The exit code is 1 if anything failed.
 """
 STATUS_EXAMPLES = """
@@ -56,7 +57,7 @@ Examples:
 """
 
 app = typer.Typer(
-    help="Run a whole study: every combination of methods on data sets, measured, kept and reported.",
+    help="Run a study: every combination of methods on every data set, with metrics and a report.",
     epilog="""
 \b
 Examples:
@@ -73,7 +74,7 @@ Examples:
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file.", show_default=False)]
 Folder = Annotated[
     Path | None,
-    typer.Option("--folder", "-f", help="Where results are kept; by default STUDY-results, beside the file."),
+    typer.Option("--folder", "-f", help="Folder for results. Default: STUDY-results beside the file."),
 ]
 
 
@@ -87,7 +88,7 @@ def _open(study: Path, folder: Path | None) -> Experiment:
 
 def _open_existing(study: Path, folder: Path | None) -> Experiment:
     if folder is not None and not folder.is_dir():
-        raise InputError(f"There are no results in {str(folder)!r}. Check --folder, or run the study first.")
+        raise InputError(f"{str(folder)!r} has no results. Check --folder, or run the study first.")
     return _open(study, folder)
 
 
@@ -97,16 +98,16 @@ def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The study file to write.", show_default=False)],
     *,
     preset: Annotated[
-        str, typer.Option(help="What it is made from: laptop (small models), or paper (the paper's own study).")
+        str, typer.Option(help="Preset to start from: laptop (small models) or paper (the study of the paper).")
     ] = "laptop",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write a study file with comments, to be changed."""
+    """Write a study file with comments, for you to edit."""
     from textveil.experiments.presets import write_preset
 
     check_free(file, overwrite=overwrite)
     write_preset(preset, file)
-    report(f"Written: {file}. Name your data sets in it, then: textveil experiment run {file} --dry-run")
+    report(f"Written: {file}. Enter your data sets, then run: textveil experiment run {file} --dry-run")
 
 
 @app.command("run", epilog=RUN_EXAMPLES, no_args_is_help=True)
@@ -115,53 +116,57 @@ def run(
     study: StudyPath,
     *,
     folder: Folder = None,
-    executor: Annotated[str, typer.Option(help=f"Where cells are worked on: {', '.join(EXECUTORS)}.")] = "processes",
+    executor: Annotated[str, typer.Option(help=f"Executor: {', '.join(EXECUTORS)}.")] = "processes",
     workers: Workers = None,
     address: Address = None,
     gpus_per_task: Annotated[
-        float, typer.Option(help="For --executor ray: how much of a GPU every worker has to itself.")
+        float, typer.Option(help="For --executor ray: number of GPUs per worker, such as 0.5.")
     ] = 0.0,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try again what failed before.")] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Retry what failed before.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells, and say how long they will take; run none.")
+        bool, typer.Option("--dry-run", help="List the cells and estimate the time. Nothing is run or written.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
 ) -> None:
-    """Run what is left of a study.
+    """Run a study, or resume it.
 
-    Data sets are read, scores of every distribution and numbers of the originals are worked out once, then every cell
-    is obfuscated and measured. Everything is kept as soon as it is there. A cell that fails is listed with its reason,
-    and the others go on.
+    Shared work comes first: data sets are read, texts are scored by every distribution, and originals are measured.
+    Then the texts of every cell are obfuscated and measured. Every result is stored as soon as it is computed. If a
+    cell fails, it is listed with the reason, and the other cells continue.
     """
+    start = partial(EXECUTORS.load(executor), workers, address, gpus_per_task)
     experiment = _open(study, folder)
     from textveil.cli.experiment_display import watching
 
-    with EXECUTORS.load(executor)(workers, address, gpus_per_task) as chosen:
-        if dry_run:
-            _show_plan(experiment, chosen, retry_failed)
-            return
-        with watching(quiet) as watcher:
-            states = experiment.run(chosen, retry_failed=retry_failed, watcher=watcher)
-    _summarise(experiment, states)
+    if dry_run:
+        with experiment.preview() as preview:
+            preview.check()
+            with start() as chosen:
+                _show_plan(preview, chosen, retry_failed)
+        return
+    experiment.check()  # before an executor, such as a cluster, is started
+    with start() as chosen, watching(quiet) as watcher:
+        states = experiment.run(chosen, retry_failed=retry_failed, watcher=watcher)
+    _summarize(experiment, states)
 
 
 def _show_plan(experiment: Experiment, executor: Any, retry_failed: bool) -> None:
-    """Print every cell with its state, and how long the run would take."""
+    """Print every cell with its state, and the estimated time."""
     from textveil.cli.experiment_display import write_time
     from textveil.experiments.estimate import estimate
 
-    with experiment.store.locked():
-        plan = experiment.plan(executor, retry_failed=retry_failed)
-        for state in plan.states:
-            typer.echo(f"{state.cell.id}  {_name_state(state):<8}  {state.cell}")
-        _count(experiment, plan.states)
-        if not plan.cells:
-            typer.echo("Nothing is left to do.")
-            return
-        found = estimate(experiment.runner, plan, executor.workers)
+    plan = experiment.plan(executor, retry_failed=retry_failed)
+    for state in plan.states:
+        typer.echo(f"{state.cell.id}  {_name_state(state):<8}  {state.cell}")
+    _count(experiment, plan.states)
+    if not plan.cells:
+        typer.echo("There is nothing left to do.")
+        return
+    found = estimate(experiment.runner, plan, executor.workers)
+    workers = "1 worker" if executor.workers == 1 else f"{executor.workers} workers"
     typer.echo(
-        f"About {write_time(found.seconds)} with {executor.workers} at a time, worked out from {found.basis}; loading "
-        "models not counted."
+        f"Estimated time with {workers}: {write_time(found.seconds)}, based on {found.basis}, without the time to load "
+        "models."
     )
 
 
@@ -180,8 +185,8 @@ def _count(experiment: Experiment, states: Any) -> None:
     )
 
 
-def _summarise(experiment: Experiment, states: list[CellState]) -> None:
-    """Say how the study stands; the exit code tells whether something failed."""
+def _summarize(experiment: Experiment, states: list[CellState]) -> None:
+    """Print the state of the study. The exit code is 1 if anything failed."""
     from textveil.cli.experiment_display import list_failures
     from textveil.experiments.records import RESULTS
 
@@ -191,7 +196,7 @@ def _summarise(experiment: Experiment, states: list[CellState]) -> None:
     if any(state.texts for state in states):
         typer.echo(f"Results: {experiment.store.folder / f'{RESULTS}.csv'} and {RESULTS}.parquet")
     if any(state.failures for state in states):
-        report("What failed is tried again with --retry-failed.")
+        report("Retry the failures with --retry-failed.")
         raise typer.Exit(FAILURE)
 
 
@@ -202,11 +207,11 @@ def status(
     *,
     folder: Folder = None,
     cells: Annotated[bool, typer.Option("--cells", help="List every cell.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say how far a study is, and what failed. It may run meanwhile."""
+    """Show the progress and the failures of a study. The study may be running."""
     experiment = _open_existing(study, folder)
-    states = experiment.look()
+    states = experiment.find_states()
     if as_json:
         typer.echo(json.dumps(_describe(experiment, states), indent=2))
         return
@@ -221,9 +226,9 @@ def status(
         Console().print(make_table(count_by_dataset(states)))
     for name in experiment.study.datasets:
         if not any(state.cell.dataset == name for state in states):
-            typer.echo(f"The data set {name} was not read yet.")
+            typer.echo(f"The data set {name} has not been read yet.")
     _count(experiment, states)
-    typer.echo(f"Working time: {write_time(sum(state.seconds for state in states))}")
+    typer.echo(f"Computing time: {write_time(sum(state.seconds for state in states))}")
     for line in list_failures(states):
         typer.echo(line)
 
@@ -252,23 +257,23 @@ def report_results(
     *,
     folder: Folder = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where the report is written; by default FOLDER/report.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the report. Default: FOLDER/report.")
     ] = None,
     response: Annotated[
         str, typer.Option(help=f"The metric to explain: {', '.join(METRIC_COLUMNS)}.")
     ] = RELATIVE_GAIN.name,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report at --output.")] = False,
 ) -> None:
-    """Write what the results say: one HTML page, figures, tables.
+    """Write a report of the results: one HTML page, figures and tables.
 
-    It can be written before the study is finished; what is missing is said, there and here.
+    The study need not be finished. The report lists what is missing.
     """
     experiment = _open_existing(study, folder)
     from textveil.experiments.report import report_study
 
     written = report_study(experiment, response=response, folder=output, overwrite=overwrite)
     for line in written.left_out:
-        report(f"Not in the report: {line}.")
+        report(f"Excluded from the report: {line}.")
     for setting in written.findings.settings:
         for recommendation in setting.recommendations:
             typer.echo(f"{setting.prefix}{recommendation.sentence}")

@@ -1,4 +1,4 @@
-"""What a person sees of a study that runs: a table that changes on a terminal, lines in a pipe."""
+"""The progress of a study: a live table on a terminal, lines in a pipe."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textveil.cli.reporting import report
+from textveil.cli.reporting import report, spell_flag
+from textveil.errors import TextveilError
 from textveil.experiments.experiment import Plan, Watcher
 from textveil.experiments.status import CellState, Counts
 
 if TYPE_CHECKING:
-    from textveil.experiments.cell_runner import Finished
-    from textveil.experiments.tasks import OriginalsTask, Prepared, ScoreTask
+    from textveil.experiments.cell_runner import CellDone
+    from textveil.experiments.tasks import SharedDone, SharedTask
 
 
 def write_time(seconds: float) -> str:
-    """A time as people say it.
+    """A duration in words.
 
     >>> write_time(8.2), write_time(95), write_time(7380)
     ('8 s', '2 min', '2 h 3 min')
@@ -31,18 +33,25 @@ def write_time(seconds: float) -> str:
 
 
 def list_failures(states: Sequence[CellState]) -> Iterator[str]:
-    """What failed, why, and where: one line for every reason."""
+    """One line for every reason of a failure, with the first cell that has it."""
     found: dict[tuple[str, str], list[str]] = {}
     for state in states:
         for failure in state.failures:
             found.setdefault((failure.what, failure.reason), []).append(str(state.cell))
     for (what, reason), cells in found.items():
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-        yield f"Failed: {what} of {cells[0]}{more}: {reason}"
+        yield f"Failed: {what} of {cells[0]}{more}: {spell_reason(reason)}"
+
+
+def spell_reason(reason: str) -> str:
+    """The reason of a failure, with parameters as ``textveil experiment run`` spells them."""
+    from textveil.cli.experiment import run
+
+    return TextveilError(reason).spell(partial(spell_flag, run))
 
 
 def make_table(rows: Sequence[tuple[str, Counts]]) -> Any:
-    """Data sets, and how far their cells are."""
+    """A table of data sets, with the number of cells by state."""
     from rich.table import Table
 
     table = Table()
@@ -56,13 +65,13 @@ def make_table(rows: Sequence[tuple[str, Counts]]) -> Any:
 
 
 def count_by_dataset(states: Sequence[CellState]) -> list[tuple[str, Counts]]:
-    """How far every data set is."""
+    """The number of cells by state, for every data set."""
     names = dict.fromkeys(state.cell.dataset for state in states)
     return [(name, Counts.of(state for state in states if state.cell.dataset == name)) for name in names]
 
 
-class _Told(Watcher):
-    """Counts what is done, and works out what is left."""
+class _Counting(Watcher):
+    """Counts finished tasks, and estimates the time left."""
 
     def __init__(self) -> None:
         self.plan = Plan((), (), ())
@@ -73,47 +82,47 @@ class _Told(Watcher):
     def begin(self, plan: Plan) -> None:
         self.plan = plan
 
-    def prepared(self, done: Prepared) -> None:
+    def shared_done(self, done: SharedDone) -> None:
         self.shared += 1
         self._since = time.monotonic()
 
-    def finished(self, done: Finished) -> None:
+    def cell_done(self, done: CellDone) -> None:
         self.cells += 1
         self.changes.setdefault(done.cell.dataset, Counter())["failed" if done.failures else "finished"] += 1
 
     @property
     def left(self) -> str:
-        """How long the cells that are left take, at the rate of those that were done."""
+        """The estimated time for the remaining cells, at the rate of the finished ones."""
         if not self.cells:
             return ""
         seconds = (time.monotonic() - self._since) / self.cells * (len(self.plan.cells) - self.cells)
         return f", about {write_time(seconds)} left"
 
 
-class Lines(_Told):
-    """A line for everything that is done."""
+class Lines(_Counting):
+    """Prints a line for every finished task."""
 
     def begin(self, plan: Plan) -> None:
-        """Say what there is to do."""
+        """Print the number of cells."""
         super().begin(plan)
         counts = Counts.of(plan.states)
         report(f"{counts.cells:,} cells: {counts.finished:,} finished, {len(plan.cells):,} to do")
 
-    def prepared(self, done: Prepared) -> None:
-        """Say what was worked out."""
-        super().prepared(done)
-        failed = f": failed: {done.reason}" if done.reason else f", {done.seconds:.1f} s"
+    def shared_done(self, done: SharedDone) -> None:
+        """Print a shared task, with its time or its failure."""
+        super().shared_done(done)
+        failed = f": failed: {spell_reason(done.reason)}" if done.reason else f", {done.seconds:.1f} s"
         report(f"[{self.shared}/{len(self.plan.shared)}] {name_shared(done.task)}{failed}")
 
-    def finished(self, done: Finished) -> None:
-        """Say which cell is done, and what failed of it."""
-        super().finished(done)
-        failures = "".join(f"; failed: {failure.what}: {failure.reason}" for failure in done.failures)
+    def cell_done(self, done: CellDone) -> None:
+        """Print a cell with its time and its failures."""
+        super().cell_done(done)
+        failures = "".join(f"; failed: {failure.what}: {spell_reason(failure.reason)}" for failure in done.failures)
         report(f"[{self.cells}/{len(self.plan.cells)}] {done.cell}, {done.seconds:.1f} s{self.left}{failures}")
 
 
-class _Live(_Told):
-    """A table that changes."""
+class _Live(_Counting):
+    """Updates a table on the terminal."""
 
     def __init__(self, live: Any) -> None:
         super().__init__()
@@ -123,15 +132,16 @@ class _Live(_Told):
         super().begin(plan)
         self._show("")
 
-    def prepared(self, done: Prepared) -> None:
-        super().prepared(done)
-        self._show(f"{self.shared} of {len(self.plan.shared)} steps before the cells: {name_shared(done.task)}")
+    def shared_done(self, done: SharedDone) -> None:
+        super().shared_done(done)
+        self._show(f"{self.shared} of {len(self.plan.shared)} shared tasks, last: {name_shared(done.task)}")
 
-    def finished(self, done: Finished) -> None:
-        super().finished(done)
+    def cell_done(self, done: CellDone) -> None:
+        super().cell_done(done)
         for failure in done.failures:
-            self._live.console.print(f"Failed: {failure.what} of {done.cell}: {failure.reason}", markup=False)
-        self._show(f"{self.cells} of {len(self.plan.cells)} cells{self.left}; last: {done.cell}, {done.seconds:.1f} s")
+            reason = spell_reason(failure.reason)
+            self._live.console.print(f"Failed: {failure.what} of {done.cell}: {reason}", markup=False)
+        self._show(f"{self.cells} of {len(self.plan.cells)} cells{self.left}, last: {done.cell}, {done.seconds:.1f} s")
 
     def _show(self, line: str) -> None:
         from rich.console import Group
@@ -146,8 +156,8 @@ class _Live(_Told):
         self._live.update(Group(make_table(rows), Text(line)))
 
 
-def name_shared(task: ScoreTask | OriginalsTask) -> str:
-    """What is worked out once, as a line says it."""
+def name_shared(task: SharedTask) -> str:
+    """The name of a shared task."""
     distribution = getattr(task, "distribution", None)
     if distribution is None:
         return f"originals of {task.dataset}"
@@ -156,7 +166,7 @@ def name_shared(task: ScoreTask | OriginalsTask) -> str:
 
 @contextmanager
 def watching(quiet: bool) -> Iterator[Watcher]:
-    """What shows a run: a table on a terminal, lines in a pipe, or nothing."""
+    """A watcher that shows a run: a table on a terminal, lines in a pipe, or nothing."""
     if quiet:
         yield Watcher()
     elif not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""``textveil prepare``."""
+"""``textveil prepare`` and its first two steps, ``count`` and ``score``."""
 
 from __future__ import annotations
 
@@ -11,22 +11,29 @@ import typer
 from typer.core import TyperGroup
 
 from textveil.cli.corpus_options import (
+    EXECUTOR,
+    MEMORY_SIZE,
     Address,
     Column,
     Config,
     CorpusNames,
     ExecutorName,
     Format,
+    MinCount,
+    MinPmi,
+    OnlyAttracted,
     Quiet,
     Revision,
     Split,
+    Top,
     Workers,
     parse_size,
+    parse_top,
     unit_of,
 )
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
-from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
+from textveil.corpus import MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
 from textveil.execution import EXECUTORS
 from textveil.extras import require
 from textveil.tables import TEXT_COLUMN
@@ -39,7 +46,7 @@ Examples:
   textveil prepare count hf:HuggingFaceFW/fineweb --config sample-10BT --output counts --memory 64G
   textveil prepare count /shared/fineweb --output /shared/counts --executor ray --address auto
 
-Killed, it goes on where it was when the same command is given again.
+After an interruption, the same command resumes.
 """
 SCORE_EXAMPLES = """
 \b
@@ -49,16 +56,20 @@ Examples:
 """
 
 
-class _Steps(TyperGroup):
-    """A step by its name; anything else is a corpus, for all steps in one."""
+ALL_STEPS = "bundle"
+"""The command that runs all steps."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
+
+class _Steps(TyperGroup):
+    """Runs the step that the first argument names. Without the name of a step, all steps run in one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             near = difflib.get_close_matches(args[0], self.commands, n=1)
             if near and not Path(args[0]).exists():
                 ctx.fail(f"There is no such step, and no such file. Did you mean {near[0]!r}?")
-            args = ["bundle", *args]
-        return super().resolve_command(ctx, args)
+            args = [ALL_STEPS, *args]
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(
@@ -75,30 +86,27 @@ def count(
     corpus: CorpusNames,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the counts.")],
-    min_count: Annotated[
-        int, typer.Option(help="Leave out n-grams that occur less often. The paper's is for ten billion words.")
-    ] = MIN_COUNT,
+    min_count: MinCount = MIN_COUNT,
     column: Column = TEXT_COLUMN,
     format_name: Format = None,
     config: Config = None,
     split: Split = SPLIT,
     revision: Revision = None,
-    executor: ExecutorName = "processes",
+    executor: ExecutorName = EXECUTOR,
     workers: Workers = None,
     address: Address = None,
     memory: Annotated[
-        str, typer.Option(help="The memory of all processes together, such as 512M or 16G; the rest is on disk.")
-    ] = f"{MEMORY >> 30}G",
+        str, typer.Option(help="The memory of all processes together, such as 512M or 16G. The rest is on disk.")
+    ] = MEMORY_SIZE,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace counts that are there, and start an unfinished run over.")
+        bool, typer.Option("--overwrite", help="Replace existing counts. Start over if an unfinished run differs.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Count all n-grams of one to four words that occur often enough, exactly.
+    """Count all frequent n-grams of one to four words, exactly.
 
-    Words are the runs of letters, digits and underscores of the lower-cased text; n-grams do not cross documents.
-    The result is the same to the byte wherever the work is done. While it runs, it needs about 15 bytes of disk per
-    word of the corpus, 100 at a --min-count of 1.
+    A word is a run of letters, digits and underscores, in lowercase. N-grams do not cross documents. All executors
+    write the same bytes. A run needs about 15 bytes of disk per word of the corpus, or 100 with --min-count 1.
     """
     require("pyarrow", extra="prepare")
     from textveil.corpus.counting.job import CountJob
@@ -117,53 +125,44 @@ def count(
     seconds = time.monotonic() - started
     manifest = counts.manifest
     report(
-        f"{manifest['documents']:,} documents, {counts.tokens:,} words, {manifest['distinct_words']:,} of them "
-        f"different, in {seconds:.1f} s ({counts.tokens / seconds:,.0f} words/s)"
+        f"{manifest['documents']:,} documents, {counts.tokens:,} words ({manifest['distinct_words']:,} distinct) "
+        f"in {seconds:.1f} s ({counts.tokens / seconds:,.0f} words/s)"
     )
     if found.skipped:
-        report(f"Files in no known format were skipped: {found.skipped:,}.")
+        report(f"Skipped files of unknown format: {found.skipped:,}.")
     for length, table in manifest["tables"].items():
         typer.echo(f"{length}-grams that occur {min_count:,} times or more: {table['rows']:,}")
     if not manifest["tables"]["2"]["rows"]:
-        report(f"No two words occur together {min_count:,} times. For a corpus of this size, lower --min-count.")
+        report(f"No two words occur together {min_count:,} times. Lower --min-count for a corpus of this size.")
 
 
 @app.command("score", epilog=SCORE_EXAMPLES, no_args_is_help=True)
 @reporting_errors
 def score(
-    counts: Annotated[Path, typer.Argument(help="The folder that textveil prepare count wrote.")],
+    counts: Annotated[Path, typer.Argument(help="The folder that 'textveil prepare count' wrote.")],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the lexicons.")],
     min_count: Annotated[
-        int | None, typer.Option(help="Leave out n-grams that occur less often; by default as in the counts.")
+        int | None, typer.Option(help="Leave out n-grams that occur less often. The default is that of the counts.")
     ] = None,
-    min_pmi: Annotated[float, typer.Option(help="The lexicon of PMI has the n-grams above this.")] = MIN_PMI,
-    top: Annotated[
-        float, typer.Option(help="The lexicons of LLR and t-score have the best of all n-grams, so many per cent.")
-    ] = 100 * TOP_SHARE,
-    only_attracted: Annotated[
-        bool,
-        typer.Option(
-            "--only-attracted",
-            help="Leave out of the lexicon of LLR what stands together less often than by chance, such as 'the the'; "
-            "the paper has it in.",
-        ),
-    ] = False,
-    examples: Annotated[int, typer.Option(help="Show so many of the best entries of every lexicon.")] = 5,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace lexicons that are there.")] = False,
+    min_pmi: MinPmi = MIN_PMI,
+    top: Top = 100 * TOP_SHARE,
+    only_attracted: OnlyAttracted = False,
+    examples: Annotated[int, typer.Option(help="The number of top entries to show for each lexicon.")] = 5,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing lexicons.")] = False,
 ) -> None:
     """Score counted n-grams by PMI, LLR and t-score, and write a lexicon for each."""
     require("pyarrow", extra="prepare")
     from textveil.corpus.lexicons import Lexicon, ScoreJob
 
-    manifest = ScoreJob(counts, output, min_count, min_pmi, top / 100, only_attracted, overwrite).run()
+    manifest = ScoreJob(counts, output, min_count, min_pmi, parse_top(top), only_attracted, overwrite).run()
     typer.echo(f"{manifest['ngrams']:,} n-grams of two to four words, of a corpus of {manifest['tokens']:,} words")
     for measure, entry in manifest["lexicons"].items():
         lengths = ", ".join(f"{number:,} of {length} words" for length, number in entry["entries"].items())
         limit = "" if entry["threshold"] is None else f", scores from {entry['threshold']:.4g}"
         typer.echo(f"{measure:<7} {sum(entry['entries'].values()):,} entries ({lengths}){limit}")
         if entry["rarer_than_chance"]:
-            typer.echo(f"        {entry['rarer_than_chance']:,} of them stand together less often than by chance")
+            typer.echo(f"        {entry['rarer_than_chance']:,} of them are rarer than by chance")
         lexicon = Lexicon.load(output, measure)
         for row in lexicon.scores.argsort(kind="stable")[::-1][: max(0, examples)]:
             typer.echo(f"        {lexicon.scores[row]:>12,.2f}  {lexicon.counts[row]:>10,}  {lexicon.ngrams[row]}")

@@ -35,19 +35,25 @@ def spell_flag(command: Callable[..., Any], name: str, value: str | None) -> str
         value: Its value as Python writes it, if the message has one.
     """
     hints = get_type_hints(command, include_extras=True)
-    hint = hints.get(_OTHER_NAMES.get(name, name), hints.get(name))
-    kind, info, *_ = (*get_args(hint), None, None)
+    held = next((known for known in (name, *_OTHER_NAMES.get(name, ())) if known in hints), name)
+    kind, info, *_ = (*get_args(hints.get(held)), None, None)
     if isinstance(info, ArgumentInfo):
         return info.metavar or name.upper()
     if not isinstance(info, OptionInfo):
         return name if value is None else f"{name}={value}"
     # Typer takes the first flag in an annotation for a default until it builds the command.
     declared = [flag for flag in (info.default, *(info.param_decls or ())) if str(flag).startswith("--")]
-    flag = declared[0] if declared else f"--{name.replace('_', '-')}"
+    flag = declared[0] if declared else f"--{held.replace('_', '-')}"
     return flag if value is None or kind is bool else f"{flag} {value.strip(_QUOTES)}"
 
 
-_OTHER_NAMES = {"format": "format_name", "source": "input_file", "model": "encoder"}
+_OTHER_NAMES = {
+    "column": ("text",),
+    "format": ("format_name",),
+    "model": ("encoder",),
+    "obfuscations": ("certificate",),
+    "source": ("input_file",),
+}
 """Parameters that a command holds under another name than the library does."""
 _QUOTES = "'\""
 

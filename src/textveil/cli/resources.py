@@ -11,8 +11,19 @@ import typer
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import FAILURE, report, reporting_errors
 from textveil.errors import ParameterError, ResourceError
-from textveil.resources import RESOURCES, CheckedFile, Location, Resource, find, install, locate, own_folder, verify
-from textveil.resources.catalogue import resource_named
+from textveil.resources import (
+    RESOURCES,
+    CheckedFile,
+    Location,
+    Resource,
+    find,
+    install,
+    install_command,
+    locate,
+    own_folder,
+    verify,
+)
+from textveil.resources.catalog import resource_named
 from textveil.resources.installation import KINDS
 from textveil.resources.lookup import FOLDER_VARIABLE
 
@@ -25,7 +36,7 @@ Examples:
 """
 
 app = typer.Typer(
-    help="External data and models: which there are, what is installed here, installing and checking them.",
+    help="List, install and verify external data and models.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -34,7 +45,7 @@ Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_def
 
 
 def _unit_of(stage: str) -> str:
-    return "kB" if stage.startswith("fetching") else "files"
+    return "kB" if stage.startswith("downloading") else "files"
 
 
 def _megabytes(size: int) -> str:
@@ -43,20 +54,20 @@ def _megabytes(size: int) -> str:
 
 @app.command("list")
 @reporting_errors
-def list_(as_json: Annotated[bool, typer.Option("--json", help="Print all that is known, as JSON.")] = False) -> None:
-    """Show every resource: what it is for, its size and licence, and where it is or may come from."""
+def list_(as_json: Annotated[bool, typer.Option("--json", help="Print all details as JSON.")] = False) -> None:
+    """List all resources with their purpose, size, license, and location or sources."""
     found = {name: locate(name) for name in RESOURCES}
     if as_json:
         typer.echo(json.dumps([_as_dict(RESOURCES[name], found[name]) for name in RESOURCES], indent=2))
         return
     width = max(map(len, RESOURCES))
-    licence_width = max(len(resource.licence) for resource in RESOURCES.values())
+    license_width = max(len(resource.license) for resource in RESOURCES.values())
     for name, resource in RESOURCES.items():
-        facts = f"{_megabytes(resource.size):>7}  {resource.licence:<{licence_width}}"
+        facts = f"{_megabytes(resource.size):>7}  {resource.license:<{license_width}}"
         typer.echo(f"{name:<{width}}  {facts}  {_state(resource, found[name])}")
         typer.echo(f"{'':<{width}}  {resource.purpose}; hashes {_hashes(resource)}")
     if not all(found.values()):
-        typer.echo("\nTo install one: textveil resources install NAME")
+        typer.echo(f"\nTo install one: {install_command('NAME')}")
 
 
 def _kinds(resource: Resource) -> list[str]:
@@ -64,7 +75,7 @@ def _kinds(resource: Resource) -> list[str]:
 
 
 def _hashes(resource: Resource) -> str:
-    return "pinned" if resource.pinned else "recorded when it is installed"
+    return "pinned" if resource.pinned else "recorded at installation"
 
 
 def _state(resource: Resource, location: Location | None) -> str:
@@ -80,7 +91,7 @@ def _as_dict(resource: Resource, location: Location | None) -> dict[str, Any]:
         "name": resource.name,
         "purpose": resource.purpose,
         "size": resource.size,
-        "licence": resource.licence,
+        "license": resource.license,
         "variable": resource.variable,
         "sources": [{"kind": source.kind, "from": str(source)} for source in resource.sources],
         "hashes": _hashes(resource),
@@ -99,23 +110,21 @@ def install_(
     everything: Annotated[bool, typer.Option("--all", help="Install all resources.")] = False,
     source: Annotated[
         str | None,
-        typer.Option("--from", help=f"Where from: {', '.join(KINDS)}, or a folder. By default, whatever works first."),
+        typer.Option("--from", help=f"The source: {', '.join(KINDS)}, or a folder. Default: the first one that works."),
     ] = None,
-    folder: Annotated[
-        Path | None, typer.Option(help=f"The folder to install in; by default ${FOLDER_VARIABLE}.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Install what is there already once more.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show neither progress nor where it is.")] = False,
+    folder: Annotated[Path | None, typer.Option(help=f"The folder to install in. Default: ${FOLDER_VARIABLE}.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing installation.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show neither progress nor locations.")] = False,
 ) -> None:
-    """Fetch resources, check their hashes, and put them where textveil finds them.
+    """Download resources, check their hashes, and install them.
 
-    pip is used as it is configured, so an index of your own works; for the Hugging Face hub, so does HF_ENDPOINT.
+    pip is used with its own configuration, including a private index. HF_ENDPOINT selects a mirror of Hugging Face.
     """
     wanted = [resource_named(name).name for name in (RESOURCES if everything else names or ())]
     if not wanted:
-        raise ParameterError("Name a resource, or give --all. The names are in: textveil resources list")
+        raise ParameterError("Name a resource, or give --all. For the names, run: textveil resources list")
     if source is not None and source not in KINDS and len(wanted) > 1:
-        raise ParameterError("A folder has the files of one resource: name only one.")
+        raise ParameterError("A folder contains one resource. Name only one.")
     failed = False
     for name in wanted:
         try:
@@ -128,19 +137,19 @@ def install_(
         for failure in done.failures:
             report(f"{name}: {failure}; tried the next source")
         if not quiet:
-            already = "was there already (--force installs it again)"
+            already = "already installed (--force replaces it)"
             came = already if done.source is None else f"installed from {done.source}"
             typer.echo(f"{name}: {came}: {done.location.folder}")
     if failed:
         raise typer.Exit(FAILURE)
     if folder is not None and folder.absolute() != own_folder().absolute():
-        report(f"To use what is in that folder: export {FOLDER_VARIABLE}={str(folder.absolute())!r}")
+        report(f"To use that folder: export {FOLDER_VARIABLE}={str(folder.absolute())!r}")
 
 
 @app.command("verify")
 @reporting_errors
 def verify_(names: Names = None) -> None:
-    """Check the files of resources against their hashes; by default, of all that are installed."""
+    """Check the files of resources by their hashes; by default of all installed resources."""
     wanted = [resource_named(name).name for name in names or ()] or [name for name in RESOURCES if locate(name)]
     if not wanted:
         typer.echo("No resource is installed.")
@@ -160,9 +169,9 @@ def verify_(names: Names = None) -> None:
 
 def _verdict(checked: list[CheckedFile]) -> str:
     if not checked:
-        return "there, but no hash of its files is known"
+        return "installed, but its files have no known hash"
     recorded = sum(file.basis == "recorded" for file in checked)
     pinned = len(checked) - recorded
-    parts = [f"{pinned} files have their pinned hash"] if pinned else []
-    parts += [f"{recorded} have the hash recorded when it was installed"] if recorded else []
+    parts = [f"{pinned} files match their pinned hash"] if pinned else []
+    parts += [f"{recorded} match the hash recorded at installation"] if recorded else []
     return ", ".join(parts)

@@ -1,6 +1,6 @@
-"""Association measures: how much more often words stand together than chance would have it.
+"""Association measures: how much more often words occur together than by chance.
 
-All work on arrays, a value per n-gram, and follow the paper (section 3.3 and appendix).
+All measures work on arrays with one value per n-gram and follow the paper (section 3.3 and appendix).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Occurrences:
-    """How often n-grams of one length and what they are made of occur.
+    """The counts of n-grams of one length, of their words, and of their halves.
 
     Args:
-        ngram: The n-gram.
-        words: Each of its words, a row per position.
-        left: Its left half: the first word; of three or four, the first two.
-        right: Its right half: the rest.
-        tokens: All words of the corpus.
+        ngram: The counts of the n-grams.
+        words: The counts of their words, one row per position.
+        left: The counts of their left halves: the first word, or the first two of three or four.
+        right: The counts of their right halves: the rest.
+        tokens: The number of words in the corpus.
     """
 
     ngram: Floats
@@ -38,13 +38,13 @@ class Occurrences:
 
     @property
     def expected(self) -> Floats:
-        """How often the n-gram would occur if its words were independent: c(w1)...c(wn) / N^(n-1)."""
+        """The expected counts if words were independent: c(w1)...c(wn) / N^(n-1)."""
         expected: Floats = self.tokens * np.prod(self.words / self.tokens, axis=0)
         return expected
 
     @property
     def attracted(self) -> NDArray[np.bool_]:
-        """Whether the halves stand together more often than by chance; LLR is high also where they avoid each other."""
+        """Whether the halves occur together more often than by chance. LLR is also high if they avoid each other."""
         attracted: NDArray[np.bool_] = self.ngram * self.tokens > self.left * self.right
         return attracted
 
@@ -59,7 +59,7 @@ def pmi(occurrences: Occurrences) -> Floats:
 
 
 def t_score(occurrences: Occurrences) -> Floats:
-    """Student's t: the difference of observed and expected, over the square root of the observed.
+    """Student's t: the difference between observed and expected count, divided by the square root of the observed.
 
     >>> t_score(Occurrences(*map(np.array, ([16.0], [[64.0], [64.0]], [64.0], [64.0])), tokens=1024.0))
     array([3.])
@@ -70,16 +70,16 @@ def t_score(occurrences: Occurrences) -> Floats:
 def llr(occurrences: Occurrences) -> Floats:
     """Log-likelihood ratio of the 2x2 table of the left and the right half: w1|w2, w1 w2|w3, w1 w2|w3 w4.
 
-    Written as 2 * sum of observed * log(observed / expected), which equals the paper's formula and loses less to
-    rounding when the corpus is large. Where halves overlap themselves ("ha ha ha ha"), the cell of neither half can
-    fall below zero; it counts as zero.
+    Computed as 2 * sum of observed * log(observed / expected). This equals the paper's formula and has smaller rounding
+    errors for a large corpus. Where halves overlap themselves ("ha ha ha ha"), the cell for neither half can be
+    negative. It then counts as zero.
     """
     together = occurrences.ngram
     only_left, only_right = occurrences.left - together, occurrences.right - together
     neither = np.maximum(occurrences.tokens - together - only_left - only_right, 0.0)
     table = np.array([[together, only_left], [only_right, neither]])
     expected = table.sum(axis=0, keepdims=True) * table.sum(axis=1, keepdims=True) / table.sum(axis=(0, 1))
-    # An empty cell adds nothing; its ratio may stay 1.
+    # An empty cell adds nothing, so its ratio may be 1.
     ratio = np.divide(table, expected, out=np.ones_like(table), where=table > 0)
     ratios: Floats = 2.0 * (table * np.log(ratio)).sum(axis=(0, 1))
     return np.maximum(ratios, 0.0)
@@ -89,10 +89,10 @@ MEASURES: dict[str, Callable[[Occurrences], Floats]] = {"pmi": pmi, "llr": llr, 
 
 
 def count_occurrences(counts: NgramCounts) -> dict[int, Occurrences]:
-    """The occurrences of all n-grams with more than one word, for every length."""
+    """The occurrences of all n-grams of two or more words, by length."""
     tables = counts.tables
     of_words = tables[1].counts
-    rows = np.arange(len(of_words))[:, None]  # of every n-gram, the rows of its words
+    rows = np.arange(len(of_words))[:, None]  # the rows of the words of every n-gram
     found: dict[int, Occurrences] = {}
     for length in range(2, LONGEST + 1):
         table, shorter = tables[length], tables[length - 1]
@@ -101,7 +101,7 @@ def count_occurrences(counts: NgramCounts) -> dict[int, Occurrences]:
             left, right = of_words[table.prefixes], of_words[table.suffixes]
         elif length == 3:
             left, right = shorter.counts[table.prefixes], of_words[rows[:, -1]]
-        else:  # without its last word twice, and without its first word twice
+        else:  # drop the last word twice, and the first word twice
             pairs = tables[2].counts
             left, right = pairs[shorter.prefixes[table.prefixes]], pairs[shorter.suffixes[table.suffixes]]
         found[length] = Occurrences(

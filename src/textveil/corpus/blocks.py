@@ -1,4 +1,4 @@
-"""Blocks: pieces of a corpus that workers read for themselves, each a few megabytes where the format allows it."""
+"""Blocks: pieces of a corpus that workers read, of a few megabytes each if the format allows it."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from textveil.tables.base import list_columns
 from textveil.tables.parquet import ParquetTable
 
 BATCH_DOCUMENTS = 256
-"""Documents that are read at a time."""
+"""The number of documents in a batch."""
 
 
 class Block(ABC):
-    """A piece of the corpus. Blocks are sent to workers, so they say where the documents are and rarely hold them."""
+    """A piece of the corpus. Blocks are sent to workers, so they refer to documents and rarely hold them."""
 
     size: int
-    """How many bytes of the corpus the block stands for, to tell progress."""
+    """The number of bytes of the corpus that the block covers, for progress."""
 
     @abstractmethod
     def read(self) -> Iterator[list[str | None]]:
-        """Stream the documents, some at a time."""
+        """Stream the documents in batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class WholeFiles(Block):
-    """Files of any format, one after the other."""
+    """Complete files of any format."""
 
     paths: tuple[Path, ...]
     layout: Layout
@@ -50,7 +50,7 @@ class WholeFiles(Block):
 
 @dataclass(frozen=True, slots=True)
 class LineRange(Block):
-    """The lines of a plain file that begin between two bytes of it."""
+    """The lines of an uncompressed file that begin between two byte positions."""
 
     path: Path
     layout: Layout
@@ -59,7 +59,7 @@ class LineRange(Block):
 
     @property
     def size(self) -> int:  # type: ignore[override]
-        """The bytes between."""
+        """The number of bytes between the positions."""
         return self.stop - self.start
 
     def read(self) -> Iterator[list[str | None]]:
@@ -71,7 +71,7 @@ class LineRange(Block):
 
 
 class _RangeSource(FileSource):
-    """The lines of a file that begin between two bytes."""
+    """The lines of a file that begin between two byte positions."""
 
     def __init__(self, path: Path, start: int, stop: int) -> None:
         super().__init__(path)
@@ -84,12 +84,12 @@ class _RangeSource(FileSource):
         with self.path.open("rb") as raw:
             raw.seek(max(0, self._start - 1))
             if self._start:
-                raw.readline()  # the rest of a line that begins before
+                raw.readline()  # skip the rest of a line that begins earlier
             yield io.BufferedReader(_Lines(raw, self._stop))
 
 
 class _Lines(io.RawIOBase):
-    """The lines of a file from where it stands, as long as they begin before a byte."""
+    """The lines of a file from its current position that begin before a byte position."""
 
     def __init__(self, raw: IO[bytes], stop: int) -> None:
         self._raw, self._stop = raw, stop
@@ -102,7 +102,7 @@ class _Lines(io.RawIOBase):
         position = self._raw.tell()
         if self._ended:
             return 0
-        data = self._raw.read(len(buffer))  # the line that holds the byte before the stop is the last
+        data = self._raw.read(len(buffer))  # the last line is the one that holds the byte before the stop
         if position + len(data) >= self._stop:
             end = data.find(b"\n", max(0, self._stop - 1 - position))
             if end >= 0:
@@ -113,7 +113,7 @@ class _Lines(io.RawIOBase):
 
 @dataclass(frozen=True, slots=True)
 class SentLines(Block):
-    """Lines of a compressed file, which can only be read from its beginning: they are sent along."""
+    """Lines of a compressed file. It can only be read from its beginning, so the block holds the lines themselves."""
 
     path: Path
     layout: Layout
@@ -144,7 +144,7 @@ class _BytesSource(Source):
 
 @dataclass(frozen=True, slots=True)
 class RowGroups(Block):
-    """Some row groups of a Parquet file."""
+    """A range of row groups of a Parquet file."""
 
     path: Path
     layout: Layout
@@ -153,10 +153,10 @@ class RowGroups(Block):
     size: int
 
     def read(self) -> Iterator[list[str | None]]:
-        """Stream the documents of these groups."""
+        """Stream the documents of these row groups."""
         source = FileSource(self.path)
         table = self.layout.table(source)
-        assert isinstance(table, ParquetTable)  # noqa: S101 # the plan says so
+        assert isinstance(table, ParquetTable)  # noqa: S101 # only Parquet files are divided into row groups
         with source.reading() as stream:
             groups = range(self.start, self.stop)
             yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, groups=groups)
@@ -164,7 +164,7 @@ class RowGroups(Block):
 
 @dataclass(frozen=True, slots=True)
 class DatasetShard(Block):
-    """A shard of a Hugging Face data set, streamed."""
+    """A shard of a Hugging Face data set, which is streamed."""
 
     dataset: HubDataset
     column: str
@@ -182,39 +182,39 @@ class DatasetShard(Block):
                 yield self._texts(batch)
         except (InputError, ColumnError, GeneratorExit):
             raise
-        except Exception as error:  # whatever the library, the network or a file says
+        except Exception as error:  # from the library, the network or a file
             raise InputError(
                 f"{self.dataset.title} stopped in shard {self.index + 1} of {self.shards} ({type(error).__name__}). "
-                "Check the network, then run the same command again: what is finished is kept."
+                "Check the network, then run the same command again to resume."
             ) from error
 
     def _texts(self, batch: dict[str, list[Any]]) -> list[str | None]:
         if self.column not in batch:
             raise ColumnError(
                 f"{self.dataset.title} has no column {self.column!r}. It has: {list_columns(list(batch))}. "
-                "Choose one with --column."
+                "Choose one with `column`."
             )
         texts = batch[self.column]
         if not all(text is None or isinstance(text, str) for text in texts):
-            raise InputError(f"{self.dataset.title}: the column {self.column!r} holds no text.")
+            raise InputError(f"{self.dataset.title}: the column {self.column!r} does not hold text.")
         return texts
 
 
 @dataclass(frozen=True, slots=True)
 class HubDataset:
-    """A data set of the Hugging Face hub, or a local folder in its form."""
+    """A data set of the Hugging Face Hub, or a local folder with the same structure."""
 
     name: str
     config: str | None = None
     split: str = SPLIT
     revision: str | None = None
     files: tuple[tuple[str, int, int], ...] = ()
-    """Of a local folder, what tells that it has changed: names, sizes and times."""
+    """The names, sizes and modification times of the files of a local folder. They show whether it has changed."""
 
     def pin(self) -> HubDataset:
-        """The data set as it is now: of the hub, its latest commit, so that all workers read the same.
+        """The data set in its present state: for one on the Hub, its latest commit, so that all workers read the same.
 
-        Where the hub cannot be asked, the name stays as it is; opening the data set will say why.
+        If the Hub does not answer, the data set stays as it is. Opening it then explains the reason.
         """
         folder = Path(self.name)
         if folder.is_dir():
@@ -225,24 +225,24 @@ class HubDataset:
         hub = require("huggingface_hub", extra="prepare")
         try:
             return replace(self, revision=hub.HfApi().dataset_info(self.name, revision=self.revision).sha)
-        except Exception:  # noqa: BLE001 # the library has many
+        except Exception:  # noqa: BLE001 # the library raises many kinds
             return self
 
     @property
     def title(self) -> str:
-        """How errors call it."""
+        """Its name in error messages."""
         return f"The data set {self.name!r}"
 
     def open(self) -> Any:
-        """The data set, to be streamed."""
+        """Open the data set for streaming."""
         datasets = require("datasets", extra="prepare")
         datasets.disable_progress_bars()
         try:
             return datasets.load_dataset(
                 self.name, self.config, split=self.split, revision=self.revision, streaming=True
             )
-        except Exception as error:  # the library has many, and its messages may be long
+        except Exception as error:  # the library raises many kinds, with long messages
             raise InputError(
-                f"{self.title} cannot be opened ({type(error).__name__}). Check its name, --config, --split and the "
-                "network; or download its files and give their folder."
+                f"{self.title} cannot be opened ({type(error).__name__}). Check its name, `config`, `split` and the "
+                "network. Or download its files and name their folder."
             ) from error

@@ -1,4 +1,4 @@
-"""CoNLL-2000: tagged and chunked sentences, read in the form in which texts are obfuscated."""
+"""CoNLL-2000: tagged and chunked sentences, with the same words that documents have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTSIDE = "O"
 
 @dataclass(frozen=True, slots=True)
 class TaggedSentence:
-    """Words in lower case, without punctuation, with a part-of-speech tag and an IOB chunk tag for each."""
+    """Lowercase words without punctuation, each with a part-of-speech tag and an IOB chunk tag."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -26,16 +26,16 @@ class TaggedSentence:
 
 
 def read_conll(path: Path) -> list[TaggedSentence]:
-    """Read a file of CoNLL-2000: a token, its tag and its chunk tag per line, an empty line after each sentence.
+    """Read a CoNLL-2000 file: each line has a token, its tag and its chunk tag. An empty line ends a sentence.
 
-    Tokens are written together as a text (``do`` and ``n't`` as ``don't``), which is then split into words like any
-    other. A word has the tag of the token that it begins in.
+    Tokens are joined into a text (``do`` and ``n't`` become ``don't``), which is then split into words like any other
+    text. A word has the tag of the token in which it begins.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"Cannot read {str(path)!r}. Give the folder of CoNLL-2000 with train.txt, test.txt."
+            f"Cannot read {str(path)!r}. Name the folder of CoNLL-2000 that has train.txt and test.txt."
         ) from error
     return [sentence for rows in _split_rows(lines, path) if (sentence := _as_in_texts(rows)).words]
 
@@ -45,7 +45,7 @@ def _split_rows(lines: Iterable[str], path: Path) -> Iterator[list[list[str]]]:
     for number, line in enumerate([*lines, ""], start=1):
         row = line.split()
         if len(row) not in (0, 3):
-            raise InputError(f"{str(path)!r}, line {number}: three columns are expected. This is not CoNLL-2000.")
+            raise InputError(f"{str(path)!r}, line {number}: expected three columns. This is not a CoNLL-2000 file.")
         if row:
             rows.append(row)
         elif rows:
@@ -66,7 +66,7 @@ def _as_in_texts(rows: Sequence[Sequence[str]]) -> TaggedSentence:
 
 
 def _chunk_tags(rows: Sequence[Sequence[str]], tokens: Sequence[int]) -> Iterator[str]:
-    """The first word that is left of a chunk begins it; the others are inside."""
+    """The chunk tags of words: the first remaining word of a chunk begins it, and the others are inside."""
     chunk_of = _number_chunks([row[2] for row in rows])
     previous = None
     for token in tokens:
@@ -76,7 +76,7 @@ def _chunk_tags(rows: Sequence[Sequence[str]], tokens: Sequence[int]) -> Iterato
 
 
 def _number_chunks(chunk_tags: Sequence[str]) -> list[int | None]:
-    """Which chunk every token is in."""
+    """The number of the chunk of every token; ``None`` outside chunks."""
     numbers: list[int | None] = []
     for position, (start, stop, _) in enumerate(find_chunks(chunk_tags)):
         numbers += [None] * (start - len(numbers))
@@ -85,7 +85,7 @@ def _number_chunks(chunk_tags: Sequence[str]) -> list[int | None]:
 
 
 def find_chunks(chunk_tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Start, stop and kind of every chunk; an inside tag that continues nothing begins a chunk.
+    """Start, stop and kind of every chunk. An inside tag without a chunk to continue begins one.
 
     >>> list(find_chunks(["B-NP", "I-NP", "O", "B-VP", "B-NP", "I-PP"]))
     [(0, 2, 'NP'), (3, 4, 'VP'), (4, 5, 'NP'), (5, 6, 'PP')]
@@ -102,7 +102,7 @@ def find_chunks(chunk_tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How well predicted tags agree with those of people: share of right tags, and F1 of whole chunks."""
+    """The agreement of predicted with annotated tags: accuracy of tags, and F1 of complete chunks."""
 
     words: int
     tag_accuracy: float
@@ -110,7 +110,7 @@ class Agreement:
 
     @classmethod
     def of(cls, expected: Sequence[TaggedSentence], predicted: Sequence[TaggedSentence]) -> Agreement:
-        """Compare the same sentences, tagged twice."""
+        """Compare predicted with annotated sentences."""
         words = right = chunks = found = common = 0
         for ours, theirs in zip(predicted, expected, strict=True):
             words += len(theirs.words)

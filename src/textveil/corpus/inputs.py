@@ -1,4 +1,4 @@
-"""What a corpus is made of: files, folders and data sets, and how they are divided into blocks."""
+"""A corpus: its files, folders and data sets, and their division into blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,62 +20,64 @@ from textveil.tables.compression import SUFFIXES, strip_suffix
 from textveil.tables.parquet import ParquetTable
 
 HUB = "hf:"
-"""Stands before the name of a Hugging Face data set."""
+"""The prefix of the name of a Hugging Face data set."""
 BLOCK_BYTES = 8 << 20
-"""About how many bytes a block has, where files can be divided."""
+"""The approximate size of a block in bytes, where files can be divided."""
 SENT_BYTES = 4 << 20
-"""About how many bytes of lines are sent to a worker at a time; several are on their way at once."""
+"""The approximate number of bytes of lines in a block that holds its lines. Several are in transit at once."""
 _READ_BYTES = 1 << 20
 _LINE_FORMATS = ("txt", "jsonl")
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file of the corpus as it was when the run began.
+    """A file of the corpus in its state at the beginning of the run.
 
     Args:
-        name: How it was named.
-        path: Where it is, whatever folder a worker is in.
-        size: Its bytes.
-        changed: When it was changed last.
+        name: Its name as the user wrote it.
+        path: Its absolute path.
+        size: Its size in bytes.
+        changed: Its modification time in nanoseconds.
+        sha256: Its SHA-256, once it is known.
     """
 
     name: str
     path: Path
     size: int
     changed: int
+    sha256: str | None = None
 
     @classmethod
     def look_at(cls, path: Path) -> InputFile:
-        """Note the file's size and time of change."""
+        """Record the size and the modification time of a file."""
         try:
             status = path.stat()
         except OSError as error:
             raise InputError(f"{str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
         if not stat.S_ISREG(status.st_mode):
             raise InputError(
-                f"{str(path)!r} is not an ordinary file, and is read more than once. Save it to one first."
+                f"{str(path)!r} is not a regular file. A corpus is read more than once, so save it to a file first."
             )
         return cls(str(path), path.resolve(), status.st_size, status.st_mtime_ns)
 
     def hash(self) -> str:
-        """The SHA-256 of the file."""
+        """The SHA-256 of the file, computed if it is not known yet."""
         try:
-            return hash_file(self.path)
+            return self.sha256 or hash_file(self.path)
         except OSError as error:
             raise InputError(f"{str(self.path)!r} cannot be read: {error.strerror}.") from error
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents, wherever they are.
+    """The documents of files and data sets.
 
     Args:
         files: The files, in order.
         datasets: Hugging Face data sets.
-        column: The column with the documents, where there are columns.
-        format_name: The format of the files, if their names do not tell it.
-        skipped: Files of folders that are in no known format.
+        column: The column that holds the documents, for formats with columns.
+        format_name: The format of the files, if their names do not show it.
+        skipped: The number of files of unknown format in folders.
     """
 
     files: tuple[InputFile, ...]
@@ -96,9 +98,9 @@ class Corpus:
         revision: str | None = None,
         output: Path | None = None,
     ) -> Corpus:
-        """Find what is named: files, folders (all files in them whose names tell their format), ``hf:`` data sets.
+        """Find files, folders (all their files of known format), and ``hf:`` data sets.
 
-        An ``output`` in one of the folders is not part of the corpus.
+        An ``output`` inside one of the folders is not part of the corpus.
         """
         leave_out = () if output is None else (output.resolve(), ResumableRun(output.resolve()).folder)
         if format_name is not None:
@@ -116,9 +118,9 @@ class Corpus:
             else:
                 paths.append(Path(name))
         if not names:
-            raise ParameterError("A corpus is missing: name files, folders, or hf:OWNER/NAME.")
+            raise ParameterError("The corpus is missing. Name files, folders, or hf:OWNER/NAME.")
         if (config or revision or split != SPLIT) and not datasets:
-            raise ParameterError("--config, --split and --revision go with hf:OWNER/NAME.")
+            raise ParameterError("`config`, `split` and `revision` need a data set: hf:OWNER/NAME.")
         _refuse_twice([*(path.resolve() for path in paths), *(dataset.name for dataset in datasets)])
         if format_name is None:
             for path in paths:
@@ -127,39 +129,40 @@ class Corpus:
 
     @property
     def layout(self) -> Layout:
-        """Where the documents are in a file."""
+        """The place of the documents in a file."""
         return Layout(self.column, None, self.format_name)
 
     @property
     def size(self) -> int:
-        """The bytes of all files."""
+        """The size of all files in bytes."""
         return sum(file.size for file in self.files)
 
     def estimate_plain_size(self) -> int:
-        """About how many bytes the files have when they are not compressed; text is compressed to a quarter or so."""
+        """The approximate size of the uncompressed files in bytes. Compression reduces text to about a quarter."""
         return sum(file.size * (4 if file.path.suffix.lower() in SUFFIXES else 1) for file in self.files)
 
     def describe(self) -> dict[str, Any]:
-        """What must not change between a run and its resumption."""
+        """The description of the corpus that must not change between a run and its resumption."""
         return {
-            "files": [[str(file.path), file.size, file.changed] for file in self.files],
+            "files": [[str(file.path), file.size, file.changed, file.sha256] for file in self.files],
             "data_sets": [asdict(dataset) for dataset in self.datasets],
             "column": self.column,
             "format": self.format_name,
         }
 
-    def manifest(self, hashes: Sequence[str], digests: Sequence[str]) -> dict[str, Any]:
-        """What the corpus was, for the record.
+    def add_hashes(self, hashes: Sequence[str]) -> Corpus:
+        """The same corpus with the SHA-256 of every file."""
+        files = zip(self.files, hashes, strict=True)
+        return replace(self, files=tuple(replace(file, sha256=sha256) for file, sha256 in files))
+
+    def manifest(self, digests: Sequence[str]) -> dict[str, Any]:
+        """The description of the corpus for the manifest of counts.
 
         Args:
-            hashes: The SHA-256 of every file, in order.
             digests: The SHA-256 of the documents of every shard of the data sets, in order.
         """
         return {
-            "files": [
-                {"name": file.name, "bytes": file.size, "sha256": digest}
-                for file, digest in zip(self.files, hashes, strict=True)
-            ],
+            "files": [{"name": file.name, "bytes": file.size, "sha256": file.hash()} for file in self.files],
             "data_sets": [asdict(dataset) for dataset in self.datasets],
             "shards_sha256": list(digests),
             "column": self.column,
@@ -167,7 +170,7 @@ class Corpus:
         }
 
     def cite(self) -> dict[str, Any]:
-        """What the corpus is, for those who do not have this machine: no folders, but hashes."""
+        """The description of the corpus for other machines: with hashes and without folders."""
         return {
             "files": [{"name": file.path.name, "bytes": file.size, "sha256": file.hash()} for file in self.files],
             "data_sets": [
@@ -181,8 +184,8 @@ class Corpus:
     def blocks(self, workers: int) -> Iterator[tuple[str, Block]]:
         """All blocks in order, with their names.
 
-        Compressed files cannot be divided. With as many of them as workers, each worker reads its own; with fewer,
-        they are read here, and their lines are sent to the workers.
+        Compressed files cannot be divided. If there are at least as many of them as workers, each worker reads complete
+        files. Otherwise, this process reads them and sends their lines to the workers.
         """
         whole = [file for file in self.files if self._must_be_read_whole(file)]
         send = len(whole) < workers
@@ -215,13 +218,13 @@ class Corpus:
         return self.format_name or detect_format(file.path)
 
     def _gather(self, small: Sequence[tuple[int, InputFile]]) -> tuple[str, Block]:
-        """Small files together."""
+        """A block of several small files."""
         files = [file for _, file in small]
         size = sum(file.size for file in files)
         return f"{small[0][0]:06}-000000", WholeFiles(tuple(file.path for file in files), self.layout, size)
 
     def _divide(self, file: InputFile) -> Iterator[Block]:
-        """A large file, in pieces where its format allows it."""
+        """The blocks of a large file, several if its format allows it."""
         format_name = self._format_of(file)
         if strip_suffix(file.path) != file.path or format_name not in (*_LINE_FORMATS, "parquet"):
             yield WholeFiles((file.path,), self.layout, file.size)
@@ -234,7 +237,7 @@ class Corpus:
     def _divide_row_groups(self, file: InputFile) -> Iterator[Block]:
         source = FileSource(file.path)
         table = self.layout.table(source)
-        assert isinstance(table, ParquetTable)  # noqa: S101 # the format says so
+        assert isinstance(table, ParquetTable)  # noqa: S101 # only Parquet files get here
         with source.reading() as stream:
             sizes = table.group_sizes(stream)
         start = 0
@@ -245,7 +248,7 @@ class Corpus:
                 start = stop
 
     def _send(self, file: InputFile) -> Iterator[Block]:
-        """Read a compressed file here, and cut it at line ends."""
+        """Read a compressed file in this process, and cut it at line ends."""
         source = FileSource(file.path)
         lines, told = 0, 0.0
         rest = b""
@@ -264,11 +267,11 @@ class Corpus:
 def _refuse_twice(names: Sequence[str | Path]) -> None:
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
-        raise ParameterError(f"{str(twice)!r} is in the corpus twice, and would be counted twice. Name it once.")
+        raise ParameterError(f"{str(twice)!r} is in the corpus twice. Name it once.")
 
 
 def _search_folder(folder: Path, format_name: str | None, leave_out: Sequence[Path]) -> tuple[list[Path], int]:
-    """The files of a folder, at any depth, that are not hidden; and how many of them tell no known format."""
+    """The files of a folder and its subfolders, except hidden ones; and the number of those of unknown format."""
     files: list[Path] = []
     seen: set[Path] = set()
 
@@ -277,7 +280,7 @@ def _search_folder(folder: Path, format_name: str | None, leave_out: Sequence[Pa
 
     for place, folders, names in os.walk(folder, onerror=fail, followlinks=True):
         real = Path(place).resolve()
-        if real in seen or real in leave_out:  # a link that leads back, or our own output
+        if real in seen or real in leave_out:  # a circular link, or the output
             folders.clear()
             continue
         seen.add(real)
@@ -286,5 +289,5 @@ def _search_folder(folder: Path, format_name: str | None, leave_out: Sequence[Pa
     files.sort()
     known = [path for path in files if format_name or strip_suffix(path).suffix.lower().removeprefix(".") in FORMATS]
     if not known:
-        raise InputError(f"The folder {str(folder)!r} has no file in a known format: {', '.join(FORMATS)}.")
+        raise InputError(f"The folder {str(folder)!r} has no file of a known format: {', '.join(FORMATS)}.")
     return known, len(files) - len(known)

@@ -1,8 +1,8 @@
-"""Lexicons: the n-grams that an association measure takes for one expression, with their scores.
+"""Lexicons: the n-grams that an association measure selects as expressions, with their scores.
 
 lexicons/
-    lexicons.json                           the manifest: the counts they come from, parameters, SHA-256 of every file
-    pmi.parquet, llr.parquet, tscore.parquet    ngram (words joined by a space), count, score: in order
+    lexicons.json                           the manifest: hash of the counts, parameters, SHA-256 of every file
+    pmi.parquet, llr.parquet, tscore.parquet    ngram (words joined by a space), count, score; sorted
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from textveil.version import __version__
 FORMAT = 1
 MANIFEST = "lexicons.json"
 WORDS_PER_COUNT = 1_600_000
-"""A corpus of so many words for each time that an n-gram must occur has useful lexicons: 64 million words, 40 times."""
+"""The number of words in a corpus for which ``min_count`` may rise by one: 40 suits a corpus of 64 million words."""
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Expressions in order, with their counts and scores."""
+    """Sorted expressions with their counts and scores."""
 
     ngrams: list[str]
     counts: NDArray[np.int64]
@@ -44,7 +44,7 @@ class Lexicon:
 
     @classmethod
     def load(cls, folder: Path, measure: str) -> Lexicon:
-        """Read the lexicon of a measure, and check that it is what the manifest says."""
+        """Read the lexicon of a measure, and compare its SHA-256 with the manifest."""
         parquet = require("pyarrow.parquet", extra="prepare")
         arrow = require("pyarrow", extra="prepare")
         try:
@@ -52,11 +52,11 @@ class Lexicon:
             expected = manifest["lexicons"][measure]["sha256"]
             path = folder / lexicon_name(measure)
             if hash_file(path) != expected:
-                raise InputError(f"{str(path)!r} is not what {MANIFEST} says: it was changed. Score again.")
+                raise InputError(f"{str(path)!r} does not match {MANIFEST}: it was changed. Score again.")
             table = parquet.read_table(path, memory_map=False)
         except (OSError, ValueError, KeyError, TypeError, arrow.ArrowException) as error:
             raise InputError(
-                f"{str(folder)!r} has no lexicon {measure!r} that can be read. Write it with: textveil prepare score"
+                f"{str(folder)!r} has no readable lexicon {measure!r}. Write it with: textveil prepare score"
             ) from error
         return cls(table["ngram"].to_pylist(), table["count"].to_numpy(), table["score"].to_numpy())
 
@@ -65,7 +65,7 @@ class Lexicon:
 
 
 def read_lexicon_tables(folder: Path) -> dict[str, LexiconTable]:
-    """All lexicons of a folder that :class:`ScoreJob` wrote, as a bundle keeps them."""
+    """The non-empty lexicons that :class:`ScoreJob` wrote to a folder, as tables for a bundle."""
     lexicons = {measure: Lexicon.load(folder, measure) for measure in MEASURES}
     manifest = json.loads((folder / MANIFEST).read_bytes())
     settings = ("counts_sha256", "tokens", "min_count", "min_pmi", "top_share", "only_attracted")
@@ -78,28 +78,28 @@ def read_lexicon_tables(folder: Path) -> dict[str, LexiconTable]:
 
 
 def explain_empty(folder: Path, measure: str) -> str:
-    """Why the lexicon of a measure has no entry, and what would give it one."""
+    """The reason why the lexicon of a measure is empty, and a threshold that would fill it."""
     manifest = json.loads((folder / MANIFEST).read_bytes())
     tokens, min_count = manifest["tokens"], manifest["min_count"]
     highest = manifest["lexicons"][measure].get("highest")
-    reason = f"The lexicon of {measure} has no entry"
+    reason = f"The {measure} lexicon is empty"
     if not manifest["ngrams"]:
         enough = max(2, tokens // WORDS_PER_COUNT)
-        lower = f"Try --min-count {enough}, or take more text." if enough < min_count else "Take more text."
+        lower = f"Try `min_count={enough}`, or use more text." if enough < min_count else "Use more text."
         return (
-            f"{reason}: the corpus is too small for --min-count {min_count}. No two of its {tokens:,} words stand "
-            f"together so often. {lower}"
+            f"{reason}: the corpus is too small for `min_count={min_count}`. No two of its {tokens:,} words "
+            f"occur together so often. {lower}"
         )
     if highest is None:
-        return f"{reason}: all n-grams stand together less often than by chance. Go without --only-attracted."
+        return f"{reason}: all n-grams are rarer than by chance. Do not set `only_attracted`."
     return (
-        f"{reason}: no n-gram is above --min-pmi {manifest['min_pmi']:g}, the highest has {highest:.4g}. "
-        f"Try --min-pmi {highest / 2:.2g}, or take more text."
+        f"{reason}: no n-gram is above `min_pmi={manifest['min_pmi']:g}`, the highest has {highest:.4g}. "
+        f"Try `min_pmi={highest / 2:.2g}`, or use more text."
     )
 
 
 def lexicon_name(measure: str) -> str:
-    """The file of a measure's lexicon."""
+    """The name of the file that holds the lexicon of a measure."""
     return f"{measure}.parquet"
 
 
@@ -110,12 +110,12 @@ class ScoreJob:
     Args:
         counts: The folder that counting wrote.
         output: The folder to write.
-        min_count: Leave out n-grams that occur less often; by default, those that counting left out.
-        min_pmi: The lexicon of PMI has the n-grams above this.
-        top_share: The lexicons of LLR and t-score have this share of all n-grams, those with the highest scores.
-        only_attracted: Leave out of the lexicon of LLR what stands together less often than by chance ("the the"); the
-            paper has it in.
-        overwrite: Replace lexicons that are there.
+        min_count: Leave out n-grams that occur less often. By default, the threshold of the counts.
+        min_pmi: The PMI lexicon has the n-grams with a PMI above this value.
+        top_share: The LLR and t-score lexicons have this share of all n-grams, those with the highest scores.
+        only_attracted: Leave n-grams that are rarer than by chance ("the the") out of the LLR lexicon. The paper keeps
+            them.
+        overwrite: Replace existing lexicons.
     """
 
     counts: Path
@@ -127,7 +127,11 @@ class ScoreJob:
     overwrite: bool = False
 
     def run(self) -> dict[str, Any]:
-        """Score, choose, write; the manifest."""
+        """Score n-grams and write the lexicons.
+
+        Returns:
+            The manifest.
+        """
         counts = NgramCounts.load(self.counts)
         min_count = counts.min_count if self.min_count is None else self.min_count
         self._check(counts, min_count)
@@ -155,33 +159,34 @@ class ScoreJob:
     def _check(self, counts: NgramCounts, min_count: int) -> None:
         if min_count < counts.min_count:
             raise ParameterError(
-                f"The counts have n-grams that occur {counts.min_count} times or more. For {min_count}, count again."
+                f"The counts only have n-grams that occur at least {counts.min_count} times. Count again with "
+                f"`min_count={min_count}`."
             )
         if not math.isfinite(self.min_pmi):
-            raise ParameterError(f"The 'min_pmi' parameter must be a finite number. Got {self.min_pmi} instead.")
+            raise ParameterError(f"`min_pmi` must be a finite number. Got {self.min_pmi} instead.")
         if not 0 < self.top_share <= 1:
-            raise ParameterError(f"The 'top_share' parameter must be in (0, 1]. Got {self.top_share} instead.")
+            raise ParameterError(f"`top_share` must be in (0, 1]. Got {self.top_share} instead.")
         check_output(self.output, [MANIFEST, *map(lexicon_name, MEASURES)])
         if self.output.exists() and not self.overwrite:
             raise OutputExistsError(
-                f"{str(self.output)!r} exists. Choose another name, or replace it with --overwrite."
+                f"{str(self.output)!r} exists. Choose another name, or set `overwrite=True` to replace it."
             )
 
     def _choose(
         self, measure: str, scores: NDArray[np.float64], eligible: NDArray[np.bool_]
     ) -> tuple[NDArray[np.intp], float | None]:
-        """The rows of the lexicon, and the score that the lowest of them has at least."""
+        """The rows of the lexicon, and its lowest possible score."""
         if measure == "pmi":
             return np.flatnonzero(eligible & (scores > self.min_pmi)), self.min_pmi
         among = scores[eligible]
-        wanted = math.ceil(round(self.top_share * len(among), 6))  # 7 % of 100 are 7
+        wanted = math.ceil(round(self.top_share * len(among), 6))  # so that 7 % of 100 is 7 despite rounding errors
         if wanted == 0:
             return np.empty(0, np.intp), None
         threshold = np.partition(among, len(among) - wanted)[len(among) - wanted]
         return np.flatnonzero(eligible & (scores >= threshold)), float(threshold)
 
     def _write(self, scored: ScoredNgrams, measure: str, frequent: NDArray[np.bool_], path: Path) -> dict[str, Any]:
-        """Write the lexicon of a measure, in the order of words, whatever the length; what it has."""
+        """Write the lexicon of a measure, sorted by n-gram; its entry in the manifest."""
         only_attracted = measure == "llr" and self.only_attracted
         eligible = frequent & scored.attracted if only_attracted else frequent
         chosen, threshold = self._choose(measure, scored.scores[measure], eligible)
@@ -198,7 +203,7 @@ class ScoreJob:
 
 @dataclass(frozen=True)
 class ScoredNgrams:
-    """All n-grams with more than one word, one behind the other, with a score for every measure."""
+    """All n-grams of two or more words, by length, with a score for every measure."""
 
     ngrams: Any
     lengths: NDArray[np.int64]
@@ -208,7 +213,7 @@ class ScoredNgrams:
 
     @classmethod
     def of(cls, counts: NgramCounts) -> ScoredNgrams:
-        """Score what was counted."""
+        """Score counted n-grams."""
         occurrences = count_occurrences(counts)
         tables = [counts.tables[length] for length in occurrences]
         return cls(
@@ -225,7 +230,7 @@ class ScoredNgrams:
         )
 
     def write(self, measure: str, chosen: NDArray[np.intp], path: Path) -> None:
-        """Write some of the n-grams with their counts and scores."""
+        """Write the chosen n-grams with their counts and scores."""
         arrow = require("pyarrow", extra="prepare")
         columns = {
             "ngram": self.ngrams.take(chosen),

@@ -1,13 +1,12 @@
-"""Finding the names of people among the entries of vectors, so that no bundle writes them.
+"""Finding people's names among the entries of a vocabulary, so that no bundle writes them.
 
-Two things tell a name: inside sentences it is capitalised, and spaCy takes it for a part of a person's name. Capitals
-are counted in all of the corpus. What is mostly capitalised is then looked at: spaCy reads some passages for each such
-word.
+Two signs identify a name: it is capitalized inside sentences, and spaCy recognizes it as part of a person's name.
+Capitals are counted in the whole corpus. spaCy then reads a sample of passages for each mostly capitalized word.
 
-entries.json            what to look for
-capitals/BLOCK.json     how often words stand inside a sentence, and how often capitalised
-rates.json              which words are mostly capitalised, and what share of their passages is read
-people/BLOCK.json       how often entries stand in passages, and how often as a person's name
+entries.json            the entries
+capitals/BLOCK.json     by word: the number of occurrences inside sentences, and the number of capitalized ones
+rates.json              by mostly capitalized word: the share of its passages that is read
+people/BLOCK.json       by entry: the number of occurrences in passages, and the number of those in a person's name
 """
 
 from __future__ import annotations
@@ -32,34 +31,36 @@ from textveil.language.matching import LONGEST
 from textveil.language.stopwords import ENGLISH
 from textveil.language.words import WORD, find_words, fold
 from textveil.progress import Progress
-from textveil.storage.atomic import output_error, writing
+from textveil.resources import install_command
+from textveil.storage.atomic import make_folder, writing
+from textveil.storage.resumable import damaged_file
 
 RULES = ((0.5, 0.5), (0.25, 0.7), (0.1, 0.9), (0.04, 0.95))
-"""For each rule: in what share of passages a name is a person's, and in what share of places it is capitalised."""
+"""The lowest shares of each rule: of passages in which a word is a person's name, and of capitalized occurrences."""
 PASSAGES = 20
-"""In about how many places spaCy looks at a word."""
+"""The approximate number of passages that spaCy reads for a word."""
 REACH = 150
-"""How many characters before and behind the word a passage has."""
+"""The number of characters before and after the word in a passage."""
 _LEAST_CAPITAL = min(capital for _, capital in RULES)
-_INSIDE_SENTENCE = re.compile(r"(?<=[\w,;] )\w+")  # behind a word or a comma: no sentence begins here
+_INSIDE_SENTENCE = re.compile(r"(?<=[\w,;] )\w+")  # after a word or a comma, where no sentence begins
 _LAST_WORD = re.compile(r"\S*$")
 _FIRST_WORD = re.compile(r"\S*")
 
 Counts = dict[str, tuple[int, int]]
-"""How often something was seen, and how often it was what is looked for."""
+"""By word or entry: the number of occurrences, and the number of those that count as a name."""
 _Task = TypeVar("_Task", "CapitalTask", "PeopleTask")
 
 
 @dataclass(frozen=True, slots=True)
 class CapitalTask:
-    """Count the capitals of a block."""
+    """Count the capitalized words of a block."""
 
     name: str
     block: Block
     folder: Path
 
     def run(self) -> Counts:
-        """Of every word of the entries: how often it stands inside a sentence, and how often capitalised."""
+        """The occurrences of every word inside sentences, and the capitalized ones."""
         wanted = {word for entry in _load(self.folder / "entries.json") for word in entry.split("_")}
         seen: Counter[str] = Counter()
         capital: Counter[str] = Counter()
@@ -72,7 +73,7 @@ class CapitalTask:
 
 @dataclass(frozen=True, slots=True)
 class PeopleTask:
-    """Let spaCy read passages of a block."""
+    """Find people's names in passages of a block with spaCy."""
 
     name: str
     block: Block
@@ -80,13 +81,13 @@ class PeopleTask:
     model: Path
 
     def run(self) -> Counts:
-        """Of every entry: how often it stands in the passages, and how often as a person's name or a part of one."""
+        """The occurrences of every entry in the passages, and those inside a person's name."""
         entries = frozenset(_load(self.folder / "entries.json"))
         seen: Counter[str] = Counter()
         named: Counter[str] = Counter()
         sampler = _Sampler(self.name, _load(self.folder / "rates.json"))
         passages = (passage for text in _read(self.block) for passage in sampler.choose(text))
-        for document in load_recogniser(self.model).pipe(passages, batch_size=256):
+        for document in load_recognizer(self.model).pipe(passages, batch_size=256):
             words = [(word, token.ent_type_ == "PERSON") for token in document for word in find_words(token.text)]
             for start in range(len(words)):
                 for stop in range(start + 1, min(start + LONGEST, len(words)) + 1):
@@ -98,14 +99,14 @@ class PeopleTask:
 
 
 class _Sampler:
-    """Chooses passages of a block, so that every word is read at its rate: the same ones whenever it is asked."""
+    """Chooses passages of a block so that every word is read at its rate. The choice is always the same."""
 
     def __init__(self, block: str, rates: dict[str, float]) -> None:
         self._rates = rates
         self._due = {word: zlib.crc32(f"{block} {word}".encode()) / 2**32 for word in rates}
 
     def choose(self, text: str) -> list[str]:
-        """The passages of a text; they do not overlap."""
+        """The chosen passages of a text, which do not overlap."""
         passages: list[str] = []
         start = stop = 0
         for match in WORD.finditer(text):
@@ -125,7 +126,7 @@ class _Sampler:
 
 
 def _cut(text: str, start: int, stop: int) -> str:
-    """A piece of a text, without the words it would cut in two."""
+    """A piece of a text, without words that are cut in two."""
     if start and (first := _FIRST_WORD.match(text, start)):
         start = first.end()
     if stop < len(text) and (last := _LAST_WORD.search(text, start, stop)):
@@ -138,36 +139,35 @@ def _read(block: Block) -> Iterator[str]:
 
 
 @cache
-@cache
-def load_recogniser(model: Path) -> Any:
-    """A spaCy model without what does not find names."""
+def load_recognizer(model: Path) -> Any:
+    """Load the entity recognizer of a spaCy model, without its other components."""
     spacy = require("spacy", extra="prepare")
     try:
         others = [name for name in spacy.util.get_model_meta(model)["pipeline"] if name != "ner"]
         return spacy.load(model, exclude=others)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise InputError(
-            f"The spaCy model {model.name!r} cannot be loaded. Install it again with 'textveil resources install "
-            "spacy-en --force', or go without names: --no-names."
+            f"The spaCy model {model.name!r} cannot be loaded. Install it again: "
+            f"{install_command('spacy-en', force=True)}"
         ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What was counted, and which entries are names by it."""
+    """The counts of capitals and of people's names, and the names that follow from them."""
 
     capitals: Counts
     people: Counts
 
     def is_name(self, word: str) -> bool:
-        """Whether a word is taken for a person's name."""
+        """Whether a word is a person's name by one of the rules."""
         person, capital = _share(self.people, word), _share(self.capitals, word)
         return word not in ENGLISH and any(
             person >= least_person and capital >= least_capital for least_person, least_capital in RULES
         )
 
     def choose(self, entries: Iterable[str]) -> list[str]:
-        """The entries that are names: those of which a word is one, and those that mostly are one as a whole."""
+        """The entries that are names: those with a word that is one, and those that mostly are one as a whole."""
         return [
             entry
             for entry in entries
@@ -191,20 +191,20 @@ def find_names(
     model: Path,
     progress: Progress,
 ) -> Names:
-    """Find out what tells names in a corpus, or what is left of that.
+    """Count capitals and people's names in a corpus, or resume counting them.
 
     Args:
-        corpus: What to read.
-        folder: Where to keep what was counted.
-        executor: Where the work is done.
-        workers: How many workers the blocks of the corpus are made for.
-        entries: What to look for; several words have underscores between them.
-        model: The folder of a spaCy model that finds people's names.
-        progress: Is told how far it is.
+        corpus: The corpus.
+        folder: The folder for the counts of blocks.
+        executor: Where the work runs.
+        workers: The number of workers for which the corpus is divided into blocks.
+        entries: The entries of all vocabularies, with words joined by underscores.
+        model: The folder of a spaCy model that recognizes people's names.
+        progress: Is told about the progress.
     """
     wanted = sorted(set(entries))
     if (folder / "entries.json").exists() and _load(folder / "entries.json") != wanted:
-        shutil.rmtree(folder)  # what was counted is not of these entries
+        shutil.rmtree(folder)  # it has the counts of other entries
     _save(folder / "entries.json", wanted)
 
     def count(kind: str, make: Callable[[str, Block], _Task], stage: str) -> Counts:
@@ -231,14 +231,14 @@ def find_names(
 
 
 def do_names(task: tuple[Path, CapitalTask | PeopleTask]) -> int:
-    """Do a task, wherever this is, and write what it counted; the bytes of the corpus that it stands for."""
+    """Run a task on any worker, and write its counts; the number of bytes of its block."""
     path, work = task
     _save(path, work.run())
     return work.block.size
 
 
 def _add_up(paths: Iterable[Path]) -> Counts:
-    """What all blocks have counted."""
+    """The sum of the counts of all blocks."""
     total: Counts = {}
     for path in paths:
         for entry, (seen, found) in _load(path).items():
@@ -248,10 +248,7 @@ def _add_up(paths: Iterable[Path]) -> Counts:
 
 
 def _save(path: Path, values: Any) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise output_error(path, error) from error
+    make_folder(path.parent)
     with writing(path) as stream:
         stream.write(json.dumps(values).encode())
 
@@ -260,4 +257,4 @@ def _load(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+        raise damaged_file(path) from error

@@ -1,10 +1,11 @@
-"""Preparing a language: from a corpus to a bundle, step by step, each of which is kept when it is finished.
+"""Preparing a language: from a corpus to a bundle, in steps. Finished steps are stored in ``OUTPUT.partial``.
 
-counts, lexicons    what counting and scoring write
-first               a bundle that has the lexicons and no vectors, to split the corpus with
-pmi/vectors         trained vectors, for every decomposition
-names               what tells people's names, by block
-bundle              what gets the output's name in the end
+hashes              the SHA-256 of every file of the corpus
+counts, lexicons    the results of counting and scoring
+first               a bundle with lexicons and without vectors, for splitting the corpus
+pmi/vectors         the trained vectors of a decomposition
+names               the counts of capitals and of people's names, by block
+bundle              the finished bundle, which is then renamed to the output
 """
 
 from __future__ import annotations
@@ -13,77 +14,63 @@ import json
 import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
 from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Storage
-from textveil.corpus import MEMORY, MIN_COUNT, MIN_PMI, TOP_SHARE
+from textveil.corpus import MEMORY
 from textveil.corpus.counting.job import CountJob
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
-from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recogniser
+from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recognizer
+from textveil.corpus.resumption import CorpusRun, Reading
+from textveil.corpus.settings import STORAGE, Labels, Thresholds, Training
 from textveil.corpus.splitting import SplitMark, split_corpus
-from textveil.corpus.training import TrainedVectors, Training, train
+from textveil.corpus.training import TrainedVectors, train
 from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
-from textveil.errors import OutputError, OutputExistsError, SmallCorpusError, TextveilError
+from textveil.errors import BundleError, OutputError, OutputExistsError, SmallCorpusError, TextveilError
 from textveil.execution import Executor
 from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import unknown_name
 from textveil.resources import find
-from textveil.storage.atomic import put_folder
-from textveil.storage.resumable import ResumableRun
+from textveil.storage.atomic import put_folder, strip_unfinished
+from textveil.storage.resumable import SETTINGS
 from textveil.version import __version__
 
 
-class _Run(ResumableRun):
-    our_names = re.compile(r"job\.json|counts\.partial|[a-z]+|\..*\.(unfinished|lock)")
-    how_to_resume = "with the same command"
+class _PreparationRun(CorpusRun):
+    """The folder of an unfinished preparation."""
 
+    our_names = re.compile(r"counts|counts\.partial|\.counts\.lock|lexicons|first|names|bundle")
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """What makes an n-gram an expression; see ``CountJob`` and ``ScoreJob``."""
-
-    min_count: int = MIN_COUNT
-    min_pmi: float = MIN_PMI
-    top_share: float = TOP_SHARE
-    only_attracted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """What a bundle says of itself."""
-
-    name: str
-    version: str = "1"
-    language: str = "en"
-    corpus: str = "unknown"
-    license: str = "unknown"
+    def owns(self, name: str) -> bool:
+        """Whether a preparation writes a file or folder of this name: each decomposition has a folder."""
+        return strip_unfinished(name) in DECOMPOSERS or super().owns(name)
 
 
 @dataclass(frozen=True, slots=True)
 class PrepareJob:
-    """Makes a bundle of a corpus.
+    """Builds a bundle from a corpus.
 
     Args:
-        corpus: What to read.
+        corpus: The corpus.
         output: The folder of the bundle.
-        labels: What it says of itself.
-        thresholds: What makes an n-gram an expression.
-        training: How vectors are trained.
-        decompositions: What to split the corpus by.
-        lexicons: A folder that scoring wrote; without it, the corpus is counted and scored.
-        names_model: The folder of a spaCy model that finds people's names, which are then never written; ``None`` looks
-            for none.
-        storage: How vectors are stored.
-        memory: The bytes of memory that counting may use.
-        overwrite: Replace what is there, and forget an unfinished run.
+        labels: The description of the bundle.
+        thresholds: The thresholds that make an n-gram an expression.
+        training: The parameters of word2vec.
+        decompositions: The decompositions that the bundle supports.
+        lexicons: A folder that scoring wrote. Without it, the corpus is counted and scored.
+        names_model: The folder of a spaCy model that recognizes people's names, which the bundle then never writes.
+            ``None`` skips this step.
+        storage: The storage of vectors.
+        memory: The number of bytes of memory that counting may use.
+        overwrite: Replace an existing bundle, and start over if an unfinished run has other settings.
     """
 
     corpus: Corpus
@@ -94,55 +81,53 @@ class PrepareJob:
     decompositions: tuple[str, ...] = tuple(DECOMPOSERS)
     lexicons: Path | None = None
     names_model: Path | None = None
-    storage: Storage = "int8"
+    storage: Storage = STORAGE
     memory: int = MEMORY
     overwrite: bool = False
 
     def check(self) -> None:
-        """Refuse what cannot end well, before anything is read."""
+        """Refuse invalid settings before anything is read."""
         self.training.check()
         if self.storage not in STORAGES:
             raise unknown_name("storage", self.storage, STORAGES)
         for library in self.list_libraries():
             require(library, extra="prepare")
         if not self.output.absolute().parent.is_dir():
-            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Make it first.")
-        if self.output.exists() and not _is_bundle(self.output):
-            raise OutputExistsError(f"{str(self.output)!r} exists and is no bundle. Choose another name.")
+            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Create it first.")
+        if self.output.exists():
+            _check_bundle(self.output)
         if self.names_model is not None:
-            load_recogniser(self.names_model)
+            load_recognizer(self.names_model)
+        _PreparationRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
 
     def list_libraries(self) -> list[str]:
-        """The libraries that do the work."""
+        """The names of the libraries that the job needs."""
         return ["pyarrow", "gensim", *(["spacy"] if self.names_model else [])]
 
     def estimate_disk(self) -> int:
-        """About how many bytes of disk the work needs beside the output, at most at a time.
+        """The approximate peak of disk space in bytes that the run needs besides the output.
 
-        Splitting writes the corpus twice, in parts and as one file; counting needs about as much.
+        Splitting writes the corpus twice, in parts and as one file. Counting needs about as much.
         """
         return max(1 << 20, int(2.5 * self.corpus.estimate_plain_size()))
 
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
-        """Prepare, or do what is left of it."""
+        """Build the bundle, or resume an unfinished run."""
         self.check()
-        unfinished = _Run(self.output.resolve())
-        # Only what vectors depend on: names, labels and storage may change until the bundle is written.
+        unfinished = _PreparationRun(self.output.resolve())
+        # Vectors depend on these settings. Names, labels and storage may change until the bundle is written.
         settings = {
             "textveil": __version__,
             "thresholds": asdict(self.thresholds),
-            "training": asdict(self.training),
+            "training": self.training.as_dict(),
             "lexicons": self.lexicons and str(self.lexicons.resolve()),
-            **self.corpus.describe(),
         }
         with unfinished.locked():
-            resume = not self.overwrite or unfinished.matches(settings)
-            job = unfinished.start(
-                settings, lambda: {"workers": executor.workers}, resume=resume, overwrite=self.overwrite
-            )
+            reading = Reading(self.corpus, executor, progress)
+            job = unfinished.begin(reading, settings, lambda: {"workers": executor.workers}, overwrite=self.overwrite)
             preparation = _Preparation(self, unfinished.folder, int(job["workers"]), executor, progress)
             try:
-                bundle = preparation.run()
+                bundle = preparation.run(unfinished.hash_files(reading))
             except TextveilError as error:
                 if not preparation.is_worth_keeping(after=error):
                     unfinished.remove()
@@ -154,7 +139,7 @@ class PrepareJob:
 
 @dataclass(slots=True)
 class _Preparation:
-    """One run of a job."""
+    """A run of a :class:`PrepareJob`."""
 
     job: PrepareJob
     folder: Path
@@ -162,8 +147,9 @@ class _Preparation:
     executor: Executor
     progress: Progress
 
-    def run(self) -> Path:
-        """All steps; the finished bundle."""
+    def run(self, corpus: Corpus) -> Path:
+        """Run all steps on the corpus with known hashes; the folder of the finished bundle."""
+        self.job = replace(self.job, corpus=corpus)
         self._check_disk()
         lexicons = self._find_lexicons()
         first = self._write_first(lexicons)
@@ -173,11 +159,11 @@ class _Preparation:
         return self._write_bundle(lexicons, trained)
 
     def is_worth_keeping(self, *, after: TextveilError) -> bool:
-        """Whether there is something to go on from: if other thresholds are needed, nothing but vectors is."""
+        """Whether a resumption would save work. If thresholds must change, only vectors can be reused."""
         if isinstance(after, SmallCorpusError):
             return any(self._vectors(name).exists() for name in self.job.decompositions)
         begun = {path.relative_to(self.folder).parts[0] for path in self.folder.rglob("*") if path.is_file()}
-        return bool(begun - {"job.json", "first"})
+        return bool(begun - {SETTINGS, "hashes", "first"})
 
     def _vectors(self, decomposition: str) -> Path:
         return self.folder / decomposition / "vectors"
@@ -213,17 +199,17 @@ class _Preparation:
     def _write_first(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "first"
         if folder.exists() and Bundle(folder).manifest.lexicons.keys() != lexicons.keys():
-            shutil.rmtree(folder)  # it was for other decompositions
+            shutil.rmtree(folder)  # it is for other decompositions
         if not folder.exists():
-            build_bundle(folder, {}, lexicons=lexicons, **asdict(self.job.labels))
+            build_bundle(folder, {}, lexicons=lexicons, **self._describe())
         return folder
 
     def _check_disk(self) -> None:
         needed, free = self.job.estimate_disk(), shutil.disk_usage(self.folder).free
         if free < needed:
             raise OutputError(
-                f"The work needs about {needed >> 20:,} MiB of disk beside {str(self.job.output)!r}, and "
-                f"{free >> 20:,} MiB are free. Make room, then give the same command again."
+                f"The run needs about {needed >> 20:,} MiB of disk next to {str(self.job.output)!r}, and "
+                f"{free >> 20:,} MiB are free. Free some space, then run the same command again."
             )
 
     def _train(self, first: Path, decomposition: str) -> None:
@@ -277,16 +263,26 @@ class _Preparation:
             tokens=SplitMark.load(self.folder / self.job.decompositions[0] / "split.json").words,
             parameters=self._parameters(),
             storage=self.job.storage,
-            **asdict(self.job.labels),
+            **self._describe(),
         )
         return folder
+
+    def _describe(self) -> dict[str, Any]:
+        labels = self.job.labels
+        return {
+            "name": labels.name,
+            "version": labels.version,
+            "language": labels.language,
+            "corpus": labels.corpus,
+            "license": labels.license,
+        }
 
     def _parameters(self) -> dict[str, Any]:
         software = ["numpy", "nupunkt", *self.job.list_libraries()]
         return {
             "corpus": self.job.corpus.cite(),
             "thresholds": asdict(self.job.thresholds),
-            "training": asdict(self.job.training),
+            "training": self.job.training.as_dict(),
             "names": self._describe_names(),
             "software": {"textveil": __version__, **{name: version(name) for name in software}},
         }
@@ -298,5 +294,13 @@ class _Preparation:
         return {"model": f"{model['name']} {model['version']}", "rules": RULES, "passages": PASSAGES}
 
 
-def _is_bundle(path: Path) -> bool:
-    return (path / MANIFEST).is_file()
+def _check_bundle(folder: Path) -> None:
+    """Refuse to replace a folder that is not a bundle, or that has files besides."""
+    try:
+        owned = {MANIFEST, *Bundle(folder).manifest.files}
+    except BundleError as error:
+        raise OutputExistsError(f"{str(folder)!r} exists and is not a bundle. Choose another name.") from error
+    if any(path.is_file() and path.relative_to(folder).as_posix() not in owned for path in folder.rglob("*")):
+        raise OutputExistsError(
+            f"{str(folder)!r} has files that are not part of the bundle. Move them away, or choose another name."
+        )

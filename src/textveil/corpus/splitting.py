@@ -1,9 +1,9 @@
-"""Splitting a corpus into chunks: tasks that workers do anywhere, and one file of tokens for gensim.
+"""Splitting a corpus into chunks: tasks for workers, and one file of tokens for gensim.
 
-split/BLOCK.txt         the documents of a block, a line each; a chunk is a token, its words joined by underscores
-split/BLOCK.json        mark of a block: its documents, words and tokens
+split/BLOCK.txt         the documents of a block, one per line; a chunk is a token, with its words joined by underscores
+split/BLOCK.json        the mark of a finished block: the numbers of its documents, words and tokens
 tokens.txt              all blocks in order
-split.json              what they have together
+split.json              the sums over all blocks
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from textveil.bundles.bundle import Bundle
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import Corpus
 from textveil.decomposition import DECOMPOSERS, Decomposer
-from textveil.errors import InputError
 from textveil.execution import Executor
 from textveil.language.text import Document
 from textveil.progress import Progress
-from textveil.storage.atomic import output_error, writing
+from textveil.storage.atomic import make_folder, writing
+from textveil.storage.resumable import damaged_file
 
 LONGEST_LINE = 10_000
-"""gensim drops what is behind so many tokens of a line."""
+"""The number of tokens that gensim reads from a line. It drops the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitMark:
-    """What a finished task has done, or all of them together."""
+    """The result of a finished task, or the sum of several."""
 
     size: int = 0
     documents: int = 0
@@ -43,7 +43,7 @@ class SplitMark:
         return SplitMark(*map(operator.add, astuple(self), astuple(other)))
 
     def write(self, path: Path) -> SplitMark:
-        """Put the mark on the disk: the task is complete."""
+        """Write the mark, which completes the task."""
         with writing(path) as stream:
             stream.write(json.dumps(asdict(self)).encode())
         return self
@@ -54,7 +54,7 @@ class SplitMark:
         try:
             return cls(**json.loads(path.read_bytes()))
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+            raise damaged_file(path) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class SplitTask:
     decomposition: str
 
     def run(self) -> SplitMark:
-        """Write the tokens, then the mark."""
+        """Write the tokens and then the mark."""
         decomposer = _load_decomposer(self.bundle, self.decomposition)
         documents = words = tokens = 0
         with writing(self.folder / f"{self.name}.txt") as stream:
@@ -85,12 +85,12 @@ class SplitTask:
 
 @cache
 def _load_decomposer(bundle: Path, decomposition: str) -> Decomposer:
-    """Once for every worker, however many blocks it gets."""
+    """Load the decomposer once per worker."""
     return DECOMPOSERS.load(decomposition)(Bundle(bundle))
 
 
 def do_split(task: SplitTask) -> SplitMark:
-    """Do a task, wherever this is."""
+    """Run a task on any worker."""
     return task.run()
 
 
@@ -104,25 +104,25 @@ def split_corpus(
     decomposition: str,
     progress: Progress,
 ) -> Path:
-    """Split all of a corpus, or what is left of it; the file of tokens. ``split.json`` has what it is made of.
+    """Split a corpus, or resume splitting it.
 
     Args:
-        corpus: What to read.
-        folder: Where to put the parts, and the file in the end.
-        executor: Where the work is done.
-        workers: How many workers the blocks of the corpus are made for.
+        corpus: The corpus.
+        folder: The folder for the parts and for the file of tokens.
+        executor: Where the work runs.
+        workers: The number of workers for which the corpus is divided into blocks.
         bundle: A bundle with the lexicons.
-        decomposition: How to split.
-        progress: Is told how far it is.
+        decomposition: The name of the decomposition.
+        progress: Is told about the progress.
+
+    Returns:
+        The file of tokens, next to ``split.json``.
     """
     tokens = folder / "tokens.txt"
     if tokens.exists():
         return tokens
     parts = folder / "split"
-    try:
-        parts.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise output_error(parts, error) from error
+    make_folder(parts)
     names: list[str] = []
     finished: list[SplitMark] = []
 
@@ -136,7 +136,7 @@ def split_corpus(
 
     total = SplitMark()
     for mark in executor.map(do_split, tasks()):
-        while finished:  # first, so that progress begins where it was
+        while finished:  # first, so that progress resumes where it was
             total += finished.pop()
         total += mark
         fraction = min(1.0, total.size / corpus.size) if corpus.size else None
@@ -148,7 +148,7 @@ def split_corpus(
 
 
 def _join(parts: Sequence[Path], whole: Path) -> None:
-    """Write files one behind the other."""
+    """Concatenate files."""
     with writing(whole) as stream:
         for part in parts:
             with part.open("rb") as piece:

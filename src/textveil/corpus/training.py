@@ -1,4 +1,4 @@
-"""Training word2vec on a file of tokens, with the paper's parameters unless told otherwise."""
+"""Training word2vec on a file of tokens."""
 
 from __future__ import annotations
 
@@ -12,55 +12,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from textveil.errors import InputError, ParameterError, SmallCorpusError
+from textveil.corpus.settings import Training
+from textveil.errors import SmallCorpusError
 from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import writing_folder
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """How word2vec is trained; the defaults are the paper's.
-
-    Attributes:
-        dimensions: How long vectors are.
-        window: How many tokens on each side are the context of one.
-        min_count: Tokens that occur less often are left out.
-        epochs: How often the corpus is read.
-        negative: How many tokens are drawn against each one of the context.
-        skip_gram: Predict the context from a token; otherwise the token from its context (CBOW).
-        most_entries: Leave out rarer tokens, too, until there are no more than so many.
-        seed: Where the first vectors come from. With more than one worker, results differ all the same.
-    """
-
-    dimensions: int = 300
-    window: int = 5
-    min_count: int = 5
-    epochs: int = 5
-    negative: int = 5
-    skip_gram: bool = True
-    most_entries: int | None = None
-    seed: int = 1
-
-    def check(self) -> None:
-        """Refuse numbers that mean nothing."""
-        for name in ("dimensions", "window", "min_count", "epochs", "negative"):
-            if getattr(self, name) < 1:
-                raise ParameterError(f"The {name!r} parameter must be at least 1. Got {getattr(self, name)} instead.")
-        if self.most_entries is not None and self.most_entries < 1:
-            raise ParameterError(f"A vocabulary has at least one entry. Got {self.most_entries} instead.")
+from textveil.storage.resumable import damaged_file
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedVectors:
-    """Entries from frequent to rare, how often each occurs, and their vectors."""
+    """Entries in order of decreasing frequency, their counts, and their vectors."""
 
     entries: Sequence[str]
     counts: npt.NDArray[Any]
     matrix: npt.NDArray[Any]
 
     def save(self, folder: Path) -> None:
-        """Write everything into a folder that appears when it is complete."""
+        """Write the vectors to a folder, which appears when it is complete."""
         with writing_folder(folder) as unfinished:
             (unfinished / "entries.json").write_text(json.dumps(list(self.entries)), encoding="utf-8")
             np.save(unfinished / "counts.npy", self.counts, allow_pickle=False)
@@ -68,18 +37,18 @@ class TrainedVectors:
 
     @classmethod
     def load(cls, folder: Path) -> TrainedVectors:
-        """Read what :meth:`save` wrote; the matrix stays on the disk until it is used."""
+        """Open a folder that :meth:`save` wrote. The matrix is memory-mapped."""
         try:
             entries = json.loads((folder / "entries.json").read_bytes())
             counts = np.load(folder / "counts.npy", allow_pickle=False)
             matrix = np.load(folder / "matrix.npy", mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
-            raise InputError(f"{str(folder)!r} cannot be read. Start over with --overwrite.") from error
+            raise damaged_file(folder) from error
         return cls(entries, counts, matrix)
 
 
 def train(tokens: Path, training: Training, *, workers: int, progress: Progress = ignore_progress) -> TrainedVectors:
-    """Train on a file of tokens, a document per line.
+    """Train on a file of tokens with one document per line.
 
     Raises:
         SmallCorpusError: No token occurs often enough.
@@ -101,7 +70,7 @@ def train(tokens: Path, training: Training, *, workers: int, progress: Progress 
             corpus_file=str(tokens),
             vector_size=training.dimensions,
             window=training.window,
-            min_count=training.min_count,
+            min_count=training.min_entry_count,
             epochs=training.epochs,
             negative=training.negative,
             sg=int(training.skip_gram),
@@ -112,8 +81,8 @@ def train(tokens: Path, training: Training, *, workers: int, progress: Progress 
         )
     except RuntimeError as error:  # gensim: you must first build vocabulary before training the model
         raise SmallCorpusError(
-            f"The corpus is too small for --min-entry-count {training.min_count}: the most frequent chunk occurs "
-            f"{_count_most_frequent(tokens)} times. Lower it to that, or take more text."
+            f"The corpus is too small for `min_entry_count={training.min_entry_count}`: the most frequent chunk occurs "
+            f"{_count_most_frequent(tokens)} times. Lower `min_entry_count`, or use more text."
         ) from error
     counts = [model.wv.get_vecattr(entry, "count") for entry in model.wv.index_to_key]
     return TrainedVectors(model.wv.index_to_key, np.array(counts, dtype=np.int64), model.wv.vectors)

@@ -1,4 +1,4 @@
-"""How an obfuscation is judged: privacy, utility and their trade-off."""
+"""Evaluation of an obfuscation: privacy, utility and their trade-off."""
 
 from textveil.evaluation.base import Case, Measurement, Metric, Need
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier

@@ -1,18 +1,18 @@
-"""What an attacker can infer from obfuscated texts: an attribute, such as the author."""
+"""Attribute inference: how well attackers predict an attribute, such as the author, from obfuscated texts."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from textveil.evaluation.base import Case, Measurement, Need
-from textveil.evaluation.classification import Classification, Scenario, guess_f1, summarise
+from textveil.evaluation.classification import Classification, Scenario, majority_f1, summarize
 
 
 class AttributeInference(Classification):
-    """The macro F1 of a static and of an adaptive attacker, beside that of the baseline.
+    """The macro F1 of a static and of an adaptive attacker, compared with the F1 on originals.
 
-    The static one has learnt the attribute from originals, the adaptive one from texts that it has obfuscated in the
-    same way. The baseline learns from originals and attacks originals.
+    The static attacker is trained on originals. The adaptive attacker is trained on texts that it has obfuscated in the
+    same way. Both are tested on obfuscated texts. The baseline is trained and tested on originals.
     """
 
     name = "attribute"
@@ -23,13 +23,12 @@ class AttributeInference(Classification):
         """Train and test the attackers."""
         scores = {scenario.value: self.score(case, scenario) for scenario in Scenario}
         classes = case.classes(self.target)
-        values = {**summarise(scores), "guess": guess_f1(classes, self.seeds)}
+        values = {**summarize(scores), "guess": majority_f1(classes, self.seeds)}
         line = (
-            f"An attacker who learns from originals infers the attribute with F1 {values['static']:.3f}, one who "
-            f"learns from obfuscated texts with {values['adaptive']:.3f}. Without obfuscation it is "
-            f"{values['baseline']:.3f}; always guessing the most frequent of {len(classes.names)} has "
+            f"An attacker trained on originals infers the attribute with F1 {values['static']:.3f}, one trained on "
+            f"obfuscated texts with F1 {values['adaptive']:.3f}. Without obfuscation the F1 is "
+            f"{values['baseline']:.3f}. The majority baseline over {len(classes.names)} classes is "
             f"{values['guess']:.3f}."
         )
-        return self.say(
-            line, values, seeds=dict(zip(map(str, self.seeds), zip(*scores.values(), strict=True), strict=True))
-        )
+        by_seed = dict(zip(map(str, self.seeds), zip(*scores.values(), strict=True), strict=True))
+        return self.report(line, values, seeds=by_seed)

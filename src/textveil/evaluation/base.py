@@ -1,4 +1,4 @@
-"""The contract of a metric: what it needs, what it is given, and what it says."""
+"""The contract of a metric: its requirements, its input and its result."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from textveil.evaluation.texts import Texts
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress, ignore_progress
-from textveil.registry import Method
+from textveil.registry import Method, Option
 from textveil.version import __version__
 
 EXTRA = "evaluate"
 
 
 class Need(StrEnum):
-    """What a metric may need besides pairs of texts; the value says how to give it."""
+    """A requirement of a metric besides pairs of texts. The value names the parameter that provides it."""
 
-    LABEL = "the label of a task: --label COLUMN"
-    ATTRIBUTE = "an attribute to protect: --attribute COLUMN"
-    CERTIFICATE = "the certificate of the obfuscation: --certificate FILE"
-    CHUNKS = "what became of every chunk, which textveil works out again from --certificate FILE"
+    LABEL = "the label of a task (`label`)"
+    ATTRIBUTE = "an attribute to protect (`attribute`)"
+    CERTIFICATE = "the certificate of the obfuscation (`certificate`)"
+    CHUNKS = "the outcome of every chunk (`obfuscations`)"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is measured: originals with an obfuscated text for each, and what else is known of the obfuscation.
+    """The input of a metric: originals, their obfuscated texts, and further facts about the obfuscation.
 
     Args:
         dataset: The originals, with label and attribute.
         obfuscated: An obfuscated text for every original.
         certificate: The certificate of the obfuscation.
-        obfuscations: What became of the chunks of every original.
-        measured: What was measured before, by the name of the metric.
-        progress: Is told how far the work is.
+        obfuscations: The full result for every original, with its chunks.
+        measured: Earlier measurements, by the name of the metric.
+        progress: Receives progress reports.
     """
 
     dataset: Dataset
@@ -63,7 +63,7 @@ class Case:
         return classes
 
     def lacks(self, metric: Metric) -> str | None:
-        """Why a metric cannot be measured here; ``None`` if it can."""
+        """The reason why a metric cannot be measured here; ``None`` if it can."""
         given = {
             Need.LABEL: self.dataset.label,
             Need.ATTRIBUTE: self.dataset.attribute,
@@ -74,27 +74,27 @@ class Case:
             if given[need] is None:
                 return f"It needs {need.value}."
         if lacking := [name for name in metric.after if name not in self.measured]:
-            return f"It is worked out from {' and '.join(lacking)}, which was not measured."
+            return f"It is computed from other metrics that were not measured: {', '.join(lacking)}."
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What a metric says."""
+    """The result of a metric."""
 
     metric: str
     description: str
-    """The metric with the models and options that make its values."""
+    """The metric with the models and options that its values depend on."""
     values: Mapping[str, float]
-    """Numbers by their names; of a share, 1 is all."""
+    """Numbers by name. Shares lie between 0 and 1."""
     line: str
-    """The same in plain language."""
+    """The values in plain language."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What JSON shows besides."""
+    """Further results, which JSON output includes."""
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The measurement as JSON can hold it."""
+        """The measurement as a JSON object."""
         return {
             "description": self.description,
             "values": dict(self.values),
@@ -105,34 +105,56 @@ class Measurement:
 
 
 class Metric(Method):
-    """Measures one thing of an obfuscation. Models are loaded when they are first needed, and once."""
+    """A measure of an obfuscation. It loads its models once, on first use."""
 
     kind = "metric"
     needs: ClassVar[tuple[Need, ...]] = ()
     after: ClassVar[tuple[str, ...]] = ()
-    """The metrics from whose measurements it is worked out."""
+    """The metrics whose measurements it is computed from."""
 
     @property
     def identity(self) -> dict[str, object]:
-        """All that the values depend on, besides the texts: what kept values are found by."""
-        return identify(self.description, self.versions)
+        """Everything that its values depend on besides the texts: the key of cached values."""
+        return identify(self.name, self.versions, method=self.as_dict())
 
     @abstractmethod
     def measure(self, case: Case) -> Measurement:
-        """Measure it."""
+        """Measure an obfuscation."""
 
-    def say(self, line: str, values: Mapping[str, float], **details: Any) -> Measurement:
-        """A measurement of this metric."""
+    def report(self, line: str, values: Mapping[str, float], **details: Any) -> Measurement:
+        """Build a measurement of this metric."""
         return Measurement(self.name, self.description, values, line, details, self.versions)
 
 
-def identify(description: str, versions: Mapping[str, str]) -> dict[str, object]:
-    """All that kept numbers depend on, besides the texts."""
-    return {"scores": description, "versions": {"textveil": __version__, **versions}}
+def identify(scores: str, versions: Mapping[str, str], **parts: object) -> dict[str, object]:
+    """The identity of cached numbers: everything that they depend on besides the texts.
+
+    Args:
+        scores: The name of the numbers, such as ``cosine``.
+        versions: The software that computes them.
+        parts: The models and options that they depend on.
+    """
+    return {"scores": scores, **parts, "versions": {"textveil": __version__, **versions}}
 
 
-def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
-    """The seeds, if they are whole numbers and there is one."""
-    if not seeds or any(isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0 for seed in seeds):
-        raise ParameterError(f"The seeds must be whole numbers from 0, at least one. Got {list(seeds)!r} instead.")
+def add_constants(record: Mapping[str, Any], **constants: Any) -> dict[str, Any]:
+    """Add constants of an implementation to its record, since values depend on them as they do on options."""
+    return {**record, "options": {**record["options"], **constants}}
+
+
+SAMPLE_OPTION = Option(
+    "sample", int, None, "Number of pairs to read, always the same ones. By default all pairs are read.", least=1
+)
+"""The option of slow metrics that can read a part of the pairs."""
+
+
+def check_seeds(seeds: object) -> tuple[int, ...]:
+    """The distinct seeds of a sequence of at least one non-negative integer."""
+    if not isinstance(seeds, Sequence) or isinstance(seeds, str) or not seeds or not all(map(_is_seed, seeds)):
+        shown = list(seeds) if isinstance(seeds, Sequence) and not isinstance(seeds, str) else seeds
+        raise ParameterError(f"`seeds` must be a list of at least one non-negative integer. Got {shown!r} instead.")
     return tuple(dict.fromkeys(map(int, seeds)))
+
+
+def _is_seed(seed: object) -> bool:
+    return isinstance(seed, Integral) and not isinstance(seed, bool) and int(seed) >= 0

@@ -1,10 +1,9 @@
-"""What metrics that train classifiers have in common: who trains on what, and macro F1 over seeds."""
+"""The base of metrics that train classifiers: training scenarios, and macro F1 over seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +15,18 @@ from textveil.evaluation.dataset import Classes
 from textveil.evaluation.lru import LruCache
 from textveil.evaluation.texts import Texts
 from textveil.extras import require
+from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
 
 SEEDS = (42, 43, 44)
-"""The paper's."""
+"""The seeds of the paper."""
 CLASSIFIER = "linear"
+
+_shared: dict[tuple[type[Classifier], str], Classifier] = {}
 
 
 class Scenario(StrEnum):
-    """What a classifier is trained and tested on."""
+    """The texts that a classifier is trained and tested on."""
 
     BASELINE = "baseline"
     """Trained and tested on originals."""
@@ -38,49 +40,61 @@ class Classification(Metric):
     """A metric that trains classifiers.
 
     Args:
-        classifier: Its name, or one that is made already.
-        classifier_options: What a classifier that is named lets choose.
-        seeds: One run for each: it splits the texts, and starts what a classifier draws.
+        options: ``classifier`` (a name or a :class:`Classifier`), ``classifier_options`` and ``seeds``.
     """
 
     target: ClassVar[Need]
 
-    def __init__(
-        self,
-        *,
-        classifier: str | Classifier = CLASSIFIER,
-        classifier_options: Mapping[str, Any] | None = None,
-        seeds: Sequence[int] = SEEDS,
-    ) -> None:
-        super().__init__()
-        self.seeds = check_seeds(seeds)
-        self.classifier = make_classifier(classifier, classifier_options or {})
-        self._fitted: LruCache[Fitted] = LruCache(self.classifier.held)
+    options = (
+        Option(
+            "classifier",
+            object,
+            CLASSIFIER,
+            f"The classifier: {', '.join(CLASSIFIERS)}.",
+            flag="--attacker",
+            changes_results=False,  # its own record, which is included, does
+        ),
+        Option("classifier_options", object, None, "Options of a named classifier.", changes_results=False),
+        Option("seeds", object, SEEDS, "Seeds. Each one gives a split of the texts and a training run."),
+    )
+    classifier: Classifier
+    classifier_options: Mapping[str, Any] | None
+    seeds: tuple[int, ...]
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.seeds = check_seeds(self.seeds)
+        self.classifier = build_classifier(self.classifier, self.classifier_options)
+        self._fitted: LruCache[Fitted] = LruCache(self.classifier.cached)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record of the metric, with that of its classifier."""
+        return {**super().as_dict(), "classifier": self.classifier.as_dict()}
 
     @property
     def description(self) -> str:
-        """The classifier, and the seeds."""
+        """The classifier and the seeds."""
         return f"{self.name} ({self.classifier.description}, seeds {' '.join(map(str, self.seeds))})"
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of what the classifier needs."""
+        """The packages of the classifier."""
         return self.classifier.versions
 
     def score(self, case: Case, scenario: Scenario) -> list[float]:
-        """The macro F1 of every seed; what is known is not worked out again."""
+        """The macro F1 of every seed. Cached scores are not computed again."""
         classes = case.classes(self.target)
         trained = case.obfuscated if scenario is Scenario.ADAPTIVE else case.originals
         tested = case.originals if scenario is Scenario.BASELINE else case.obfuscated
-        # With the seed as the key's last part, a run that is stopped goes on with the next seed.
-        kept = tested.kept(identify(f"F1 of {self.classifier.description}", self.versions))
+        # The seed is a part of the key, so that an interrupted run resumes with the next seed.
+        cached = tested.cached(identify("F1", self.versions, classifier=self.classifier.as_dict()))
         keys = [hash_text(trained.hash, tested.hash, classes.hash, str(seed)) for seed in self.seeds]
         stage = f"{classes.column}, {scenario.value}"
-        for number in kept.find_missing(keys):
+        for number in cached.find_missing(keys):
             case.progress(stage, number, number / len(self.seeds))
             f1 = self._run(case, classes, trained, tested, self.seeds[number])
-            kept.add({keys[number]: np.array([f1])})
-        return [float(kept[key][0]) for key in keys]
+            cached.add({keys[number]: np.array([f1])})
+        return [float(cached[key][0]) for key in keys]
 
     def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, seed: int) -> float:
         split = classes.split(seed)
@@ -88,13 +102,13 @@ class Classification(Metric):
         def fit() -> Fitted:
             return self.classifier.fit(trained, split.train, classes, seed=seed, progress=case.progress)
 
-        held = trained is case.originals  # which the next obfuscation meets again
-        fitted = self._fitted.get((trained.hash, classes.hash, seed), fit) if held else fit()
+        reusable = trained is case.originals  # other obfuscations are tested with the same classifier
+        fitted = self._fitted.get((trained.hash, classes.hash, seed), fit) if reusable else fit()
         return macro_f1(classes.codes[split.test], fitted.predict(tested, split.test), len(classes.names))
 
 
 def macro_f1(true: Any, predicted: Any, classes: int) -> float:
-    """The mean of the F1 of every class.
+    """The mean F1 over all classes.
 
     >>> round(macro_f1([0, 0, 1, 1], [0, 0, 1, 0], 2), 3)
     0.733
@@ -103,8 +117,8 @@ def macro_f1(true: Any, predicted: Any, classes: int) -> float:
     return float(metrics.f1_score(true, predicted, labels=range(classes), average="macro", zero_division=0.0))
 
 
-def guess_f1(classes: Classes, seeds: Sequence[int]) -> float:
-    """The macro F1 of always guessing the class that most texts of the training part have."""
+def majority_f1(classes: Classes, seeds: Sequence[int]) -> float:
+    """The macro F1 of the majority baseline, which predicts the most frequent class of the training texts."""
     found = []
     for seed in seeds:
         split = classes.split(seed)
@@ -113,8 +127,8 @@ def guess_f1(classes: Classes, seeds: Sequence[int]) -> float:
     return float(np.mean(found))
 
 
-def summarise(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Mean and standard deviation (over the seeds, as of a population) by name."""
+def summarize(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """The mean and the population standard deviation over the seeds, by name."""
     values: dict[str, float] = {}
     for name, found in scores.items():
         values[name] = float(np.mean(found))
@@ -122,15 +136,19 @@ def summarise(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return values
 
 
-def make_classifier(classifier: str | Classifier, options: Mapping[str, Any]) -> Classifier:
-    """The classifier with its options; metrics that name the same share it, and all that it has worked out."""
-    if not isinstance(classifier, Classifier):
-        return _make_shared(CLASSIFIERS.load(classifier), tuple(sorted(options.items())))
-    if options:
-        raise ParameterError("A classifier that is made already has its options. Give them when it is made.")
-    return classifier
+def build_classifier(classifier: str | Classifier, options: Mapping[str, Any] | None = None) -> Classifier:
+    """Build a classifier by name. Metrics that name the same classifier and options share one, with its caches.
 
-
-@cache
-def _make_shared(kind: type[Classifier], options: tuple[tuple[str, Any], ...]) -> Classifier:
-    return kind(**dict(options))
+    Args:
+        classifier: A name, or a built classifier, which is returned as it is.
+        options: The options of a named classifier.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise ParameterError(f"`classifier_options` must be a mapping. Got {type(options).__name__} instead.")
+    chosen: type[Classifier] | Classifier = CLASSIFIERS.choose(classifier)
+    if isinstance(chosen, Classifier):
+        return CLASSIFIERS.build(chosen, **(options or {}))
+    key = chosen, repr(sorted((options or {}).items()))
+    if key not in _shared:
+        _shared[key] = CLASSIFIERS.build(chosen, **(options or {}))
+    return _shared[key]

@@ -1,4 +1,4 @@
-"""Which words reached the output unchanged, and why."""
+"""Words that reach the output unchanged, by reason."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from textveil.language.words import find_words
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import Outcome
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+from textveil.registry import Option
 
 RETURNED = "returned"
-"""Chunks that the mechanism chose, and that are what they were by chance."""
+"""Chunks for which the mechanism happened to choose the original."""
 REASONS = {
-    Outcome.KEPT_STOPWORD.value: "stopwords, kept",
-    Outcome.KEPT_UNKNOWN.value: "unknown to the vocabulary, released",
-    Outcome.KEPT_NO_SHARE.value: "without a share of the budget, released",
-    RETURNED: "chosen by the mechanism, and the same by chance",
+    Outcome.KEPT_STOPWORD.value: "are stopwords that were kept",
+    Outcome.KEPT_UNKNOWN.value: "are not in the vocabulary",
+    Outcome.KEPT_NO_SHARE.value: "got no share of the budget",
+    RETURNED: "were chosen again by the mechanism",
 }
 
 
 class ClearText(Metric):
-    """The share of the words that reached the output unchanged, by reason.
+    """The share of words that reach the output unchanged, by reason.
 
-    The certificate has the counts. What became of every chunk also tells which words these are, and which the mechanism
-    gave back as they were.
+    The counts come from the certificate. The outcomes of chunks, if given, add the words themselves, and the chunks for
+    which the mechanism chose the original.
 
     Args:
-        words: How many of the most frequent such words are shown for each reason; 0 shows none.
+        options: The number of ``words`` to show.
     """
 
     name = "clear_text"
     needs: ClassVar[tuple[Need, ...]] = (Need.CERTIFICATE,)
 
-    def __init__(self, *, words: int = 0) -> None:
-        super().__init__()
-        self._words = words
+    options = (Option("words", int, 0, "Number of most frequent unchanged words to show for each reason.", least=0),)
+    words: int
 
     def measure(self, case: Case) -> Measurement:
-        """Count them, from the certificate; name them, where chunks are known."""
+        """Count unchanged words with the certificate, and list them if the outcomes of chunks are given."""
         counts = read_counts(case.certificate)
         total = sum(counts.values())
         clear = {name: counts[name] for name in REASONS if name in counts}
@@ -50,31 +50,31 @@ class ClearText(Metric):
             unchanged = count_unchanged(case.obfuscations)
             clear[RETURNED] = sum(unchanged[RETURNED].values())
             shown = {
-                reason: [word for word, _ in found.most_common(self._words)]
+                reason: [word for word, _ in found.most_common(self.words)]
                 for reason, found in unchanged.items()
-                if self._words and found
+                if self.words and found
             }
         values = {name: count / total for name, count in clear.items()}
         values["released"] = values[Outcome.KEPT_UNKNOWN.value] + values[Outcome.KEPT_NO_SHARE.value]
-        parts = ", ".join(f"{values[name]:.1%} {words}" for name, words in REASONS.items() if values.get(name))
-        line = f"{sum(clear.values()) / total:.1%} of the words reached the output unchanged: {parts or 'none'}."
-        return self.say(line, values, words=shown, counts=clear)
+        parts = [f"{values[name]:.1%} {reason}" for name, reason in REASONS.items() if values.get(name)]
+        line = f"{sum(clear.values()) / total:.1%} of the words reach the output unchanged"
+        return self.report(f"{line}: {', '.join(parts)}." if parts else f"{line}.", values, words=shown, counts=clear)
 
 
 def read_counts(certificate: Certificate | None) -> dict[str, int]:
-    """The words of every outcome that a certificate counts.
+    """The number of words of every outcome, from a certificate.
 
     Raises:
-        InputError: It counts none.
+        InputError: The certificate counts no words.
     """
     counts = {} if certificate is None else {outcome.value: certificate.tally.words[outcome] for outcome in Outcome}
     if not sum(counts.values()):
-        raise InputError("The certificate counts no words. Give that of the obfuscated file.")
+        raise InputError("The certificate counts no words. Give the certificate of the obfuscated file.")
     return counts
 
 
 def count_unchanged(obfuscations: Sequence[Obfuscation]) -> dict[str, Counter[str]]:
-    """How many words of every chunk reached the output unchanged, by reason and by what the chunk says."""
+    """Count unchanged words by reason and by the lowercase text of their chunk."""
     found: dict[str, Counter[str]] = {reason: Counter() for reason in REASONS}
     for obfuscation in obfuscations:
         for chunk in obfuscation.chunks:
@@ -86,5 +86,5 @@ def count_unchanged(obfuscations: Sequence[Obfuscation]) -> dict[str, Counter[st
 
 
 def is_returned(chunk: ObfuscatedChunk) -> bool:
-    """Whether the mechanism chose what the chunk was."""
+    """Whether the mechanism chose the original of the chunk."""
     return chunk.replacement is not None and find_words(chunk.replacement) == find_words(chunk.original)

@@ -1,4 +1,4 @@
-"""The originals of an evaluation, prepared once for many obfuscations of them."""
+"""The originals of an evaluation, prepared once for many obfuscations."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from textveil.language.words import WORD
 from textveil.randomness import SeededRandomness
 
 TEST_SHARE = 0.1
-"""The part of every class that a classifier is tested on."""
+"""The share of every class to test on."""
 
 Codes = npt.NDArray[np.int64]
 
 
 class Split(NamedTuple):
-    """The positions of texts to train on, and of those to test on."""
+    """The positions of training and test texts."""
 
     train: Codes
     test: Codes
@@ -31,7 +31,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of texts: their names in order, and the number of its class for every text."""
+    """The classes of texts: sorted names, and the class number of every text."""
 
     column: str
     names: tuple[str, ...]
@@ -39,10 +39,10 @@ class Classes:
 
     @classmethod
     def of(cls, values: Sequence[str | None], rows: Sequence[int], column: str) -> Classes:
-        """The classes that the values of some rows make.
+        """The classes of the given rows of a column.
 
         Raises:
-            InputError: A value is missing, there is one class only, or a class has a single member.
+            InputError: A value is missing, there is only one class, or a class has a single member.
         """
         for row in rows:
             if values[row] is None:
@@ -51,22 +51,22 @@ class Classes:
             [str(values[row]) for row in rows], return_index=True, return_inverse=True, return_counts=True
         )
         if len(names) < 2:
-            raise InputError(f"All texts have the same {column}, so there is nothing to tell apart. Choose another.")
+            raise InputError(f"All texts have the same {column}. Choose a column with at least two values.")
         if counts.min() < 2:
             alone = rows[int(first[counts.argmin()])]
             raise InputError(
-                f"Row {alone + 1} is the only one with its {column}: a class needs two texts, to train on and to test "
-                "on. Remove the row, or join the class with another."
+                f"Row {alone + 1} is the only one with its {column}. A class needs two texts, one for training and one "
+                "for testing. Remove the row, or merge the class with another."
             )
         return cls(column, tuple(map(str, names)), codes.astype(np.int64))
 
     @property
     def hash(self) -> str:
-        """A hash of the names and of every text's class."""
+        """A hash of the names and of the class of every text."""
         return hashlib.sha256(repr(self.names).encode() + self.codes.tobytes()).hexdigest()
 
     def split(self, seed: int) -> Split:
-        """A tenth of every class to test on, one text at least, and the rest to train on; chosen by the seed."""
+        """A random split by seed: a tenth of every class, but at least one text, is the test set."""
         generator = SeededRandomness(seed).stream(0)
         test: list[Codes] = []
         for code in range(len(self.names)):
@@ -80,17 +80,16 @@ class Classes:
 class Dataset:
     """Original texts, with the label of a task and an attribute to protect.
 
-    Rows whose original has no word in it are left out of every metric, and counted.
+    All metrics skip rows whose original contains no word. The number of these rows is reported.
 
     Args:
-        texts: The originals; ``None`` where one is missing.
-        label: What a task has to find out of every text.
-        attribute: What an attacker wants to find out of every text, such as its author.
-        folder: Where numbers that were worked out are kept, so that nothing is worked out twice; no text is written.
-            By default they are kept in memory.
+        texts: The originals; ``None`` for a missing one.
+        label: The label of every text, which a task predicts.
+        attribute: The attribute of every text that an attacker wants to infer, such as its author.
+        folder: The folder of cached scores. No text is written to it. By default scores are cached in memory.
 
     Raises:
-        InputError: There is no text, or the classes of label or attribute cannot be told apart.
+        InputError: There is no text, or the label or attribute does not have two classes of two texts each.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class Dataset:
         _check_texts(texts, "original")
         self.rows = [row for row, text in enumerate(texts) if text is not None and WORD.search(text)]
         if not self.rows:
-            raise InputError("There is no original text with a word in it. Check the column of the texts.")
+            raise InputError("No original contains a word. Check the column of the texts.")
         self.size = len(texts)
         self._folder = folder
         self.originals = Texts([texts[row] or "" for row in self.rows], folder)
@@ -115,24 +114,26 @@ class Dataset:
         if values is None:
             return None
         if len(values) != self.size:
-            raise ParameterError(f"There are {self.size:,} texts, and {len(values):,} values of the {column}.")
+            raise ParameterError(
+                f"`{column}` must have {self.size:,} values, one per text. Got {len(values):,} instead."
+            )
         return Classes.of(values, self.rows, column)
 
     @property
     def left_out(self) -> int:
-        """How many rows have no word in their original."""
+        """The number of rows whose original contains no word."""
         return self.size - len(self.rows)
 
     def pair(self, obfuscated: Sequence[str | None]) -> Texts:
-        """The obfuscated texts that belong to the originals; a missing one is empty.
+        """The obfuscated texts of the originals. A missing one counts as empty.
 
         Raises:
-            InputError: There are more or fewer of them.
+            InputError: Their number differs from that of the originals.
         """
         if len(obfuscated) != self.size:
             raise InputError(
-                f"There are {self.size:,} originals and {len(obfuscated):,} obfuscated texts. They must be the same "
-                "rows in the same order."
+                f"There are {self.size:,} originals and {len(obfuscated):,} obfuscated texts. Give the same rows in "
+                "the same order."
             )
         _check_texts(obfuscated, "obfuscated text")
         return Texts([obfuscated[row] or "" for row in self.rows], self._folder)
@@ -140,7 +141,7 @@ class Dataset:
 
 def _check_texts(texts: Sequence[object], what: str) -> None:
     if isinstance(texts, str | bytes):
-        raise ParameterError("Several texts are expected. Got a single one instead.")
+        raise ParameterError("`texts` must be a list of strings. Got a single string instead.")
     for row, text in enumerate(texts, start=1):
         if text is not None and not isinstance(text, str):
             raise ParameterError(f"The {what} of row {row} must be a string. Got {type(text).__name__} instead.")

@@ -1,15 +1,15 @@
-"""What obfuscated texts are still good for: a task that is learnt from them."""
+"""Downstream utility: how well a task can be learned from obfuscated texts."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from textveil.evaluation.base import Case, Measurement, Need
-from textveil.evaluation.classification import Classification, Scenario, guess_f1, summarise
+from textveil.evaluation.classification import Classification, Scenario, majority_f1, summarize
 
 
 class Downstream(Classification):
-    """The macro F1 of a classifier that is trained and tested on obfuscated texts; beside that with originals."""
+    """The macro F1 of a classifier trained and tested on obfuscated texts, compared with the F1 on originals."""
 
     name = "downstream"
     target = Need.LABEL
@@ -19,10 +19,10 @@ class Downstream(Classification):
         """Train and test the classifier."""
         scores = {"f1": self.score(case, Scenario.ADAPTIVE), "original": self.score(case, Scenario.BASELINE)}
         classes = case.classes(self.target)
-        values = {**summarise(scores), "guess": guess_f1(classes, self.seeds)}
+        values = {**summarize(scores), "guess": majority_f1(classes, self.seeds)}
         line = (
-            f"The label can be learnt from the obfuscated texts with F1 {values['f1']:.3f}. With the originals it is "
-            f"{values['original']:.3f}; always guessing the most frequent of {len(classes.names)} has "
+            f"A classifier trained on obfuscated texts predicts the label with F1 {values['f1']:.3f}. With originals "
+            f"the F1 is {values['original']:.3f}. The majority baseline over {len(classes.names)} classes is "
             f"{values['guess']:.3f}."
         )
-        return self.say(line, values, seeds=dict(zip(map(str, self.seeds), scores["f1"], strict=True)))
+        return self.report(line, values, seeds=dict(zip(map(str, self.seeds), scores["f1"], strict=True)))

@@ -1,4 +1,4 @@
-"""The Evaluator: metrics, applied to obfuscations of one data set."""
+"""The Evaluator, which applies metrics to obfuscations of one data set."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What was measured of an obfuscation, and what was not."""
+    """The measurements of an obfuscation, and the reasons for missing ones."""
 
     texts: int
     left_out: int
-    """Rows whose original has no word in it."""
+    """Skipped rows, whose original contains no word."""
     measurements: Mapping[str, Measurement]
     not_measured: Mapping[str, str]
-    """Why a metric was not measured, by its name."""
+    """The reason why a metric was not measured, by its name."""
     empty: int = 0
-    """Obfuscated texts that are empty."""
+    """The number of empty obfuscated texts."""
 
     def value(self, metric: str, name: str) -> float | None:
         """A value of a metric; ``None`` if it was not measured."""
@@ -37,7 +37,7 @@ class Evaluation:
         return None if found is None else found.values.get(name)
 
     def as_dict(self) -> dict[str, Any]:
-        """The evaluation as JSON can hold it."""
+        """The evaluation as a JSON object."""
         return {
             "evaluation": FORMAT_VERSION,
             "textveil": __version__,
@@ -51,16 +51,16 @@ class Evaluation:
 
 @dataclass
 class Evaluator:
-    """Measures obfuscations of a data set; models, and all that concerns the originals alone, are prepared once.
+    """Measures obfuscations of a data set. Models are loaded once, and originals are processed once.
 
     Args:
         dataset: The originals.
-        metrics: The metrics to measure, by name or made already; by default all that can be measured here.
-        options: What a metric that is named lets choose, by its name.
-        progress: Is told how far the work is.
+        metrics: The metrics to measure, as names or instances; by default all that can be measured here.
+        options: The options of named metrics, by the name of the metric.
+        progress: Receives progress reports.
 
     Raises:
-        TextveilError: A metric that was asked for lacks a package or a model.
+        TextveilError: A requested metric lacks a package or a model.
     """
 
     dataset: Dataset
@@ -71,24 +71,21 @@ class Evaluator:
     def __post_init__(self) -> None:
         self._missing: dict[str, str] = {}
         self._metrics: dict[str, Metric] = {}
-        wanted = list(METRICS) if self.metrics is None else self.metrics
-        names = {metric.name if isinstance(metric, Metric) else METRICS.load(metric).name for metric in wanted}
-        if unused := [name for name in self.options if METRICS.load(name).name not in names]:
-            raise ParameterError(f"There are options for {', '.join(unused)}, which is not to be measured.")
-        for metric in wanted:
-            self._add(metric)
+        options = {METRICS.load(name).name: given for name, given in self.options.items()}
+        wanted: Sequence[str | Metric] = list(METRICS) if self.metrics is None else self.metrics
+        chosen: list[type[Metric] | Metric] = [METRICS.choose(metric) for metric in wanted]
+        if unused := options.keys() - {metric.name for metric in chosen}:
+            raise ParameterError(f"There are options for {', '.join(sorted(unused))}, which is not among `metrics`.")
+        for metric in chosen:
+            self._add(metric, options.get(metric.name))
 
-    def _add(self, metric: str | Metric) -> None:
-        if isinstance(metric, Metric):
-            self._metrics[metric.name] = metric
-            return
-        chosen = METRICS.load(metric)
+    def _add(self, metric: type[Metric] | Metric, options: Mapping[str, Any] | None) -> None:
         try:
-            self._metrics[chosen.name] = chosen(**self.options.get(chosen.name, {}))
-        except (MissingExtraError, ResourceError) as error:  # what is not installed is left out, unless asked for
-            if self.metrics is not None or chosen.name in self.options:
+            self._metrics[metric.name] = METRICS.build(metric, **(options or {}))
+        except (MissingExtraError, ResourceError) as error:  # by default, metrics that lack something are skipped
+            if self.metrics is not None or options is not None:
                 raise
-            self._missing[chosen.name] = str(error)
+            self._missing[metric.name] = str(error)
 
     def measure(
         self,
@@ -102,15 +99,23 @@ class Evaluator:
         Args:
             obfuscated: An obfuscated text for every original, in the same order.
             certificate: The certificate of the obfuscation.
-            obfuscations: What :meth:`Obfuscator.obfuscate_all` gave for the originals.
+            obfuscations: The results of :meth:`Obfuscator.obfuscate_all` for the originals.
 
         Raises:
-            ParameterError: A metric that was asked for lacks what it needs.
+            ParameterError: A requirement of a requested metric is missing.
         """
+        if certificate is not None and not isinstance(certificate, Certificate):
+            raise ParameterError(
+                f"`certificate` must be a Certificate. Got {type(certificate).__name__} instead. Load a file with "
+                "Certificate.load."
+            )
         texts = self.dataset.pair(obfuscated)
         if obfuscations is not None:
             if len(obfuscations) != self.dataset.size:
-                raise ParameterError(f"There are {self.dataset.size:,} texts, and {len(obfuscations):,} obfuscations.")
+                raise ParameterError(
+                    f"`obfuscations` must have a result for each of the {self.dataset.size:,} texts. Got "
+                    f"{len(obfuscations):,} results instead."
+                )
             obfuscations = [obfuscations[row] for row in self.dataset.rows]
         case = Case(self.dataset, texts, certificate, obfuscations, progress=self.progress)
         measured: dict[str, Measurement] = {}

@@ -1,4 +1,4 @@
-"""Pairs of texts from files: originals and obfuscated texts, row by row, with their label and attribute."""
+"""Pairs of original and obfuscated texts from files, with label and attribute."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class PairedFiles:
-    """Where the rows of an evaluation are: in two files with the same rows, or in one with both texts.
+    """The files of an evaluation: two files with the same rows, or one file with both texts.
 
     Args:
         original: The file with the originals, their label and their attribute.
-        obfuscated: The file with the obfuscated texts; by default they are in the same file.
+        obfuscated: The file with the obfuscated texts; by default the same file.
         text: The column with the texts.
-        obfuscated_text: The column with the obfuscated texts, if its name is another.
+        obfuscated_text: The column with the obfuscated texts; by default ``text``.
         label: The column with the label of a task.
         attribute: The column with an attribute to protect.
-        format_name: The format, if the names of the files do not tell it.
+        format_name: The format of the files; by default it follows from their names.
     """
 
     original: Path
@@ -51,12 +51,12 @@ class PairedFiles:
 
         Raises:
             ColumnError: A file lacks a column.
-            InputError: The files have not the same rows.
+            InputError: The files do not have the same rows.
         """
         if self.obfuscated is None and self.obfuscated_text in (None, self.text):
             raise ParameterError(
-                "Obfuscated texts are missing: give --obfuscated FILE, or --obfuscated-text COLUMN for one file with "
-                "both."
+                "The obfuscated texts are missing. Set `obfuscated` to their file, or `obfuscated_text` to their "
+                "column in a file with both."
             )
         wanted = [column for column in (self.label, self.attribute) if column is not None]
         originals, columns = read_columns(self.original, self.text, wanted, self.format_name)
@@ -66,8 +66,8 @@ class PairedFiles:
         )
         if len(originals) != len(obfuscated):
             raise InputError(
-                f"{str(self.original)!r} has {len(originals):,} rows and {str(second)!r} has {len(obfuscated):,}. They "
-                "must be the same rows in the same order."
+                f"{str(self.original)!r} has {len(originals):,} rows and {str(second)!r} has {len(obfuscated):,}. Give "
+                "files with the same rows in the same order."
             )
         for column in wanted:
             _check_same(columns[column], others.get(column), column)
@@ -82,7 +82,7 @@ class PairedFiles:
 def read_columns(
     path: Path, text: str, columns: Sequence[str], format_name: str | None = None, *, lenient: bool = False
 ) -> tuple[Values, dict[str, Values]]:
-    """The texts of a file, and some of its other columns; ``lenient`` leaves out those that it does not have."""
+    """The texts of a file and some of its other columns. ``lenient`` skips columns that do not exist."""
     source = FileSource(path)
     table = Layout(text, None, format_name).table(source)
     texts: Values = []
@@ -102,10 +102,10 @@ def read_columns(
 
 
 def _check_same(values: Values, others: Values | None, column: str) -> None:
-    """Refuse files whose rows are not the same, as far as a column that both have tells."""
+    """Refuse files whose rows differ in a common column."""
     for row, pair in enumerate(zip(values, others or values, strict=True), start=1):
         if pair[0] != pair[1]:
             raise InputError(
-                f"Row {row} has another {column!r} in the file of obfuscated texts. The files must have the same rows "
+                f"Row {row} has a different {column!r} in the file of obfuscated texts. Give files with the same rows "
                 "in the same order."
             )

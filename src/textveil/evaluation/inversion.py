@@ -1,10 +1,9 @@
-"""What an attacker who knows the mechanism can guess of the original chunks: its own posterior, top 1 and top 10."""
+"""Inversion: the share of chunks that an attacker who knows the mechanism guesses, in one guess and in ten."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
+from textveil.evaluation.texts import SAMPLE_SEED
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import spoken
 from textveil.language.words import find_words
@@ -19,16 +19,17 @@ from textveil.mechanisms.madlib import Madlib
 from textveil.privacy.certificate import Terms
 from textveil.privacy.results import Obfuscation
 from textveil.randomness import SeededRandomness
+from textveil.registry import Option
 
 LARGEST_SAMPLE = 10_000
-"""Chunks that are attacked at most; of more, some are drawn."""
+"""The largest number of chunks to attack. From more, a sample is drawn."""
 GUESSES = 10
 BLOCK = 128
-"""Chunks that are attacked at a time."""
+"""Chunks to attack at a time."""
 
 
 class Released(NamedTuple):
-    """Chunks that a mechanism chose: the rows of what they were, of what was released, and their shares."""
+    """Chunks that a mechanism replaced: the vocabulary rows of originals and replacements, and the shares."""
 
     true: RowNumbers
     released: RowNumbers
@@ -36,22 +37,22 @@ class Released(NamedTuple):
 
 
 class Attacker:
-    """Guesses chunks from what was released for them, by Bayes' rule over the public vocabulary.
+    """Guesses original chunks from their replacements, by Bayes' rule over the public vocabulary.
 
-    The prior of an entry is how often it stands in the bundle's corpus, and one time more; where that is not known, all
-    have the same. Stopwords are no candidates where they are kept, since they would stand there.
+    The prior of an entry is its count in the bundle's corpus plus one. Without counts the prior is uniform. Kept
+    stopwords are not candidates.
 
-    The likelihood of a candidate at the distance D is the probability that its noisy point lies where the released
-    entry is the nearest, which has no closed form. It is taken at one typical such point: as far from the released
-    entry as noise in d dimensions is, r = d / share, and in a direction that tells nothing of the candidate, so
-    sqrt(r^2 + D^2) from the latter. The density of the noise there is exp(-share * (sqrt(r^2 + D^2) - r)), up to a
-    factor that all candidates have. For a share of 0 that is 1, and the posterior is the prior, as it has to be; for a
-    large one it is exp(-share * D).
+    The likelihood of a candidate at distance D from the released entry is the probability that the released entry is
+    nearest to the candidate's noisy point. It has no closed form, so it is evaluated at one typical point. That point
+    lies at distance r = d / share from the released entry, the expected length of the noise in d dimensions. Its
+    direction is independent of the candidate, so its distance from the candidate is sqrt(r^2 + D^2). There, the density
+    of the noise is exp(-share * (sqrt(r^2 + D^2) - r)), up to a factor common to all candidates. For a share of 0 the
+    density is 1 and the posterior equals the prior. For a large share it approaches exp(-share * D).
 
     Args:
         vectors: The vocabulary.
-        counts: How often each entry stands in the corpus.
-        keeps_stopwords: Whether stopwords are kept, and so are no candidates.
+        counts: The count of each entry in the corpus.
+        keeps_stopwords: Whether stopwords are kept, so that they are not candidates.
     """
 
     def __init__(self, vectors: Vectors, counts: RowNumbers | None, *, keeps_stopwords: bool) -> None:
@@ -64,12 +65,12 @@ class Attacker:
         self._norms = np.einsum("ij,ij->i", self._points, self._points)
 
     def guess_by_prior(self) -> RowNumbers:
-        """The rows of the most frequent candidates, the first guess first."""
+        """The rows of the most frequent candidates, best guess first."""
         guesses: RowNumbers = self._candidates[np.argsort(-self._prior, kind="stable")[:GUESSES]]
         return guesses
 
     def guess(self, released: RowNumbers, shares: Floats) -> RowNumbers:
-        """For every chunk the rows of the likeliest candidates, the first guess first."""
+        """The rows of the most likely candidates for every chunk, best guess first."""
         points = self._matrix[released].astype(np.float64)
         squares = np.einsum("ij,ij->i", points, points)[:, None] + self._norms - 2 * points @ self._points.T
         posterior = self._prior + log_likelihood(np.maximum(squares, 0), shares[:, None], self._matrix.shape[1])
@@ -81,48 +82,56 @@ class Attacker:
 
 
 def log_likelihood(squares: Floats, shares: Floats, dimensions: int) -> Floats:
-    """The logarithm of a candidate's likelihood, up to a constant, from the square of its distance; see Attacker.
+    """The logarithm of a candidate's likelihood from its squared distance, up to a constant; see Attacker.
 
     >>> log_likelihood(np.array([9.0, 9.0]), np.array([0.0, 4.0]), 16).tolist()
     [-0.0, -4.0]
     """
-    # share * (sqrt(r^2 + D^2) - r) with r = d / share, written so that nothing is divided by a share of 0
+    # share * (sqrt(r^2 + D^2) - r) with r = d / share, rewritten to avoid a division by a share of 0
     value: Floats = -(np.sqrt(dimensions**2 + shares**2 * squares) - dimensions)
     return value
 
 
 class Inversion(Metric):
-    """How often the attacker's first guess, or one of the first ten, is the original chunk.
+    """The share of chunks that the attacker guesses, with its first guess and with its first ten.
 
-    Beside it stands the success of guesses by the prior alone. Chunks that the mechanism chose are attacked. One that
-    the vocabulary does not know is never guessed.
+    It is compared with guesses by the prior alone. The attack targets the chunks that the mechanism replaced. A chunk
+    that is not in the vocabulary is never guessed.
 
     Args:
-        bundle: The bundle that the texts were obfuscated with.
-        sample: Chunks that are attacked at most.
-        seed: What draws the sample.
+        options: The ``bundle`` of the obfuscation, the ``sample`` of chunks and its ``seed``.
     """
 
     name = "inversion"
     needs: ClassVar[tuple[Need, ...]] = (Need.CHUNKS,)
 
-    def __init__(
-        self, *, bundle: Bundle | str | Path = DEFAULT_BUNDLE, sample: int = LARGEST_SAMPLE, seed: int = 42
-    ) -> None:
-        super().__init__()
-        if sample < 1:
-            raise ParameterError(f"The sample must be of at least one chunk. Got {sample} instead.")
-        self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
-        self._sample = sample
-        self._seed = seed
+    options = (
+        Option(
+            "bundle",
+            object,
+            DEFAULT_BUNDLE,
+            "The bundle of the obfuscation.",
+            changes_results=False,  # its files do, and they are recorded
+        ),
+        Option("sample", int, LARGEST_SAMPLE, "The largest number of chunks to attack.", least=1),
+        Option("seed", int, SAMPLE_SEED, "The seed of the sample.", least=0),
+    )
+    bundle: Bundle
+    sample: int
+    seed: int
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if not isinstance(self.bundle, Bundle):
+            self.bundle = Bundle.load(self.bundle)
 
     @property
-    def description(self) -> str:
-        """The bundle with its hash."""
-        return f"{self.name} ({self.bundle.manifest.name} {self.bundle.hash[:12]}, up to {self._sample:,} chunks)"
+    def model_used(self) -> Mapping[str, str]:
+        """The bundle, whose vocabulary and counts the attacker knows."""
+        return {"name": self.bundle.manifest.name, "sha256": self.bundle.hash}
 
     def measure(self, case: Case) -> Measurement:
-        """Attack a sample of the chunks."""
+        """Attack the chunks, or a sample of them."""
         obfuscations = case.obfuscations or ()
         terms = obfuscations[0].certificate.terms
         self._check(terms)
@@ -145,34 +154,34 @@ class Inversion(Metric):
             "prior_top_10": float(np.mean(np.isin(chunks.true, by_prior))),
         }
         line = (
-            f"An attacker who knows the mechanism guesses {values['top_1']:.1%} of the chunks at once and "
-            f"{values['top_10']:.1%} in ten guesses; without the obfuscated texts it would be "
-            f"{values['prior_top_1']:.1%} and {values['prior_top_10']:.1%}."
+            f"An attacker who knows the mechanism recovers {values['top_1']:.1%} of the chunks with one guess and "
+            f"{values['top_10']:.1%} with ten. From word frequencies alone it recovers {values['prior_top_1']:.1%} and "
+            f"{values['prior_top_10']:.1%}."
         )
-        return self.say(line, values, chunks=len(chunks.true))
+        return self.report(line, values, chunks=len(chunks.true))
 
     def _check(self, terms: Terms) -> None:
         if terms.bundle["sha256"] != self.bundle.hash:
             raise ParameterError(
                 f"The texts were obfuscated with another bundle: {terms.bundle['name']} {terms.bundle['version']}. "
-                "Give that one with --bundle."
+                "Set `bundle` to that one."
             )
         if terms.mechanism["name"] != Madlib.name:
-            raise ParameterError(f"Inversion knows the mechanism {Madlib.name!r} only. Leave it out.")
+            raise ParameterError(f"Inversion supports only {Madlib.name!r}. Remove inversion from `metrics`.")
 
     def _draw(self, chunks: Released) -> Released:
         if not len(chunks.true):
             raise InputError(
-                "No chunk was chosen by the mechanism, so there is nothing to invert. Leave out inversion."
+                "The mechanism replaced no chunk, so there is nothing to invert. Remove inversion from `metrics`."
             )
-        if len(chunks.true) <= self._sample:
+        if len(chunks.true) <= self.sample:
             return chunks
-        chosen = SeededRandomness(self._seed).stream(0).choice(len(chunks.true), self._sample, replace=False)
+        chosen = SeededRandomness(self.seed).stream(0).choice(len(chunks.true), self.sample, replace=False)
         return Released(chunks.true[chosen], chunks.released[chosen], chunks.shares[chosen])
 
 
 def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> Released:
-    """The chunks that the mechanism chose, as rows of the vocabulary."""
+    """The chunks that the mechanism replaced, as rows of the vocabulary."""
     written = {spoken(vectors.entries[row]): row for row in vectors.writable.tolist()}
     rows = [
         (vectors.find("_".join(find_words(chunk.original))), written[chunk.replacement], chunk.share)

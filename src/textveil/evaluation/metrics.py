@@ -1,4 +1,4 @@
-"""The registry that names the metrics: one file each."""
+"""The registry of metrics. Each metric has its own file."""
 
 from textveil.evaluation.base import Metric
 from textveil.registry import Registry

@@ -1,4 +1,4 @@
-"""Obfuscating originals again as a certificate says, to see what became of every chunk."""
+"""Replay: obfuscate originals again with the settings of a certificate, to learn the outcome of every chunk."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
-from textveil.errors import InputError, ParameterError
+from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.mechanisms import MECHANISMS
+from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Certificate, Tally, Terms
 from textveil.privacy.results import Obfuscation
@@ -19,7 +20,8 @@ from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
 
 SEED = 42
-"""What is drawn again is never released, and is the same each time."""
+"""The seed of the new noise. The new texts are never released."""
+_FAILURE = "The texts cannot be obfuscated again:"
 
 
 def replay(
@@ -30,20 +32,21 @@ def replay(
     model: str | Path | None = None,
     progress: Progress = ignore_progress,
 ) -> list[Obfuscation]:
-    """Obfuscate originals with the settings of a certificate, and new noise.
+    """Obfuscate originals with the settings of a certificate and new noise.
 
-    Chunks, shares and what is released in clear are the same as they were, since they do not depend on noise. What the
-    mechanism chooses is drawn again.
+    Chunks, shares and clear words do not depend on noise, so they are the same as in the first run. The replacements
+    are drawn again.
 
     Args:
         certificate: The certificate of the obfuscation.
-        texts: The originals, in their order.
+        texts: The originals in their order.
         bundle: The bundle of the obfuscation.
-        model: The encoder of the distribution, if it was a folder; by default it is found by its name.
-        progress: Called with how far the work is.
+        model: The encoder of the distribution, if it was a folder; by default it is found by its recorded name.
+        progress: Receives progress reports.
 
     Raises:
-        ParameterError: Something is not the same here, such as the bundle or the encoder.
+        ParameterError: The bundle or the model differs from the one that was used.
+        ResourceError: The model is not on this machine.
         InputError: The certificate belongs to other texts.
     """
     obfuscator = _build_obfuscator(certificate.terms, bundle, model)
@@ -53,19 +56,19 @@ def replay(
         if len(results) % 100 == 0:
             progress("obfuscating again", len(results), len(results) / len(texts))
     if Tally.over(result.certificate.tally for result in results).words != certificate.tally.words:
-        raise InputError("The certificate belongs to other texts: the counts of words differ. Give the right one.")
+        raise InputError("The certificate belongs to other texts: the word counts differ. Give the right certificate.")
     return results
 
 
 def _build_obfuscator(terms: Terms, bundle: Bundle | str | Path, model: str | Path | None) -> Obfuscator:
     loaded = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
-    _check_same("bundle", terms.bundle["sha256"], loaded.hash, "Give the right one with `bundle`.")
+    _check_same("bundle", terms.bundle["sha256"], loaded.hash, "Set `bundle` to the one that was used.")
     obfuscator = Obfuscator(
         loaded,
         decomposition=terms.decomposition["name"],
         decomposition_options=_options(DECOMPOSERS, terms.decomposition),
         distribution=terms.distribution["name"],
-        distribution_options=_options(DISTRIBUTORS, terms.distribution, model),
+        distribution_options=_distribution_options(terms.distribution, model),
         mechanism=terms.mechanism["name"],
         mechanism_options=_options(MECHANISMS, terms.mechanism),
         profile=terms.profile.name,
@@ -77,21 +80,40 @@ def _build_obfuscator(terms: Terms, bundle: Bundle | str | Path, model: str | Pa
     for axis in ("decomposition", "distribution", "mechanism"):
         was, now = getattr(terms, axis)["model"], getattr(obfuscator.terms, axis)["model"]
         if was is not None and now is not None:
-            advice = "Install the version that was used" + (
-                ", or give its folder with `model`." if model is None else "."
-            )
+            advice = "Install the version that was used."
+            if axis == "distribution" and "model" in DISTRIBUTORS.load(terms.distribution["name"]).list_options():
+                advice = "Set `model` to the folder of the encoder that was used."
+            # Certificates of format 1 have the first 12 digits of a hash.
             _check_same(f"{was['name']} of the {axis}", was["sha256"], now["sha256"][: len(was["sha256"])], advice)
     return obfuscator
 
 
-def _options(registry: Registry[Any], method: Mapping[str, Any], model: str | Path | None = None) -> dict[str, Any]:
-    """The options of a recorded method, with the model it used."""
+def _options(registry: Registry[Any], method: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a recorded method, and its model if that is an option."""
     options = dict(method["options"])
-    if "model" in registry.load(method["name"]).list_options() and method["model"] is not None:
-        options["model"] = model or method["model"]["name"]
+    if method["model"] is not None and "model" in registry.load(method["name"]).list_options():
+        options["model"] = method["model"]["name"]
     return options
 
 
-def _check_same(name: str, was: object, now: object, advice: str) -> None:
+def _distribution_options(method: Mapping[str, Any], model: str | Path | None) -> dict[str, Any]:
+    """The options of the recorded distribution, with the given encoder instead of the recorded name."""
+    options = _options(DISTRIBUTORS, method)
+    if "model" not in DISTRIBUTORS.load(method["name"]).list_options():
+        if model is not None:
+            raise ParameterError(f"The distribution {method['name']!r} uses no encoder. Remove `model`.")
+        return options
+    if model is not None:
+        return {**options, "model": model}
+    try:
+        ModelFiles.find(options["model"])
+    except ResourceError as error:
+        raise ResourceError(
+            f"{_FAILURE} the encoder {options['model']!r} is not found here. Set `model` to its folder. ({error})"
+        ) from error
+    return options
+
+
+def _check_same(name: str, was: str, now: str, advice: str) -> None:
     if was != now:
-        raise ParameterError(f"The texts cannot be obfuscated again: the {name} was {was}; here it is {now}. {advice}")
+        raise ParameterError(f"{_FAILURE} the {name} was {was[:12]}; here it is {now[:12]}. {advice}")

@@ -1,82 +1,100 @@
-"""How near an obfuscated text is in meaning: the cosine of sentence embeddings."""
+"""Semantic similarity: the cosine between sentence embeddings of original and obfuscated texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from textveil.errors import ParameterError
-from textveil.evaluation.base import Case, Measurement, Metric, identify
+from textveil.evaluation.base import SAMPLE_OPTION, Case, Measurement, Metric, identify
 from textveil.extras import require_version
 from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
-from textveil.models.files import EXTRA, ModelFiles
+from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles
+from textveil.registry import Option
 from textveil.storage.score_cache import Row, hash_text
 
-PAPER_ENCODERS = ("all-minilm-l6-v2", "all-mpnet-base-v2", "gte-small")
 _PACKAGES = ("sentence-transformers", "torch", "transformers")
 
 
 class Similarity(Metric):
     """The cosine between the embeddings of original and obfuscated text, averaged over pairs and encoders.
 
-    A text that is longer than an encoder's window is read in windows, of which the mean is taken; nothing is cut.
+    A text that is longer than an encoder's window is read in several windows, whose mean is taken. Nothing is cut.
 
     Args:
-        models: Sentence encoders: resources, folders, or OWNER/NAME in the cache of Hugging Face.
-        sample: Pairs that are compared at most, always the same ones; by default all.
-        batch_size: Windows of text that are read at a time.
-        device: A device of PyTorch; by default a GPU if there is one.
+        options: The encoders (``models``), the ``sample`` of pairs, the ``batch_size`` and the ``device``.
     """
 
     name = "similarity"
 
-    def __init__(
-        self,
-        *,
-        models: Sequence[str | Path] = (DEFAULT_ENCODER,),
-        sample: int | None = None,
-        batch_size: int = BATCH_SIZE,
-        device: str | None = None,
-    ) -> None:
-        super().__init__()
-        if isinstance(models, str | Path) or not models:
-            raise ParameterError("The models of similarity must be a list of one or more.")
-        if sample is not None and sample < 1:
-            raise ParameterError("Similarity needs a sample of one pair, at least.")
+    options = (
+        Option(
+            "models",
+            object,
+            (DEFAULT_ENCODER,),
+            f"Sentence encoders: {MODEL_SOURCES}.",
+            flag="--encoders",
+            changes_results=False,  # their files do, and they are recorded
+        ),
+        SAMPLE_OPTION,
+        Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
+        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+    )
+    models: Sequence[str | Path]
+    sample: int | None
+    batch_size: int
+    device: str | None
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if isinstance(self.models, str | Path) or not isinstance(self.models, Sequence) or not self.models:
+            raise ParameterError("`models` of similarity must be a list of at least one encoder.")
         for package in _PACKAGES:
             require_version(package, extra=EXTRA)
-        self.encoders = [_CachedEncoder(ModelFiles.find(model), sample, batch_size, device) for model in models]
+        files = [ModelFiles.find(model) for model in self.models]
+        if len({each.name for each in files}) < len(files):
+            raise ParameterError("Two of the `models` of similarity have the same name. Remove or rename one.")
+        self.encoders = [_CachedEncoder(each, self.batch_size, self.device) for each in files]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record of the metric, with its encoders."""
+        return {**super().as_dict(), "models": [encoder.files.as_dict() for encoder in self.encoders]}
 
     @property
     def description(self) -> str:
-        """The encoders with the hashes of their files."""
-        return f"{self.name} ({', '.join(encoder.files.description for encoder in self.encoders)})"
+        """The encoders with their hashes, and the sample if there is one."""
+        details = [encoder.files.description for encoder in self.encoders]
+        details += [] if self.sample is None else [f"sample {self.sample}"]
+        return f"{self.name} ({', '.join(details)})"
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of the packages that run the encoders."""
+        """The packages that run the encoders."""
         return {package: require_version(package, extra=EXTRA) for package in _PACKAGES}
 
     def measure(self, case: Case) -> Measurement:
-        """Compare every pair, with every encoder."""
-        means = {encoder.files.name: float(np.mean(encoder.compare(case, self.versions))) for encoder in self.encoders}
+        """Compare every pair with every encoder."""
+        means = {
+            encoder.files.name: float(np.mean(encoder.compare(case, self.sample, self.versions)))
+            for encoder in self.encoders
+        }
         cosine = float(np.mean(list(means.values())))
-        return self.say(
-            f"{cosine:.3f}: how near the obfuscated texts are in meaning, where 1 is the same text.",
+        return self.report(
+            f"The mean cosine similarity of original and obfuscated texts is {cosine:.3f}; identical texts have 1.",
             {"cosine": cosine},
             encoders=means,
         )
 
 
 class _CachedEncoder:
-    """An encoder whose embeddings of originals, and cosines of pairs, are kept."""
+    """An encoder that caches the embeddings of originals and the cosines of pairs."""
 
-    def __init__(self, files: ModelFiles, sample: int | None, batch_size: int, device: str | None) -> None:
+    def __init__(self, files: ModelFiles, batch_size: int, device: str | None) -> None:
         self.files = files
-        self._sample = sample
         self._batch_size = batch_size
         self._device = device
 
@@ -85,16 +103,17 @@ class _CachedEncoder:
         """The encoder, loaded on first use."""
         return SentenceEncoder.open(self.files, batch_size=self._batch_size, device=self._device)
 
-    def compare(self, case: Case, versions: dict[str, str]) -> Values:
+    def compare(self, case: Case, sample: int | None, versions: dict[str, str]) -> Values:
         """The cosine of every pair."""
-        originals, obfuscated = case.originals.sample(self._sample), case.obfuscated.sample(self._sample)
+        originals, obfuscated = case.originals.sample(sample), case.obfuscated.sample(sample)
+        model = self.files.as_dict()
 
         def embed(positions: list[int]) -> list[Row]:
             return list(self.model.embed([originals[position] for position in positions]))
 
         def find_cosines(positions: list[int]) -> list[Row]:
             rows = originals.score(
-                identify(f"embedding {self.files.description}", versions),
+                identify("embedding", versions, model=model),
                 embed,
                 stage=f"originals, {self.files.name}",
                 progress=case.progress,
@@ -104,11 +123,11 @@ class _CachedEncoder:
             lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
             return list(((first * second).sum(axis=1) / np.where(lengths > 0, lengths, 1))[:, None])
 
-        kept = obfuscated.score(
-            identify(f"cosine {self.files.description}", versions),
+        cosines = obfuscated.score(
+            identify("cosine", versions, model=model),
             find_cosines,
             keys=[hash_text(*pair) for pair in zip(originals, obfuscated, strict=True)],
             stage=f"similarity, {self.files.name}",
             progress=case.progress,
         )
-        return np.concatenate(kept)
+        return np.concatenate(cosines)

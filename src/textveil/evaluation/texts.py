@@ -1,4 +1,4 @@
-"""Texts in their order, and the numbers that are kept of them."""
+"""Ordered texts with cached scores."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from textveil.randomness import SeededRandomness
 from textveil.storage.score_cache import Key, Row, ScoreCache, hash_text
 
 PART_TEXTS = 512
-"""Texts that are scored between two moments at which the scores are put on the disk."""
+"""Texts to score before the scores are written to disk."""
 
 SAMPLE_SEED = 42
 
 
 class Texts(Sequence[str]):
-    """A list of texts; what is worked out of them is kept, in a folder of their own.
+    """A list of texts with a cache of the scores computed from them.
 
     Args:
         texts: The texts.
-        folder: Below it, a folder for these very texts in this order; ``None`` keeps numbers in memory only.
+        folder: The folder of the cache, in which each list of texts has its own subfolder. ``None`` caches in memory.
     """
 
     def __init__(self, texts: Sequence[str], folder: Path | None = None) -> None:
         self._texts = tuple(texts)
         self._folder = folder
-        self._kept: dict[str, ScoreCache] = {}
+        self._caches: dict[str, ScoreCache] = {}
         self._samples: dict[int, Texts] = {}
 
     def __len__(self) -> int:
@@ -57,11 +57,11 @@ class Texts(Sequence[str]):
 
     @cached_property
     def hash(self) -> str:
-        """A hash of all texts in their order."""
+        """A hash of all texts in order."""
         return hashlib.sha256(b"".join(self.keys)).hexdigest()
 
     def sample(self, size: int | None) -> Texts:
-        """Some of the texts, the same ones for lists of the same length; all of them if there are no more."""
+        """A sample of the texts, or all of them if there are no more. Lists of the same length share its positions."""
         if size is None or size >= len(self):
             return self
         if size not in self._samples:
@@ -69,13 +69,13 @@ class Texts(Sequence[str]):
             self._samples[size] = Texts([self._texts[position] for position in chosen], self._folder)
         return self._samples[size]
 
-    def kept(self, identity: Mapping[str, object]) -> ScoreCache:
-        """The numbers that are kept under this identity."""
+    def cached(self, identity: Mapping[str, object]) -> ScoreCache:
+        """The cache of the scores with this identity."""
         name = json.dumps(identity, sort_keys=True)
-        if name not in self._kept:
+        if name not in self._caches:
             folder = None if self._folder is None else self._folder / self.hash[:16]
-            self._kept[name] = ScoreCache(folder, identity)
-        return self._kept[name]
+            self._caches[name] = ScoreCache(folder, identity)
+        return self._caches[name]
 
     def score(
         self,
@@ -86,23 +86,23 @@ class Texts(Sequence[str]):
         stage: str = "scoring",
         progress: Progress = ignore_progress,
     ) -> list[Row]:
-        """A row of numbers for every text: those that are kept, and new ones, which are kept part by part.
+        """A row of numbers for every text: cached ones, and new ones, which are cached part by part.
 
         Args:
-            identity: All that the numbers depend on, besides the texts.
-            work: Gives the rows of the texts at some positions.
-            keys: What the numbers are found by, if not the texts alone.
-            stage: What ``progress`` is told is being done.
-            progress: Is told how far the work is.
+            identity: Everything that the numbers depend on besides the texts.
+            work: Computes the rows of the texts at the given positions.
+            keys: The keys of the cache; by default the hashes of the texts.
+            stage: The name of the work in progress reports.
+            progress: Receives progress reports.
         """
-        kept, keys = self.kept(identity), self.keys if keys is None else keys
-        missing = kept.find_missing(keys)
-        missing.sort(key=lambda position: -len(self._texts[position]))  # those of about the same length together
+        cached, keys = self.cached(identity), self.keys if keys is None else keys
+        missing = cached.find_missing(keys)
+        missing.sort(key=lambda position: -len(self._texts[position]))  # texts of similar length together
         for start in range(0, len(missing), PART_TEXTS):
             progress(stage, start, start / len(missing))
             part = missing[start : start + PART_TEXTS]
             rows = (np.asarray(row, dtype=np.float64) for row in work(part))
-            kept.add({keys[position]: row for position, row in zip(part, rows, strict=True)})
+            cached.add({keys[position]: row for position, row in zip(part, rows, strict=True)})
         if missing:
             progress(stage, len(missing), 1.0)
-        return [kept[key] for key in keys]
+        return [cached[key] for key in keys]

@@ -1,4 +1,4 @@
-"""Whether the privacy that was gained outweighs the utility that was lost: relative gain."""
+"""Relative gain: the trade-off between privacy gained and utility lost."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def relative_gain(
     original_downstream: float,
     original_attacker: float,
 ) -> float:
-    """The relative gain RG = U_p/U_o - P_p/P_o (the paper's section 4), of shares between 0 and 1.
+    """The relative gain RG = U_p/U_o - P_p/P_o (the paper's section 4). All arguments lie between 0 and 1.
 
-    U is the mean of downstream F1 and similarity, P the mean of the identifiers still present and of the F1 of both
-    attackers, for the obfuscated (p) and the original texts (o). Of the originals, the similarity is 1, all
-    identifiers are present, and both attackers have the F1 that one trained and tested on originals has.
+    U is the mean of downstream F1 and similarity. P is the mean of the surviving identifiers and of the F1 of both
+    attackers. The index p stands for obfuscated texts, o for originals. For originals, the similarity and the share of
+    identifiers are 1, and both attackers have the F1 of a classifier trained and tested on originals.
 
     >>> relative_gain(
     ...     downstream=0.9, similarity=1, identifiers=1, static=0.8, adaptive=0.8,
@@ -36,17 +36,17 @@ def relative_gain(
 
 
 class TradeOff(Metric):
-    """Relative gain, from what the other metrics measured."""
+    """Relative gain, computed from the other metrics."""
 
     name = "trade_off"
     after: ClassVar[tuple[str, ...]] = ("identifiers", "attribute", "downstream", "similarity")
 
     def measure(self, case: Case) -> Measurement:
-        """Weigh utility that is left against information that is left to an attacker."""
+        """Compute the relative gain."""
         identifiers, attribute, downstream, similarity = (case.measured[name].values for name in self.after)
         if not identifiers["found"]:
             raise InputError(
-                "There are no identifiers in the originals, so there is no relative gain. Leave out trade_off."
+                "The originals contain no identifiers, so there is no relative gain. Remove trade_off from `metrics`."
             )
         gain = relative_gain(
             downstream=downstream["f1"],
@@ -57,7 +57,6 @@ class TradeOff(Metric):
             original_downstream=downstream["original"],
             original_attacker=attribute["baseline"],
         )
-        verdict = (
-            "more privacy was gained than utility lost" if gain > 0 else "no more privacy was gained than utility lost"
-        )
-        return self.say(f"{gain:+.3f}: relative to the originals, {verdict}.", {"relative_gain": gain})
+        verdict = "exceeds" if gain > 0 else "does not exceed"
+        line = f"The relative gain is {gain:+.3f}: the privacy gained {verdict} the utility lost."
+        return self.report(line, {"relative_gain": gain})

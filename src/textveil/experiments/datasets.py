@@ -1,9 +1,10 @@
-"""Data sets as a study uses them: filtered, with their classes, sampled and cut; read once, and kept."""
+"""The data sets of a study: read once from their files, filtered, classified, sampled, cut, and stored."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from textveil.errors import InputError, StudyError
+from textveil.errors import ColumnError, InputError, StudyError
 from textveil.evaluation.dataset import Classes
 from textveil.evaluation.files import Values, read_columns
 from textveil.evaluation.texts import Texts
@@ -25,11 +26,13 @@ from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing
 from textveil.storage.hashing import hash_file
 from textveil.storage.score_cache import hash_text
+from textveil.tables import FileSource, Layout
+from textveil.tables.base import list_columns
 
 
 @dataclass(frozen=True)
-class Description:
-    """What is known of a prepared data set without its texts."""
+class DatasetInfo:
+    """A data set without its texts."""
 
     name: str
     source: str
@@ -39,18 +42,18 @@ class Description:
     texts: int
     texts_sha256: str
     average_length: float
-    """In words: what budgets are scaled by."""
+    """In words. The budget of a document is a multiple of it."""
     label_sha256: str | None
     attribute_sha256: str | None
     dropped: dict[str, int]
-    """How many rows of the file are not used, by reason."""
+    """The number of unused rows of the file, by reason."""
 
 
 @dataclass(frozen=True)
-class PreparedDataset:
-    """The texts of a study, with their classes."""
+class StudyDataset:
+    """The texts of a data set, with their classes, as a study uses them."""
 
-    description: Description
+    info: DatasetInfo
     path: Path
     """The table of the texts."""
 
@@ -65,39 +68,40 @@ class PreparedDataset:
 
     @property
     def label(self) -> list[str] | None:
-        """The classes of a task."""
+        """The classes of the task, if there is one."""
         return self._columns.get("label")
 
     @property
     def attribute(self) -> list[str] | None:
-        """The classes that an attacker wants to know."""
+        """The classes that an attacker tries to infer, if there are any."""
         return self._columns.get("attribute")
 
 
-def prepare_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool = False) -> PreparedDataset:
-    """Read a data set, or find it as it was read before.
+def read_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool = False) -> StudyDataset:
+    """Read a data set from its file and store it, or find it if it is stored.
 
     Args:
         name: Its name in the study.
-        source: Where it is, and what is taken of it.
-        folder: Where prepared data sets are kept.
-        begun: Whether texts were made of it already, so that it must be what it was.
+        source: Its file, and the rows to use.
+        folder: The folder of stored data sets.
+        begun: Whether the study has made texts of it. Then the file must not have changed.
 
     Raises:
-        InputError: The file cannot be read, nothing is left of it, or its classes cannot be told apart.
+        InputError: The file cannot be read, no text is left, or a classifier cannot learn the classes.
         ColumnError: A column is missing.
         StudyError: The file has changed since the study began, or has fewer texts than the sample.
     """
+    check_source(name, source, folder)
     _check_unchanged(name, source.path, folder, begun)
     if found := find_dataset(name, source, folder):
         return found
-    rows = _Rows(source)
+    rows = _Rows(name, source)
     for role, values in rows.classes.items():
         _check_classes(name, role, values, rows.chosen)
     columns: dict[str, list[Any]] = {"row": [row + 1 for row in rows.chosen], "text": rows.texts}
     columns |= {role: [values[row] for row in rows.chosen] for role, values in rows.classes.items()}
     path, settings = _locate(name, source, folder)
-    description = Description(
+    info = DatasetInfo(
         name=name,
         source=source.path.name,
         source_sha256=hash_file(source.path),
@@ -110,24 +114,43 @@ def prepare_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bo
         dropped=dict(rows.dropped),
     )
     write_table(path, columns)
-    with writing(path.with_suffix(".json")) as stream:  # last: what has it is complete
-        stream.write(json.dumps(asdict(description), indent=1).encode())
-    return PreparedDataset(description, path)
+    with writing(path.with_suffix(".json")) as stream:  # last: a data set with this file is complete
+        stream.write(json.dumps(asdict(info), indent=1).encode())
+    return StudyDataset(info, path)
 
 
-def find_dataset(name: str, source: DatasetSource, folder: Path) -> PreparedDataset | None:
-    """A data set that was prepared with the same settings before; the file itself is not looked at."""
+def check_source(name: str, source: DatasetSource, folder: Path) -> None:
+    """Check that the file of a data set exists, or that the data set is stored.
+
+    Raises:
+        InputError: Neither is true.
+    """
+    if not source.path.is_file() and find_dataset(name, source, folder) is None:
+        raise InputError(f"The data set {name!r} was not found: {str(source.path)!r} is not a file. Check its `path`.")
+
+
+def copy_datasets(source: Path, target: Path) -> None:
+    """Copy all stored data sets to another folder."""
+    target.mkdir(parents=True, exist_ok=True)
+    for info in source.glob("*.json"):
+        for file in (info.with_suffix(".parquet"), info):
+            if file.exists():
+                shutil.copy2(file, target / file.name)
+
+
+def find_dataset(name: str, source: DatasetSource, folder: Path) -> StudyDataset | None:
+    """A data set that was stored with the same settings. The original file is not checked."""
     path, _ = _locate(name, source, folder)
     if not (path.exists() and path.with_suffix(".json").exists()):
         return None
-    return PreparedDataset(_read_description(path.with_suffix(".json")), path)
+    return StudyDataset(_read_info(path.with_suffix(".json")), path)
 
 
-def _read_description(path: Path) -> Description:
+def _read_info(path: Path) -> DatasetInfo:
     try:
-        return Description(**json.loads(path.read_bytes()))
+        return DatasetInfo(**json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{str(path)!r} is damaged. Remove it: the data set is read again.") from error
+        raise InputError(f"{str(path)!r} is damaged. Remove it. The data set is then read again.") from error
 
 
 def _locate(name: str, source: DatasetSource, folder: Path) -> tuple[Path, dict[str, Any]]:
@@ -138,7 +161,7 @@ def _locate(name: str, source: DatasetSource, folder: Path) -> tuple[Path, dict[
 
 
 def _check_classes(name: str, role: str, values: Values, rows: Sequence[int]) -> None:
-    """See that a classifier can learn the classes; rows are those of the file."""
+    """Check that a classifier can learn the classes. Rows are those of the file."""
     try:
         Classes.of(values, rows, role)
     except InputError as error:
@@ -146,21 +169,18 @@ def _check_classes(name: str, role: str, values: Values, rows: Sequence[int]) ->
 
 
 def _check_unchanged(name: str, path: Path, folder: Path, begun: bool) -> None:
-    """Refuse a file that is not what it was: old texts would be compared with new ones. Before that, forget it."""
-    known = {described: _read_description(described) for described in folder.glob(f"{name}-*.json")}
-    hashes = {file: each.source_sha256 for file, each in known.items() if (each.name, each.source) == (name, path.name)}
-    if not path.is_file():
-        if not hashes:
-            raise InputError(f"The data set {name!r} is not there: {str(path)!r} is no file. Check its path.")
-    elif hashes and set(hashes.values()) != {hash_file(path)}:
-        if not begun:
-            for file in hashes:
-                file.unlink()
-            return
+    """Refuse a file that has changed since texts were made of it. Before that, forget what was stored of it."""
+    known = {file: _read_info(file) for file in folder.glob(f"{name}-*.json")}
+    hashes = {file: info.source_sha256 for file, info in known.items() if (info.name, info.source) == (name, path.name)}
+    if not path.is_file() or not hashes or set(hashes.values()) == {hash_file(path)}:
+        return
+    if begun:
         raise StudyError(
-            f"The data set {name!r} has changed since this study began: {str(path)!r} has another SHA-256 than it had. "
-            "Put the file back, or begin anew with another --folder."
+            f"The data set {name!r} has changed since this study began: {str(path)!r} has another SHA-256. Restore the "
+            "file, or run the study in another `folder`."
         )
+    for file in hashes:
+        file.unlink()
 
 
 def _hash(values: Sequence[str] | None) -> str | None:
@@ -168,14 +188,13 @@ def _hash(values: Sequence[str] | None) -> str | None:
 
 
 class _Rows:
-    """The rows of a file that a study uses, one step after the other: those that fit, those sampled, the words used."""
+    """The rows of a file that a study uses: filtered, classified, sampled and cut, in this order."""
 
-    def __init__(self, source: DatasetSource) -> None:
+    def __init__(self, name: str, source: DatasetSource) -> None:
         targets = {"label": source.label, "attribute": source.attribute}
         self._targets = {role: target for role, target in targets.items() if target is not None}
-        wanted = dict.fromkeys([*source.where, *(target.column for target in self._targets.values())])
-        texts, columns = read_columns(source.path, source.text, list(wanted), source.format)
-        self._source = source
+        self._name, self._source = name, source
+        texts, columns = self._read()
         self.dropped: Counter[str] = Counter()
         self.chosen = list(range(len(texts)))
         self.classes: dict[str, Values] = {}
@@ -186,13 +205,39 @@ class _Rows:
         self._sample()
         self.texts = [self._cut(texts[row] or "") for row in self.chosen]
 
+    def _read(self) -> tuple[Values, dict[str, Values]]:
+        """The texts, and the columns that the study names."""
+        source = self._source
+        keys = {column: f"where.{column}" for column in source.where}
+        keys |= {target.column: role for role, target in self._targets.items()}
+        try:
+            texts, columns = read_columns(source.path, source.text, list(keys), source.format, lenient=True)
+        except ColumnError as error:
+            raise self._refuse_column(source.text, "text") from error
+        for column, key in keys.items():
+            if column not in columns:
+                raise self._refuse_column(column, key)
+        return texts, columns
+
+    def _refuse_column(self, column: str, key: str) -> ColumnError:
+        """The error for a column that the file lacks, with the key of the study file that names it."""
+        source = FileSource(self._source.path)
+        with source.reading() as stream:
+            records = Layout(column, None, self._source.format).table(source).read_records(stream)
+            found = list(next(iter(records), ()))
+        return ColumnError(
+            f"The data set {self._name!r} has no column {column!r}. It has: {list_columns(found)}. Fix "
+            f"'datasets.{self._name}.{key}' in the study file."
+        )
+
     def _keep(self, reason: str, fits: Callable[[int], bool]) -> None:
         kept = [row for row in self.chosen if fits(row)]
         if len(kept) < len(self.chosen):
             self.dropped[reason] += len(self.chosen) - len(kept)
         if not kept:
             raise InputError(
-                f"No text of {str(self._source.path)!r} is left: all rows have {reason}. Check the data set's settings."
+                f"No text of {str(self._source.path)!r} is left: all rows have {reason}. Check 'datasets.{self._name}' "
+                "in the study file."
             )
         self.chosen = kept
 
@@ -217,8 +262,8 @@ class _Rows:
             return
         if sample.size > len(self.chosen):
             raise StudyError(
-                f"The sample of {str(self._source.path)!r} is {sample.size:,} texts, and there are "
-                f"{len(self.chosen):,} that fit. Take a smaller one, or leave out 'sample' to use all."
+                f"The sample of the data set {self._name!r} has {sample.size:,} texts, but only {len(self.chosen):,} "
+                f"texts match. Lower 'datasets.{self._name}.sample' in the study file, or remove it to use all texts."
             )
         drawn = SeededRandomness(sample.seed).stream(0).permutation(len(self.chosen))[: sample.size]
         rows = {self.chosen[place] for place in drawn.tolist()}
@@ -226,7 +271,7 @@ class _Rows:
             self._keep("not drawn for the sample", rows.__contains__)
 
     def _cut(self, text: str) -> str:
-        readable = make_readable(text)  # half a character cannot be kept in a table
+        readable = make_readable(text)  # a table cannot hold half a character
         return readable if self._source.first_words is None else cut(readable, self._source.first_words)
 
 

@@ -1,82 +1,111 @@
-"""Running a study: data sets are read, scores and originals worked out once, then cell by cell on an executor."""
+"""An experiment: a study with its folder, which is planned, run on an executor, and written as results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from textveil.execution import Executor
 from textveil.execution.base import usable_cores
-from textveil.experiments.cell_runner import TEXTS_KEY, CellRunner, Finished
-from textveil.experiments.datasets import Description, prepare_dataset
+from textveil.experiments.cell_runner import TEXTS_KEY, CellDone, CellRunner
+from textveil.experiments.datasets import DatasetInfo, check_source, copy_datasets, read_dataset
 from textveil.experiments.records import write_results
-from textveil.experiments.status import CellState, find_descriptions, look, look_at
+from textveil.experiments.status import CellState, find_dataset_infos, find_state, find_states
 from textveil.experiments.store import OBFUSCATION, Failure, Store
 from textveil.experiments.study import StudyFile
-from textveil.experiments.tasks import CellTask, Job, OriginalsTask, Prepared, ScoreTask, finish, prepare
+from textveil.experiments.tasks import (
+    CellTask,
+    Job,
+    OriginalsTask,
+    ScoreTask,
+    SharedDone,
+    SharedTask,
+    run_cell,
+    run_shared,
+)
 
 PART_TEXTS = 128
-"""Texts that are scored between two moments at which scores are put on the disk."""
+"""The number of texts that one task scores. Scores are stored after each task."""
 
-WORKER_DIED = (
-    "Its worker was killed again and again, perhaps because memory ran out. Try it again with fewer --workers."
-)
+WORKER_DIED = "Its worker was killed repeatedly, perhaps because memory ran out. Retry it with fewer workers."
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is going to do."""
+    """The work of a run."""
 
     states: tuple[CellState, ...]
-    shared: tuple[ScoreTask | OriginalsTask, ...]
-    """What is worked out once, for all cells that need it."""
+    """The state of every cell before the run."""
+    shared: tuple[SharedTask, ...]
+    """The tasks whose results several cells use."""
     cells: tuple[CellTask, ...]
 
 
 class Watcher:
-    """Is told what a run does; this one ignores it."""
+    """Receives the progress of a run. This one ignores it."""
 
     def begin(self, plan: Plan) -> None:
         """A run begins."""
 
-    def prepared(self, done: Prepared) -> None:
-        """Something that cells share was worked out."""
+    def shared_done(self, done: SharedDone) -> None:
+        """A shared task ended."""
 
-    def finished(self, done: Finished) -> None:
-        """A cell was done, as far as it could be."""
+    def cell_done(self, done: CellDone) -> None:
+        """The task of a cell ended."""
 
 
 class Experiment:
-    """A study, and the folder with its results.
+    """A study and the folder with its results.
 
     Args:
         file: The study.
-        folder: Where its results are kept; by default beside the file.
+        folder: The folder for results; by default ``STUDY-results`` beside the file.
+        cache: A folder for data sets, scores and numbers; by default the same folder.
     """
 
-    def __init__(self, file: StudyFile, folder: Path | None = None) -> None:
+    def __init__(self, file: StudyFile, folder: Path | None = None, *, cache: Path | None = None) -> None:
         self.file = file
         self.study = file.study
-        self.store = Store(folder or file.folder)
+        self.store = Store(folder or file.folder, cache)
         self.runner = CellRunner(self.study, self.store)
 
-    def look(self) -> list[CellState]:
-        """How far the study is, as the disk tells; data sets that were never read have no cells yet."""
-        return look(self.runner, find_descriptions(self.runner))
+    def check(self) -> None:
+        """Check the bundle, the methods, the metrics and the presence of the data sets. Nothing is written.
 
-    def prepare(self) -> dict[str, Description]:
-        """Read the data sets, or find them as they were read before; see that metrics can use them."""
+        Raises:
+            TextveilError: One of them does not match the study.
+        """
+        _ = self.runner.environment
+        _ = self.runner.metrics
+        for name, source in self.study.datasets.items():
+            check_source(name, source, self.store.datasets)
+
+    def find_states(self) -> list[CellState]:
+        """The state of every cell, as stored. A data set that was never read has no cells yet."""
+        return find_states(self.runner, find_dataset_infos(self.runner))
+
+    def read_datasets(self) -> dict[str, DatasetInfo]:
+        """Read the data sets, or find those that were read before. Check that metrics can use them."""
         found = {}
         for name, source in self.study.datasets.items():
-            prepared = prepare_dataset(name, source, self.store.datasets, begun=self.store.begun)
-            found[name] = prepared.description
-            self.runner.dataset(name)
+            found[name] = read_dataset(name, source, self.store.datasets, begun=self.store.begun).info
+            self.runner.evaluation_dataset(name)
         return found
 
+    @contextmanager
+    def preview(self) -> Iterator[Experiment]:
+        """The same study with a temporary cache. Its plan and its estimate change no file of the study's folder."""
+        with TemporaryDirectory() as cache:
+            previewed = Experiment(self.file, self.store.folder, cache=Path(cache))
+            copy_datasets(self.store.datasets, previewed.store.datasets)
+            yield previewed
+
     def plan(self, executor: Executor, *, retry_failed: bool = False) -> Plan:
-        """What is left to do."""
-        states = tuple(look(self.runner, self.prepare()))
+        """The work that is left."""
+        states = tuple(find_states(self.runner, self.read_datasets()))
         if retry_failed:
             states = tuple(state.retried() for state in states)
         todo = [state for state in states if state.to_do]
@@ -85,7 +114,7 @@ class Experiment:
         return Plan(states, (*self._plan_originals(job, todo), *self._plan_scores(job, todo)), cells)
 
     def _plan_originals(self, job: Job, todo: Sequence[CellState]) -> list[OriginalsTask]:
-        """For every data set, the metrics that some cell lacks."""
+        """One task for every data set, with the metrics that some cell lacks."""
         missing = {
             name: {metric for state in todo if state.cell.dataset == name for metric in state.missing}
             for name in self.study.datasets
@@ -97,9 +126,9 @@ class Experiment:
         ]
 
     def _plan_scores(self, job: Job, todo: Sequence[CellState]) -> list[ScoreTask]:
-        """For every data set, the distributions that some cell without texts has; part by part."""
+        """The tasks for every pair of data set and distribution that a cell without texts has."""
         pairs = dict.fromkeys((state.cell.dataset, state.cell.distribution) for state in todo if state.lacks_texts)
-        sizes = {dataset: self.runner.prepared(dataset).description.texts for dataset, _ in pairs}
+        sizes = {dataset: self.runner.study_dataset(dataset).info.texts for dataset, _ in pairs}
         return [
             ScoreTask(job, dataset, distribution, start, min(start + PART_TEXTS, sizes[dataset]))
             for dataset, distribution in pairs
@@ -108,66 +137,67 @@ class Experiment:
         ]
 
     def run(self, executor: Executor, *, retry_failed: bool = False, watcher: Watcher | None = None) -> list[CellState]:
-        """Do what is left to do; the state of every cell afterwards.
+        """Do the work that is left, and return the state of every cell afterwards.
 
-        A cell that fails is kept as a failure, and the others go on.
+        The failure of a cell is stored, and the run continues with the other cells.
 
         Args:
-            executor: Where cells are worked on.
-            retry_failed: Try again what failed before.
-            watcher: Is told what is done.
+            executor: Runs the tasks.
+            retry_failed: Retry what failed before.
+            watcher: Receives the progress.
 
         Raises:
-            OutputExistsError: Another run works on this study now.
-            TextveilError: A data set, a model or the bundle is not what the study says.
+            OutputExistsError: Another run is writing to the same folder.
+            TextveilError: A data set, a model or the bundle does not match the study.
         """
         watcher = watcher or Watcher()
+        self.check()
         with self.store.locked():
             plan = self.plan(executor, retry_failed=retry_failed)
             watcher.begin(plan)
             try:
                 failed: dict[tuple[str, str], str] = {}
-                for done in executor.map(prepare, plan.shared, give_up):
-                    watcher.prepared(done)
+                for done in executor.map(run_shared, plan.shared, give_up_shared):
+                    watcher.shared_done(done)
                     if isinstance(done.task, ScoreTask) and done.reason is not None:
                         failed[done.task.dataset, done.task.distribution] = done.reason
-                for finished in executor.map(finish, self._without(failed, plan.cells), self._give_up_cell):
-                    watcher.finished(finished)
-            finally:  # also of a run that is stopped
-                states = self.look()
+                for cell_done in executor.map(run_cell, self._without(failed, plan.cells), self._give_up_cell):
+                    watcher.cell_done(cell_done)
+            finally:  # also after an interruption
+                states = self.find_states()
                 write_results(self.file, self.store, states)
         return states
 
     def _without(self, failed: dict[tuple[str, str], str], tasks: Sequence[CellTask]) -> list[CellTask]:
-        """The cells whose scores are there; those of others have failed with them."""
+        """The tasks of cells whose scores are available. The other cells are stored as failures."""
         kept = []
         for task in tasks:
             reason = failed.get((task.cell.dataset, task.cell.distribution))
             if task.obfuscate and reason is not None:
-                failure = Failure(OBFUSCATION, f"Its scores could not be worked out. {reason}")
+                failure = Failure(OBFUSCATION, f"Its scores could not be computed. {reason}")
                 self.store.write_failure(task.cell, TEXTS_KEY, failure)
             else:
                 kept.append(task)
         return kept
 
-    def _give_up_cell(self, task: CellTask) -> Finished:
-        """A cell that kills every worker: what it could not go beyond has failed."""
-        keys = self.runner.find_keys(self.runner.prepared(task.cell.dataset).description)
-        state = look_at(self.store, task.cell, keys)
+    def _give_up_cell(self, task: CellTask) -> CellDone:
+        """The result of a cell that kills every worker: its first missing step has failed."""
+        keys = self.runner.find_keys(self.runner.study_dataset(task.cell.dataset).info)
+        state = find_state(self.store, task.cell, keys)
         next_metric = next((metric for metric in self.runner.metrics if metric in state.missing), OBFUSCATION)
         what = OBFUSCATION if state.texts is None else next_metric
         failure = Failure(what, WORKER_DIED)
         self.store.write_failure(task.cell, keys.get(what, TEXTS_KEY), failure)
-        return Finished(task.cell, 0.0, obfuscated=False, measured=(), failures=(failure,))
+        return CellDone(task.cell, 0.0, obfuscated=False, measured=(), failures=(failure,))
 
 
-def give_up(task: ScoreTask | OriginalsTask) -> Prepared:
-    """Something that cells share kills every worker."""
-    return Prepared(task, 0.0, WORKER_DIED)
+def give_up_shared(task: SharedTask) -> SharedDone:
+    """The result of a shared task that kills every worker."""
+    return SharedDone(task, 0.0, WORKER_DIED)
 
 
 def choose_threads(executor: Executor) -> int | None:
-    """How many threads a worker may use, so that all of them together use the cores of a machine once."""
+    """The number of threads per worker, so that all workers together use each core of a machine once."""
     if executor.name == "local":
         return None
     return 1 if executor.name == "ray" else max(1, usable_cores() // executor.workers)

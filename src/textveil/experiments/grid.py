@@ -1,4 +1,4 @@
-"""The grid of a study: cells that are pure data, each with an id that stays the same."""
+"""The grid of a study: its cells, which are pure data with a stable id."""
 
 from __future__ import annotations
 
@@ -9,25 +9,36 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
-from textveil.experiments.datasets import Description
+from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.study import Study
 from textveil.privacy.profiles import load_profile
 
 _NOT_IN_ID = ("level",)
-"""What a cell is called by, and its texts do not depend on."""
+"""Fields that do not change the texts of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the texts of cells depend on beside what a study names: software and files, as they are here.
+    """The software and files of this machine that the texts of cells depend on.
+
+    A method is described by its options, its model and its versions, as JSON.
 
     Args:
         bundle: The SHA-256 of the bundle.
-        methods: What a certificate calls each decomposition and distribution, with its options, models and versions.
+        decompositions: The description of each decomposition, by name.
+        distributions: The description of each distribution, by name.
+        mechanisms: The description of each mechanism that has options in the study, by name.
     """
 
     bundle: str
-    methods: Mapping[str, str]
+    decompositions: Mapping[str, str]
+    distributions: Mapping[str, str]
+    mechanisms: Mapping[str, str]
+
+    def describe(self, decomposition: str, distribution: str, mechanism: str) -> tuple[str, ...]:
+        """The descriptions of the methods of a cell."""
+        found = (self.decompositions[decomposition], self.distributions[distribution])
+        return (*found, self.mechanisms[mechanism]) if mechanism in self.mechanisms else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +55,22 @@ class Cell:
     epsilon: float
     """The budget of a document."""
     seed: int | None
-    """The study's; every cell has other noise."""
+    """The seed of the study. The noise of every cell differs."""
     texts: str
     """The SHA-256 of the originals."""
     bundle: str
     """Its SHA-256."""
     methods: tuple[str, ...]
-    """Decomposition and distribution with their options, models and versions."""
+    """The methods with their options, models and versions, as :meth:`Environment.describe` returns them."""
 
     @property
     def id(self) -> str:
-        """A hash of all that determines the texts: the same for every study that has this cell."""
+        """A hash of everything that determines the texts. Studies that share a cell share its id."""
         return hashlib.sha256(self._key.encode()).hexdigest()[:16]
 
     @property
     def noise_seed(self) -> int | None:
-        """What the noise of this cell is drawn with: no two cells share it, so that their errors are independent."""
+        """The seed of this cell's noise. No two cells share it, so that their errors are independent."""
         if self.seed is None:
             return None
         return int.from_bytes(hashlib.sha256(f"noise of {self._key}".encode()).digest()[:8], "little")
@@ -74,20 +85,20 @@ class Cell:
         )
 
 
-def expand(study: Study, datasets: Mapping[str, Description], environment: Environment) -> list[Cell]:
-    """All cells of a study, those of a data set and a level together.
+def expand(study: Study, datasets: Mapping[str, DatasetInfo], environment: Environment) -> list[Cell]:
+    """All cells of a study, ordered by data set, then by level.
 
     Args:
         study: The study.
-        datasets: What is known of its data sets, as far as they are prepared; others have no cells yet.
-        environment: Software and files.
+        datasets: Its data sets that were read. The others have no cells yet.
+        environment: The software and files of this machine.
     """
     chosen = (name for name in study.datasets if name in datasets)
     factors = (chosen, study.levels, study.decompositions, study.distributions, study.mechanisms, study.profiles)
     return [_make_cell(study, datasets[str(names[0])], environment, *map(str, names)) for names in product(*factors)]
 
 
-def _make_cell(study: Study, dataset: Description, environment: Environment, *names: str) -> Cell:
+def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, *names: str) -> Cell:
     name, level, decomposition, distribution, mechanism, profile = names
     return Cell(
         name,
@@ -101,10 +112,10 @@ def _make_cell(study: Study, dataset: Description, environment: Environment, *na
         seed=study.seed,
         texts=dataset.texts_sha256,
         bundle=environment.bundle,
-        methods=(environment.methods[decomposition], environment.methods[distribution]),
+        methods=environment.describe(decomposition, distribution, mechanism),
     )
 
 
 def read_cell(values: Mapping[str, Any]) -> Cell:
-    """The cell that ``dataclasses.asdict`` gave, from JSON."""
+    """The cell that ``dataclasses.asdict`` returned, after a round trip through JSON."""
     return Cell(**{**values, "methods": tuple(values["methods"])})

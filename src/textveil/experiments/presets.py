@@ -1,4 +1,4 @@
-"""Study files that are ready to be changed."""
+"""Presets: study files with comments, to start from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from textveil.registry import unknown_name
 from textveil.storage.atomic import writing
 
-DEFAULT_PRESET = "laptop"
 _FOLDER = files("textveil.experiments").joinpath("preset_files")
 
 

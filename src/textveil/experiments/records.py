@@ -1,4 +1,4 @@
-"""Results: a row for every value of every cell, with where it comes from, as Parquet and CSV."""
+"""Results: a row for every value of every cell, with its provenance, as Parquet and CSV."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from textveil.storage.atomic import writing
 from textveil.version import __version__
 
 RESULTS = "results"
-"""What the files of results are called, but for their ends."""
+"""The name of the result files, without extension."""
 COLUMNS: dict[tuple[str, str], str] = {
     ("downstream", "f1"): "utility_f1",
     ("similarity", "cosine"): "cosine_similarity",
@@ -30,13 +30,13 @@ COLUMNS: dict[tuple[str, str], str] = {
     ("attribute", "adaptive"): "adaptive_f1",
     ("trade_off", "relative_gain"): "relative_gain",
 }
-"""What the analysis calls a value of a metric; others are called after both."""
+"""The column of the analysis for a value of a metric. Other values are named METRIC_VALUE."""
 
 Record: TypeAlias = dict[str, Any]
 
 
 def build_records(file: StudyFile, states: Iterable[CellState]) -> list[Record]:
-    """A row for every value that is there; what became of words is among the values."""
+    """A row for every value of every cell. The counts of words by outcome are values, too."""
     records: list[Record] = []
     for state in states:
         if state.texts is None:
@@ -72,13 +72,15 @@ def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
         "dataset_sha256": cell.texts,
         "bundle_sha256": cell.bundle,
         "texts_sha256": texts.sha256,
+        "decomposition_method": describe_method(certificate.terms.decomposition),
         "distribution_method": describe_method(certificate.terms.distribution),
+        "mechanism_method": describe_method(certificate.terms.mechanism),
         "versions": json.dumps(dict(certificate.terms.versions), sort_keys=True),
     }
 
 
 def _describe_value(metric: str, value: Value) -> Iterator[Record]:
-    """A row for every number of a metric; a standard deviation stands beside its mean."""
+    """A row for every number of a metric. A standard deviation is in the row of its mean."""
     found = value.measurement
     for name, number in found.values.items():
         if not name.endswith(STD):
@@ -93,7 +95,7 @@ def _describe_value(metric: str, value: Value) -> Iterator[Record]:
 
 
 def name_value(metric: str, name: str) -> str:
-    """What results call a value of a metric.
+    """The name of a metric's value in results.
 
     >>> name_value("attribute", "static"), name_value("perplexity", "median"), name_value("trade_off", "relative_gain")
     ('static_f1', 'perplexity_median', 'relative_gain')
@@ -104,12 +106,13 @@ def name_value(metric: str, name: str) -> str:
 _ORDER = (
     "study", "cell", "dataset", "level", "epsilon", "epsilon_per_word", "decomposition", "distribution", "mechanism",
     "profile", "stopwords", "texts", "metric", "value", "std", "measured_by", "seconds", "seed", "textveil",
-    "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256", "distribution_method", "versions",
+    "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256",
+    "decomposition_method", "distribution_method", "mechanism_method", "versions",
 )  # fmt: skip
 
 
 def write_results(file: StudyFile, store: Store, states: Sequence[CellState]) -> list[Record]:
-    """Write the results of a study as Parquet and CSV; nothing is written where there are none."""
+    """Write the results of a study as Parquet and CSV. Without results, no file is written."""
     records = build_records(file, states)
     if records:
         write_table(store.folder / f"{RESULTS}.parquet", {name: [row[name] for row in records] for name in _ORDER})
@@ -123,13 +126,13 @@ def write_results(file: StudyFile, store: Store, states: Sequence[CellState]) ->
 
 
 def gather_results(file: StudyFile, states: Sequence[CellState], response: str) -> tuple[Results, tuple[str, ...]]:
-    """What the analysis works on: cells that have the response, and the metrics that all of them have.
+    """The input of the analysis: the cells that have the response, with the metrics that all of them have.
 
-    Data sets and levels that lack a cell are left out, and so are data sets without the response: an attribute that
-    they do not have, for one. Their names come second.
+    Data sets and levels that lack a cell are excluded. So are data sets without the response, for example because they
+    have no attribute: their names are returned second.
 
     Raises:
-        InputError: Nothing is left to compare.
+        InputError: No results are left.
     """
     records = build_records(file, states)
     having = {row["dataset"] for row in records if row["metric"] == response}

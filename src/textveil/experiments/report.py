@@ -1,4 +1,4 @@
-"""The report of a study: what the analysis finds in its results, and what was run."""
+"""The report of a study: the findings of the analysis, and a description of what was run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import Any
 import yaml
 
 from textveil.analysis import Findings, analyze, write_report
-from textveil.experiments.cell_runner import IN_LABEL
-from textveil.experiments.datasets import Description
+from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.experiment import Experiment
 from textveil.experiments.records import gather_results, write_results
-from textveil.experiments.status import CellState, Counts, find_descriptions
+from textveil.experiments.status import CellState, Counts, find_dataset_infos
 from textveil.experiments.study import Options
 from textveil.version import __version__
 
@@ -29,24 +28,24 @@ class Report:
     findings: Findings
     folder: Path
     left_out: tuple[str, ...]
-    """What is not in it, and why."""
+    """Excluded parts of the study, with reasons."""
 
 
 def report_study(
     experiment: Experiment, *, response: str, folder: Path | None = None, overwrite: bool = False
 ) -> Report:
-    """Write the results of a study, and what they say, as far as it is finished.
+    """Write the results and the report of a study. The study need not be finished.
 
     Args:
         experiment: The study.
-        response: What is explained.
-        folder: Where the report is written; by default into the study's folder, in the place of an earlier one.
-        overwrite: Replace an earlier report elsewhere.
+        response: The metric to explain.
+        folder: The folder of the report; by default ``report`` in the study's folder, which is replaced.
+        overwrite: Replace an earlier report in ``folder``.
 
     Raises:
-        InputError: No data set and level is finished.
+        InputError: No data set is finished at any level.
     """
-    states = experiment.look()
+    states = experiment.find_states()
     write_results(experiment.file, experiment.store, states)
     results, without = gather_results(experiment.file, states, response)
     findings = analyze(results, response=response)
@@ -67,12 +66,12 @@ def _list_left_out(
 ) -> list[str]:
     lines = []
     counts = Counts.of(states)
-    if open_cells := experiment.study.size - counts.finished:
+    if unfinished := experiment.study.size - counts.finished:
         lines.append(
-            f"{open_cells:,} of {experiment.study.size:,} cells are not finished, {counts.failed:,} of them failed"
+            f"{unfinished:,} of {experiment.study.size:,} cells are not finished, {counts.failed:,} of them failed"
         )
     lines += [f"{group}: not every combination is finished" for group in findings.results.left_out]
-    lines += [f"{name}: it has no {findings.response.title}" for name in without]
+    lines += [f"{name}: the data set has no {findings.response.title}" for name in without]
     return lines
 
 
@@ -80,30 +79,34 @@ def _tell_about(experiment: Experiment, states: Sequence[CellState], left_out: S
     """More lines for "What was run": everything that the numbers depend on."""
     runner, study = experiment.runner, experiment.study
     about = {"study": f"{study.name} ({experiment.file.path.name}, SHA-256 {experiment.file.sha256[:16]})"}
-    for description in find_descriptions(runner).values():
-        about[f"texts of {description.name}"] = _tell_dataset(description)
+    for info in find_dataset_infos(runner).values():
+        about[f"texts of {info.name}"] = _tell_dataset(info)
     about["bundle"] = (
         f"{runner.bundle.manifest.name} {runner.bundle.manifest.version} (SHA-256 {runner.bundle.hash[:16]})"
     )
+    for name, options in (study.decompositions | study.mechanisms).items():
+        if options:
+            about[f"options of {name}"] = ", ".join(_list_options(options))
     for name in study.distributions:
         about[f"scores of {name}"] = runner.distributor(name).description
     for metric in runner.metrics.values():
-        about[f"metric {metric.name}"] = ", ".join([metric.description, *_list_options(study.metrics[metric.name])])
-    about["noise"] = "from the operating system" if study.seed is None else f"seed {study.seed}, other for every cell"
-    about["working time"] = f"{sum(state.seconds for state in states) / 3600:.1f} hours"
+        about[f"metric {metric.name}"] = metric.description
+    about["noise"] = (
+        "from the operating system" if study.seed is None else f"seed {study.seed}, different for every cell"
+    )
+    about["computing time"] = f"{sum(state.seconds for state in states) / 3600:.1f} hours"
     about["software"] = ", ".join(f"{name} {version}" for name, version in sorted(_find_versions(states).items()))
     if left_out:
-        about["not in it"] = "; ".join(left_out)
+        about["excluded"] = "; ".join(left_out)
     return about
 
 
 def _list_options(options: Options) -> list[str]:
-    """Options that the label of a metric does not have."""
-    return [f"{name} {_write(value)}" for name, value in options.items() if name not in IN_LABEL]
+    return [f"{name} {_write(value)}" for name, value in options.items()]
 
 
 def _write(value: Any) -> str:
-    """A value of the study file, as YAML has it in a line."""
+    """A value of the study file as one line of YAML."""
     return (
         str(yaml.safe_dump(value, default_flow_style=True, width=math.inf, sort_keys=False))
         .removesuffix("...\n")
@@ -111,13 +114,13 @@ def _write(value: Any) -> str:
     )
 
 
-def _tell_dataset(dataset: Description) -> str:
+def _tell_dataset(dataset: DatasetInfo) -> str:
     dropped = ", ".join(f"{count:,} ({reason})" for reason, count in dataset.dropped.items())
-    taken = ", ".join(f"{name} {_write(value)}" for name, value in dataset.settings.items())
+    taken = ", ".join(_list_options(dataset.settings))
     return (
         f"{dataset.texts:,} of {dataset.source}, {dataset.average_length:.1f} words on average"
         + (f" ({taken})" if taken else "")
-        + (f"; left out: {dropped}" if dropped else "")
+        + (f"; dropped: {dropped}" if dropped else "")
     )
 
 

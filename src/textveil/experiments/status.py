@@ -1,4 +1,4 @@
-"""How far a study is: what of every cell is there, what is missing, and what failed."""
+"""The state of a study: what every cell has, what it lacks, and what failed."""
 
 from __future__ import annotations
 
@@ -6,51 +6,51 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from textveil.experiments.cell_runner import TEXTS_KEY, CellRunner
-from textveil.experiments.datasets import Description, find_dataset
+from textveil.experiments.datasets import DatasetInfo, find_dataset
 from textveil.experiments.grid import Cell, expand
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
 
 
 @dataclass(frozen=True, slots=True)
 class CellState:
-    """What there is of a cell."""
+    """The state of a cell."""
 
     cell: Cell
     texts: CellTexts | None
     values: Mapping[str, Value]
     missing: tuple[str, ...]
-    """The metrics that were not measured yet; those that failed are not among them."""
+    """The metrics that were not measured yet, except those that failed."""
     failures: tuple[Failure, ...]
 
     @property
     def finished(self) -> bool:
-        """Whether all of it is there."""
+        """Whether its texts and all values exist."""
         return self.texts is not None and not self.missing and not self.failures
 
     @property
     def lacks_texts(self) -> bool:
-        """Whether its texts are to be made."""
+        """Whether its texts have to be made."""
         return self.texts is None and not any(failure.what == OBFUSCATION for failure in self.failures)
 
     @property
     def to_do(self) -> bool:
-        """Whether there is something left to do for it, besides what failed."""
+        """Whether there is work left for it, besides what failed."""
         return self.lacks_texts or (self.texts is not None and bool(self.missing))
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """The time that it took."""
         return (self.texts.seconds if self.texts else 0.0) + sum(value.seconds for value in self.values.values())
 
     def retried(self) -> CellState:
-        """The same, with what failed as something to do."""
+        """The same state with failures turned into work."""
         again = [failure.what for failure in self.failures if failure.what != OBFUSCATION]
         return CellState(self.cell, self.texts, self.values, (*self.missing, *again), ())
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many cells there are, and how far they are."""
+    """The number of cells by state."""
 
     cells: int
     finished: int
@@ -59,31 +59,32 @@ class Counts:
 
     @classmethod
     def of(cls, states: Iterable[CellState]) -> Counts:
-        """Count them; a cell of which something failed and something is left counts as failed."""
+        """Count the states. A cell with a failure counts as failed, even if there is work left."""
         found = list(states)
         failed = sum(bool(state.failures) for state in found)
         finished = sum(state.finished for state in found)
         return cls(len(found), finished, len(found) - finished - failed, failed)
 
 
-def find_descriptions(runner: CellRunner) -> dict[str, Description]:
-    """What is known of the data sets that are prepared."""
+def find_dataset_infos(runner: CellRunner) -> dict[str, DatasetInfo]:
+    """The data sets that were read."""
     found = {name: find_dataset(name, source, runner.store.datasets) for name, source in runner.study.datasets.items()}
-    return {name: dataset.description for name, dataset in found.items() if dataset is not None}
+    return {name: dataset.info for name, dataset in found.items() if dataset is not None}
 
 
-def look(runner: CellRunner, datasets: Mapping[str, Description]) -> list[CellState]:
-    """The state of every cell whose data set is prepared."""
-    if not datasets:  # what they would be measured with may not even be installed
+def find_states(runner: CellRunner, datasets: Mapping[str, DatasetInfo]) -> list[CellState]:
+    """The state of every cell whose data set was read."""
+    if not datasets:  # models of the metrics need not be installed yet
         return []
-    keys = {name: runner.find_keys(description) for name, description in datasets.items()}
+    keys = {name: runner.find_keys(info) for name, info in datasets.items()}
     return [
-        look_at(runner.store, cell, keys[cell.dataset]) for cell in expand(runner.study, datasets, runner.environment)
+        find_state(runner.store, cell, keys[cell.dataset])
+        for cell in expand(runner.study, datasets, runner.environment)
     ]
 
 
-def look_at(store: Store, cell: Cell, keys: Mapping[str, str]) -> CellState:
-    """The state of a cell; the keys are those of the metrics that its data set allows."""
+def find_state(store: Store, cell: Cell, keys: Mapping[str, str]) -> CellState:
+    """The state of a cell. The keys are those of the metrics that its data set allows."""
     texts = store.find_texts(cell)
     found = {name: store.find_value(cell, name, key, texts) for name, key in keys.items()}
     values = {name: value for name, value in found.items() if value is not None}

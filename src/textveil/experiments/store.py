@@ -1,4 +1,4 @@
-"""The folder of a study: texts, values and failures of every cell, each in a file that is whole or not there."""
+"""The folder of a study: texts, values and failures of every cell, in files that are written atomically."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from textveil.storage.resumable import ResumableRun
 T = TypeVar("T")
 
 OBFUSCATION = "obfuscation"
-"""What failed, where it was no metric."""
+"""The name of the step that is not a metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellTexts:
-    """What is known of the texts of a finished cell."""
+    """The texts of a cell, without the texts themselves."""
 
     certificate: Certificate
-    """With the counts of words by outcome."""
+    """It has the number of words by outcome."""
     sha256: str
-    """Of the obfuscated texts, in their order."""
+    """The hash of the obfuscated texts, in order."""
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a metric measured of a cell's texts."""
+    """The measurement of a metric on a cell's texts."""
 
     measurement: Measurement
     texts_sha256: str
@@ -47,7 +47,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why something of a cell is not there; it quotes no text."""
+    """The failure of a step of a cell. It quotes no text."""
 
     what: str
     """``obfuscation``, or the name of a metric."""
@@ -56,34 +56,36 @@ class Failure:
 
 @dataclass(frozen=True)
 class Store:
-    """Everything that a study has worked out, file by file. What is there is complete.
+    """Everything that a study has computed. A file that exists is complete.
 
-    Texts of originals and of cells lie in it: keep it as you keep the originals.
+    The folder holds original texts: protect it like the originals.
 
     Args:
-        folder: Where it is.
+        folder: The folder of texts, values and failures.
+        cache: The folder of data sets, scores and numbers; by default the same.
     """
 
     folder: Path
+    cache: Path | None = None
 
     @property
     def datasets(self) -> Path:
-        """Prepared data sets."""
-        return self.folder / "datasets"
+        """The data sets that were read."""
+        return (self.cache or self.folder) / "datasets"
 
     @property
     def scores(self) -> Path:
-        """Scores of words, for all cells that share a distribution."""
-        return self.folder / "scores"
+        """The scores of words, for all cells that share a distribution."""
+        return (self.cache or self.folder) / "scores"
 
     @property
     def numbers(self) -> Path:
-        """What metrics keep of single texts."""
-        return self.folder / "numbers"
+        """The numbers that metrics cache for single texts."""
+        return (self.cache or self.folder) / "numbers"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder, and keep other runs away from it."""
+        """Create the folder, and lock it against other runs."""
         try:
             for folder in (self.datasets, self._texts, self._values, self._failures):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -106,13 +108,13 @@ class Store:
 
     @property
     def begun(self) -> bool:
-        """Whether the texts of any cell were made."""
+        """Whether any cell has texts."""
         return any(self._texts.glob("*.json"))
 
     def write_texts(
         self, cell: Cell, texts: Sequence[str], outcomes: Sequence[str], certificate: Certificate, seconds: float
     ) -> CellTexts:
-        """Keep the texts of a cell: the table first, then what says that it is complete."""
+        """Store the texts of a cell: first the table, then the file that marks it as complete."""
         found = CellTexts(certificate, Texts(texts).hash, seconds)
         write_table(self._locate_texts(cell), {"text": texts, "outcome": outcomes})
         described = {"certificate": certificate.as_dict(), "sha256": found.sha256, "seconds": seconds}
@@ -120,7 +122,7 @@ class Store:
         return found
 
     def find_texts(self, cell: Cell) -> CellTexts | None:
-        """What is known of a cell's texts; ``None`` if there are none yet."""
+        """The texts of a cell; ``None`` if there are none yet."""
         if not self._locate_texts(cell).exists():
             return None
         return _read_json(
@@ -132,19 +134,19 @@ class Store:
         """The obfuscated texts of a cell.
 
         Raises:
-            InputError: They are not there, or not what they were.
+            InputError: They do not exist, or were changed.
         """
         path, known = self._locate_texts(cell), self.find_texts(cell)
         texts: list[str] = read_table(path).get("text", [])
         if known is None or Texts(texts).hash != known.sha256:
-            raise InputError(f"{str(path)!r} is not what it was. Run again: it is made anew.")
+            raise InputError(f"{str(path)!r} was changed. Run the study again: the texts are then made again.")
         return texts
 
     def _locate_texts(self, cell: Cell) -> Path:
         return self._texts / f"{cell.id}.parquet"
 
     def write_value(self, cell: Cell, metric: str, key: str, value: Value) -> None:
-        """Keep what a metric measured."""
+        """Store the measurement of a metric."""
         folder = self._values / cell.id
         folder.mkdir(exist_ok=True)
         measured = {"metric": value.measurement.metric, **value.measurement.as_dict()}
@@ -152,26 +154,31 @@ class Store:
         _write_json(folder / f"{metric}-{key}.json", content)
 
     def find_value(self, cell: Cell, metric: str, key: str, texts: CellTexts | None) -> Value | None:
-        """What a metric measured of these very texts; ``None`` if it has not."""
+        """The measurement of a metric on these texts; ``None`` if there is none."""
         value = _read_json(
             self._values / cell.id / f"{metric}-{key}.json",
-            lambda values: Value(Measurement(**values["measurement"]), values["texts_sha256"], values["seconds"]),
+            lambda values: Value(_read_measurement(values["measurement"]), values["texts_sha256"], values["seconds"]),
         )
         return value if value and texts and value.texts_sha256 == texts.sha256 else None
 
     def write_failure(self, cell: Cell, key: str, failure: Failure) -> None:
-        """Keep why something is not there."""
+        """Store the failure of a step."""
         folder = self._failures / cell.id
         folder.mkdir(exist_ok=True)
         _write_json(folder / f"{failure.what}-{key}.json", asdict(failure))
 
     def find_failure(self, cell: Cell, what: str, key: str) -> Failure | None:
-        """Why something is not there; ``None`` if it did not fail."""
+        """The failure of a step; ``None`` if it did not fail."""
         return _read_json(self._failures / cell.id / f"{what}-{key}.json", lambda values: Failure(**values))
 
     def forget_failure(self, cell: Cell, what: str, key: str) -> None:
-        """Something is there now, or is tried again."""
+        """Remove the failure of a step that succeeded or is retried."""
         (self._failures / cell.id / f"{what}-{key}.json").unlink(missing_ok=True)
+
+
+def _read_measurement(values: Mapping[str, Any]) -> Measurement:
+    """A stored measurement. Early studies stored its description as ``label``."""
+    return Measurement(**{"description" if name == "label" else name: value for name, value in values.items()})
 
 
 def _write_json(path: Path, values: Mapping[str, Any]) -> None:
@@ -180,10 +187,10 @@ def _write_json(path: Path, values: Mapping[str, Any]) -> None:
 
 
 def _read_json(path: Path, unpack: Callable[[Any], T]) -> T | None:
-    """What is made of what a file holds; ``None`` if it is not there."""
+    """The unpacked content of a file; ``None`` if it does not exist."""
     try:
         return unpack(json.loads(path.read_bytes()))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, InputError) as error:
-        raise InputError(f"{str(path)!r} is damaged. Remove it: it is worked out again.") from error
+        raise InputError(f"{str(path)!r} is damaged. Remove it, and run the study again.") from error

@@ -1,4 +1,4 @@
-"""The study file: what is compared, on which data sets, and how it is measured."""
+"""The study file: methods to compare, data sets, and metrics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from textveil.distribution import DISTRIBUTORS
 from textveil.errors import InputError, StudyError
 from textveil.evaluation import CLASSIFIERS, METRICS
 from textveil.evaluation.classification import CLASSIFIER, SEEDS
-from textveil.experiments.options import check_options, list_options
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import MECHANISM
 from textveil.privacy.profiles import STRICT, Stopwords, load_profile
@@ -35,12 +34,19 @@ from textveil.registry import Registry, unknown_name
 from textveil.tables import FORMATS, TEXT_COLUMN
 
 SAMPLE_SEED = 42
+_REGISTRIES: dict[str, Registry[Any]] = {
+    "decompositions": DECOMPOSERS,
+    "distributions": DISTRIBUTORS,
+    "mechanisms": MECHANISMS,
+    "metrics": METRICS,
+}
+"""The methods to choose from, by the key of the file."""
 _MODELS = ("model", "models")
-"""Options that may name a folder, which is looked for beside the study file."""
+"""Options that may name a folder. A relative path starts from the study file."""
 
 Options: TypeAlias = dict[str, Any]
 Name = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
-"""What files can be called after."""
+"""A name that can be part of a file name."""
 Scalar: TypeAlias = str | int | float | bool
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, strict=True)]
@@ -49,7 +55,7 @@ Seeds: TypeAlias = Annotated[tuple[Seed, ...], Field(min_length=1)]
 
 
 def write_value(value: Scalar) -> str:
-    """A value as it is compared with those of a column: numbers by what they are, not by how they are written.
+    """A value in the form in which columns are compared: equal numbers are written alike.
 
     >>> write_value("5.0"), write_value(5), write_value("en-US"), write_value(True)
     ('5', '5', 'en-US', 'true')
@@ -64,7 +70,7 @@ def write_value(value: Scalar) -> str:
 
 
 class _Part(BaseModel):
-    """A part of the file, which has no other keys than these."""
+    """A part of the file. Unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -78,21 +84,21 @@ class _Part(BaseModel):
 
 
 def _named(key: str) -> BeforeValidator:
-    """What is no mapping is the value of one key."""
+    """Accept a plain value as short for a mapping with one key."""
     return BeforeValidator(lambda given: given if given is None or isinstance(given, dict) else {key: given})
 
 
 class Target(_Part):
-    """Where the classes of texts come from: a column as it is, or what its values are mapped to."""
+    """The source of the classes of texts: the values of a column, or classes that they are mapped to."""
 
     column: str
     map: dict[str, str] | None = None
-    """The class of each value; texts with another value are dropped."""
+    """The class of each value. Texts with other values are dropped."""
     most_frequent: Count | None = None
-    """Keep the texts of so many of the most frequent classes; the others are dropped."""
+    """The number of most frequent classes to keep. Texts of other classes are dropped."""
 
     def classify(self, values: Sequence[str | None]) -> list[str | None]:
-        """The class of every value of the column; ``None`` where the text is dropped."""
+        """The class of every value of the column; ``None`` for a text that is dropped."""
         if self.map is None:
             return list(values)
         return [None if value is None else self.map.get(write_value(value)) for value in values]
@@ -103,22 +109,22 @@ class Target(_Part):
         if not isinstance(given, dict):
             return given
         if not all(isinstance(value, Scalar) for value in [*given.keys(), *given.values()]):
-            raise ValueError("A value and its class are a word or a number each. Leave out values that are dropped.")
+            raise ValueError("Each value and each class must be a word or a number. Leave out values to be dropped.")
         written = {write_value(key): write_value(name) for key, name in given.items()}
         if len(written) < len(given):
-            raise ValueError("Two values are the same number. Remove one.")
+            raise ValueError("Two values are the same number. Remove one of them.")
         return written
 
 
 class Sample(_Part):
-    """Some of the texts, drawn by a seed."""
+    """A random sample of the texts, drawn with a seed."""
 
     size: Count
     seed: Seed = SAMPLE_SEED
 
 
 class DatasetSource(_Part):
-    """A file of texts, and what is taken of it."""
+    """A file of texts, and the rows and columns to use."""
 
     path: Path
     format: str | None = None
@@ -126,10 +132,10 @@ class DatasetSource(_Part):
     label: Annotated[Target | None, _named("column")] = None
     attribute: Annotated[Target | None, _named("column")] = None
     where: dict[str, Scalar | tuple[Scalar, ...]] = {}
-    """Columns, and the values that a text must have there."""
+    """The values that a text must have, by column."""
     sample: Annotated[Sample | None, _named("size")] = None
     first_words: Count | None = None
-    """How many words of a text are used, from its beginning."""
+    """The number of words to use from the beginning of a text."""
 
     @field_validator("path")
     @classmethod
@@ -143,23 +149,23 @@ class DatasetSource(_Part):
 
 
 class Study(_Part):
-    """What is compared: every combination of data set, level, decomposition, distribution, mechanism and profile."""
+    """A study: every combination of data set, level, decomposition, distribution, mechanism and profile."""
 
     name: str = "study"
     seed: Seed | None = None
-    """Makes the noise of every cell repeatable; ``None`` takes it from the operating system."""
+    """Makes the noise of every cell repeatable. ``None`` takes the noise from the operating system."""
     bundle: str = DEFAULT_BUNDLE
     datasets: Annotated[dict[Name, DatasetSource], Field(min_length=1)]
     levels: Annotated[dict[Name, Positive], Field(min_length=1)]
-    """The epsilon per word of the average document, by the name of the level."""
-    decompositions: Annotated[tuple[str, ...], Field(min_length=1)]
+    """The epsilon per word of a document of average length, by the name of the level."""
+    decompositions: Annotated[dict[str, Options], Field(min_length=1)]
     distributions: Annotated[dict[str, Options], Field(min_length=1)]
-    mechanisms: Annotated[tuple[str, ...], Field(min_length=1)] = (MECHANISM,)
+    mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {MECHANISM: {}}
     profiles: Annotated[tuple[str, ...], Field(min_length=1)] = (STRICT.name,)
     stopwords: Stopwords | None = None
     metrics: dict[str, Options]
     seeds: Seeds = SEEDS
-    """One run of attackers and classifiers for each."""
+    """Attackers and classifiers run once for each seed."""
 
     @field_validator("bundle")
     @classmethod
@@ -172,59 +178,58 @@ class Study(_Part):
         _once([str(seed) for seed in seeds])
         return seeds
 
-    @field_validator("decompositions", "mechanisms", "profiles", mode="after")
+    @field_validator("profiles", mode="after")
     @classmethod
-    def _know_methods(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        registries: dict[str, Registry[Any]] = {"decompositions": DECOMPOSERS, "mechanisms": MECHANISMS}
-        registry = registries.get(str(info.field_name))
-        known = [load_profile(name).name if registry is None else _resolve(registry, name) for name in names]
-        return tuple(_once(known))
+    def _know_profiles(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_once([load_profile(name).name for name in names]))
 
-    @field_validator("distributions", "metrics", mode="before")
+    @field_validator("decompositions", "distributions", "mechanisms", "metrics", mode="before")
     @classmethod
     def _fill_options(cls, given: Any) -> Any:
-        """A list of names is a mapping to no options; so is a name with nothing behind it."""
+        """Turn a list of names into a mapping from each name to no options."""
         if isinstance(given, list | tuple):
             given = {name: {} for name in _once([str(name) for name in given])}
-        return {name: value or {} for name, value in given.items()} if isinstance(given, dict) else given
+        if not isinstance(given, dict):
+            raise ValueError("This must be a list of names, or a mapping of names to options. Write it as [one, two].")
+        return {name: value or {} for name, value in given.items()}
 
-    @field_validator("distributions", "metrics", mode="after")
+    @field_validator("decompositions", "distributions", "mechanisms", "metrics", mode="after")
     @classmethod
     def _know_options(cls, given: dict[str, Options], info: ValidationInfo) -> dict[str, Options]:
-        registry: Registry[Any] = DISTRIBUTORS if info.field_name == "distributions" else METRICS
+        registry = _REGISTRIES[str(info.field_name)]
         _once([_resolve(registry, name) for name in given])
         known = {_resolve(registry, name): options for name, options in given.items()}
         for name, options in known.items():
-            check_options(registry.load(name), name, options)
-            if "classifier" in list_options(registry.load(name)):
+            registry.load(name).check_options(options)
+            if "classifier" in registry.load(name).list_options():
                 chosen = _resolve(CLASSIFIERS, options.get("classifier", CLASSIFIER))
-                check_options(CLASSIFIERS.load(chosen), chosen, options.get("classifier_options") or {})
+                CLASSIFIERS.load(chosen).check_options(options.get("classifier_options") or {})
         return {name: _locate(options, _folder(info)) for name, options in known.items()}
 
     @model_validator(mode="after")
     def _fit_together(self) -> Study:
         if len(set(self.levels.values())) < len(self.levels):
-            raise ValueError("Two levels have the same epsilon. Remove one.")
+            raise ValueError("Two levels have the same epsilon. Remove one of them.")
         for profile in map(load_profile, self.profiles):
             profile.choose_stopwords(self.stopwords)
             methods: list[Any] = [
                 *map(DECOMPOSERS.load, self.decompositions),
                 *map(DISTRIBUTORS.load, self.distributions),
             ]
-            looking = [method.name for method in methods if not method.data_independent]
-            if profile.public_allocation and looking:
+            dependent = [method.name for method in methods if not method.data_independent]
+            if profile.public_allocation and dependent:
                 raise ValueError(
-                    f"The profile {profile.name!r} allows only methods that do not look at the text, words with "
-                    f"uniform, and not {', '.join(looking)}. Give it a study of its own."
+                    f"The profile {profile.name!r} allows only methods that do not depend on the text: words and "
+                    f"uniform, not {', '.join(dependent)}. Write another study for this profile."
                 )
         for name in self.metrics:
             if lacking := [other for other in METRICS.load(name).after if other not in self.metrics]:
-                raise ValueError(f"The metric {name!r} is worked out from {', '.join(lacking)}. Add it to the metrics.")
+                raise ValueError(f"The metric {name!r} is computed from {', '.join(lacking)}. Add the missing metrics.")
         return self
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         factors: tuple[Collection[str], ...] = (
             self.datasets,
             self.levels,
@@ -236,15 +241,15 @@ class Study(_Part):
         return math.prod(map(len, factors))
 
     def choose_options(self, metric: str) -> Options:
-        """The options of a metric, with what holds for the whole study."""
+        """The options of a metric, including those that the study sets for all metrics."""
         common = {"seeds": list(self.seeds), "bundle": self.bundle}
-        taken = list_options(METRICS.load(metric))
+        taken = METRICS.load(metric).list_options()
         return {name: value for name, value in common.items() if name in taken} | self.metrics[metric]
 
 
 @dataclass(frozen=True, slots=True)
 class StudyFile:
-    """A study, and the file that says it."""
+    """A study and its file."""
 
     path: Path
     sha256: str
@@ -252,7 +257,7 @@ class StudyFile:
 
     @property
     def folder(self) -> Path:
-        """Where its results are kept, unless told otherwise."""
+        """The default folder of its results."""
         return self.path.with_name(f"{self.path.stem}-results")
 
 
@@ -261,7 +266,7 @@ def load_study(path: Path) -> StudyFile:
 
     Raises:
         InputError: It cannot be read.
-        StudyError: It is no YAML, has an unknown key, or a value that cannot be.
+        StudyError: It is not YAML, or has an unknown key or an invalid value.
     """
     try:
         content = path.read_bytes()
@@ -272,11 +277,11 @@ def load_study(path: Path) -> StudyFile:
         mark = error.problem_mark
         place = "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
         fault = "" if isinstance(error, _KeyTwiceError) else "this is not YAML: "
-        raise StudyError(f"{str(path)!r}{place}: {fault}{error.problem}. Mend it.") from error
+        raise StudyError(f"{str(path)!r}{place}: {fault}{error.problem}. Fix this line.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise StudyError(f"{str(path)!r} is not YAML. See 'textveil experiment init'.") from error
+        raise StudyError(f"{str(path)!r} is not YAML. {_SEE_INIT}") from error
     if not isinstance(values, dict):
-        raise StudyError(f"{str(path)!r} is no study: it should have keys. See 'textveil experiment init'.")
+        raise StudyError(f"{str(path)!r} is not a study: a study has keys. {_SEE_INIT}")
     try:
         study = Study.model_validate(values, context={"folder": path.resolve().parent})
     except ValidationError as error:
@@ -285,51 +290,52 @@ def load_study(path: Path) -> StudyFile:
 
 
 class _KeyTwiceError(yaml.MarkedYAMLError):  # type: ignore[misc]
-    """YAML that says something twice."""
+    """A mapping with a repeated key."""
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Reads plain values; a key that is there twice is refused."""
+    """Reads plain values, and refuses a repeated key."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, str | int | float) and key in seen:
-                raise _KeyTwiceError(None, None, f"the key {key!r} is there twice", key_node.start_mark)
+                raise _KeyTwiceError(None, None, f"the key {key!r} is repeated", key_node.start_mark)
             seen.add(repr(key) if isinstance(key, list | dict) else key)
         return dict(super().construct_mapping(node, deep))
 
 
+_SEE_INIT = "See 'textveil experiment init' for a complete example."
 _FAULTS = {
-    "missing": "This key is missing. Add it: 'textveil experiment init' shows a whole study.",
-    "tuple_type": "This should be a list. Write it as [one, two].",
+    "missing": f"This key is missing. {_SEE_INIT}",
+    "tuple_type": "This must be a list. Write it as [one, two].",
     **dict.fromkeys(
         ("dict_type", "model_type", "model_attributes_type"),
-        "This should have keys of its own. Write each as 'key: value'.",
+        "This must be a mapping. Write each entry as 'key: value'.",
     ),
-    "too_short": "This is empty. Name at least one.",
-    "string_type": "This should be a word. Put it in quotes.",
-    "path_type": "This should be a path. Put it in quotes.",
-    "string_pattern_mismatch": "A name has only letters, digits, '_', '-' and '.'. Choose another.",
-    **dict.fromkeys(("float_type", "float_parsing"), "This should be a number. Write it without quotes."),
-    "int_type": "This should be a whole number. Write it without quotes.",
-    "int_from_float": "This should be a whole number. Round it.",
-    "greater_than": "This must be greater than {gt}. Choose another.",
-    "greater_than_equal": "This must be at least {ge}. Choose another.",
+    "too_short": "This is empty. Add at least one entry.",
+    "string_type": "This must be text. Put it in quotes.",
+    "path_type": "This must be a path. Put it in quotes.",
+    "string_pattern_mismatch": "A name may contain only letters, digits, '_', '-' and '.'. Choose another name.",
+    **dict.fromkeys(("float_type", "float_parsing"), "This must be a number. Write it without quotes."),
+    "int_type": "This must be a whole number. Write it without quotes.",
+    "int_from_float": "This must be a whole number. Round it.",
+    "greater_than": "This must be greater than {gt}. Choose another number.",
+    "greater_than_equal": "This must be at least {ge}. Choose another number.",
     "finite_number": "This must be finite. Choose another number.",
 }
-"""What is said of a fault, by pydantic's name of it."""
+"""The message for a fault, by pydantic's name of it."""
 
 
 def _tell(path: Path, error: ValidationError) -> str:
-    """The first fault of a file, with its place, and how many more there are."""
+    """The first fault of a file with its place, and the number of other faults."""
     faults = error.errors(include_url=False, include_input=False)
     first = faults[0]
     place = ".".join(str(part) for part in first["loc"] if part != "[key]") or "the file"
     context = first.get("ctx", {})
     reason = context.get("error")
-    said = _FAULTS.get(first["type"], f"{first['msg']}. See 'textveil experiment init'.")
+    said = _FAULTS.get(first["type"], f"{first['msg']}. {_SEE_INIT}")
     message = str(reason) if isinstance(reason, Exception) else said.format(**context)
     more = f" ({len(faults) - 1} more)" if len(faults) > 1 else ""
     return f"{str(path)!r}, {place}: {message}{more}"
@@ -348,12 +354,12 @@ def _resolve(registry: Registry[Any], name: str) -> str:
 def _once(names: list[str]) -> list[str]:
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{name!r} is there twice. Remove one.")
+            raise ValueError(f"{name!r} is repeated. Remove one of them.")
     return names
 
 
 def _locate(options: Mapping[str, Any], folder: Path) -> Options:
-    """The options, with the models that are folders beside the study file as whole paths."""
+    """The options, with absolute paths for models that are folders beside the study file."""
 
     def locate(value: Any) -> Any:
         if isinstance(value, list):

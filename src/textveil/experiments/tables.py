@@ -1,4 +1,4 @@
-"""Columns as Parquet files, written whole or not at all."""
+"""Parquet files of columns, written atomically."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def read_table(path: Path) -> dict[str, list[Any]]:
     """Read all columns.
 
     Raises:
-        InputError: The file is not there, or damaged.
+        InputError: The file does not exist, or is damaged.
     """
     arrow, parquet = require("pyarrow", extra="parquet"), require("pyarrow.parquet", extra="parquet")
     try:
         found: dict[str, list[Any]] = parquet.read_table(path).to_pydict()
     except (OSError, arrow.ArrowException) as error:
-        raise InputError(f"{str(path)!r} is not a complete Parquet file. Remove it, and run again.") from error
+        raise InputError(f"{str(path)!r} is not a complete Parquet file. Remove it, and rerun the study.") from error
     return found

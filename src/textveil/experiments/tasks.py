@@ -1,4 +1,4 @@
-"""What workers are asked to do; each keeps its runner, with all models, for the tasks to come."""
+"""The tasks of a run. A worker keeps its cell runner, with all models, from task to task."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
-from textveil.experiments.cell_runner import CellRunner, Finished, describe
+from textveil.experiments.cell_runner import CellDone, CellRunner, describe_error
 from textveil.experiments.grid import Cell
 from textveil.experiments.store import Store
 from textveil.experiments.study import Study
@@ -17,12 +18,12 @@ from textveil.threads import limit_threads
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What all tasks of a run have in common.
+    """The part that all tasks of a run have in common.
 
     Args:
         folder: The folder of the study.
         study: The study as JSON.
-        threads: How many threads a worker may use; ``None`` leaves it as it is.
+        threads: The number of threads of a worker; ``None`` sets no limit.
     """
 
     folder: Path
@@ -32,7 +33,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTask:
-    """Some texts of a data set, to be scored by a distribution."""
+    """Score some texts of a data set with a distribution."""
 
     job: Job
     dataset: str
@@ -43,16 +44,20 @@ class ScoreTask:
 
 @dataclass(frozen=True, slots=True)
 class OriginalsTask:
-    """The originals of a data set, to be prepared for metrics."""
+    """Compute the numbers that metrics need of a data set's originals."""
 
     job: Job
     dataset: str
     metrics: tuple[str, ...]
 
 
+SharedTask: TypeAlias = ScoreTask | OriginalsTask
+"""A task whose result several cells use."""
+
+
 @dataclass(frozen=True, slots=True)
 class CellTask:
-    """A cell, with what is to be done for it."""
+    """Make and measure the texts of a cell."""
 
     job: Job
     cell: Cell
@@ -61,39 +66,39 @@ class CellTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """What became of a task that prepares cells."""
+class SharedDone:
+    """The result of a shared task."""
 
-    task: ScoreTask | OriginalsTask
+    task: SharedTask
     seconds: float
     reason: str | None
-    """Why it failed, if it did."""
+    """The reason for its failure, if it failed."""
 
 
 @lru_cache(maxsize=1)
 def open_cell_runner(job: Job) -> CellRunner:
-    """The runner of this process."""
+    """The cell runner of this process."""
     if job.threads is not None:
         limit_threads(job.threads)
     return CellRunner(Study.model_validate_json(job.study), Store(job.folder))
 
 
-def prepare(task: ScoreTask | OriginalsTask) -> Prepared:
-    """Work out what cells share. What fails is told; the cells that need it say so."""
+def run_shared(task: SharedTask) -> SharedDone:
+    """Compute something that several cells use. A failure is returned, not raised."""
     started = time.monotonic()
     reason = None
     try:
         runner = open_cell_runner(task.job)
         if isinstance(task, ScoreTask):
-            texts = runner.prepared(task.dataset).texts[task.start : task.stop]
-            runner.distributor(task.distribution).score([Document.parse(text) for text in texts])
+            texts = runner.study_dataset(task.dataset).texts[task.start : task.stop]
+            runner.cached_distributor(task.distribution).score([Document.parse(text) for text in texts])
         else:
             runner.measure_originals(task.dataset, task.metrics)
-    except Exception as error:  # noqa: BLE001 # what does not need it goes on
-        reason = describe(error)
-    return Prepared(task, time.monotonic() - started, reason)
+    except Exception as error:  # noqa: BLE001 # the other tasks continue
+        reason = describe_error(error)
+    return SharedDone(task, time.monotonic() - started, reason)
 
 
-def finish(task: CellTask) -> Finished:
+def run_cell(task: CellTask) -> CellDone:
     """Make and measure the texts of a cell."""
-    return open_cell_runner(task.job).finish(task.cell, task.metrics, obfuscate=task.obfuscate)
+    return open_cell_runner(task.job).run(task.cell, task.metrics, obfuscate=task.obfuscate)

@@ -27,7 +27,7 @@ _FINAL_MARK = "final.json"
 class Partial(ResumableRun):
     """The folder of an unfinished file of rows."""
 
-    our_names = re.compile(r"job\.json|final(\.json)?|\d{6}\.(part|json)|\..*\.unfinished")
+    our_names = re.compile(r"job\.json|final(\.json)?|\d{6}\.(part|json)")
 
     def load_marks(self) -> list[dict[str, Any]]:
         """The marks of the finished parts, in order."""

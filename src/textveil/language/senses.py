@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from textveil.errors import ResourceError
+from textveil.resources import install_command
 from textveil.storage.hashing import hash_files
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
@@ -153,5 +154,5 @@ def _reading(resource: str) -> Iterator[None]:
     except (OSError, ValueError, LookupError, ArithmeticError) as error:
         raise ResourceError(
             f"The files of {resource!r} are missing or damaged. Install them again: "
-            f"textveil resources install {resource} --force"
+            f"{install_command(resource, force=True)}"
         ) from error

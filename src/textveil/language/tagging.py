@@ -16,7 +16,7 @@ import numpy as np
 from textveil.errors import InputError
 from textveil.language.word_stream import Array
 from textveil.registry import Option, unknown_name
-from textveil.resources import find
+from textveil.resources import find, install_command
 from textveil.storage.hashing import hash_files
 
 TAGGERS = ("textveil", "nltk")
@@ -76,7 +76,7 @@ class PerceptronTagger:
         except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
             raise InputError(
                 f"{str(folder)!r} does not contain NLTK's tagger, or its files are damaged. Install it again: "
-                "textveil resources install nltk-tagger --force"
+                f"{install_command('nltk-tagger', force=True)}"
             ) from error
 
     def tag(self, words: Sequence[str], lengths: Sequence[int]) -> Array:

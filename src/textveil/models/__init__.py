@@ -1,1 +1,1 @@
-"""Pretrained models: where their files are, and encoders that read texts of any length."""
+"""Pretrained models: their files, and encoders that read texts of any length."""

@@ -1,4 +1,4 @@
-"""BERT-like encoders: how they read texts of any length in batches of windows."""
+"""BERT-like encoders that read texts of any length in batches of windows."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from textveil.models.files import EXTRA, ModelFiles, choose_device, make_readabl
 DEFAULT_ENCODER = "all-minilm-l6-v2"
 PAPER_ENCODER = "bert-base-uncased"
 BATCH_SIZE = 8
-"""Windows that are read at a time."""
+"""Windows to read at a time."""
 
-_UNLIMITED = 1 << 20  # a tokenizer without a limit says 1e30
+_UNLIMITED = 1 << 20  # a tokenizer without a limit reports 1e30
 
 TokenNumbers: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 
 
 class Window(NamedTuple):
-    """Tokens ``start`` to ``stop`` of a text, read at a time. Its own part, ``first`` to ``last``, is what it tells."""
+    """The tokens ``start`` to ``stop`` of a text. Only results for its own part, ``first`` to ``last``, are used."""
 
     text: int
     start: int
@@ -37,29 +37,29 @@ class Window(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Windows as tensors, filled up to the longest, with special tokens before and behind."""
+    """Windows as tensors, padded to the longest, with special tokens at both ends."""
 
     ids: Any
     mask: Any
 
 
-class TokenisedText(NamedTuple):
-    """The tokens of a text without special ones, and the offsets where they start and stop."""
+class TokenizedText(NamedTuple):
+    """The tokens of a text without special tokens, with their start and stop offsets."""
 
     ids: list[int]
     offsets: TokenNumbers
 
 
 class Encoder:
-    """A model with its tokenizer: texts are read in windows that overlap, in batches of about the same length.
+    """A model with its tokenizer. It reads texts in overlapping windows, in batches of similar length.
 
     Args:
-        files: Where it is.
-        model: The model, which gets its place on the ``device``.
+        files: The files of the model.
+        model: The model, which is moved to the ``device``.
         tokenizer: A fast tokenizer.
-        window: The tokens that fit into the model at a time, special ones included.
-        batch_size: Windows that are read at a time.
-        device: A device of PyTorch; by default a GPU if there is one.
+        window: The number of tokens that the model can read at a time, including special tokens.
+        batch_size: Windows to read at a time.
+        device: A PyTorch device; by default a GPU if there is one.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Encoder:
         self.tokenizer = tokenizer
         self.batch_size = batch_size
         if not getattr(tokenizer, "is_fast", False):
-            raise self._error("has no fast tokenizer, which tells where its tokens are in the text")
+            raise self._error("has no fast tokenizer, which is needed for the offsets of tokens")
         special = tokenizer("a", return_special_tokens_mask=True)
         ids, inner = special["input_ids"], special["special_tokens_mask"].index(0)
         behind = special["special_tokens_mask"][::-1].index(0)
@@ -81,10 +81,10 @@ class Encoder:
 
     @classmethod
     def load(cls, files: ModelFiles, *, attention: str | None, batch_size: int, device: str | None) -> Encoder:
-        """Load an encoder, with the implementation of ``attention`` that transformers knows by this name.
+        """Load an encoder with an implementation of ``attention``, as transformers names it.
 
         Raises:
-            ResourceError: The folder has no encoder, or one that is not BERT-like, or no fast tokenizer.
+            ResourceError: The folder has no encoder, no fast tokenizer, or an encoder that is not BERT-like.
         """
         transformers, torch = require("transformers", extra=EXTRA), require("torch", extra=EXTRA)
         options = {"local_files_only": True, "trust_remote_code": False}
@@ -94,7 +94,7 @@ class Encoder:
                 str(files.folder),
                 attn_implementation=attention,
                 dtype=torch.float32,
-                use_safetensors=True,  # other weights are pickles, which may run anything
+                use_safetensors=True,  # other weights are pickles, which can run code
                 **options,
             )
         encoder = cls(files, model, tokenizer, window=_window(model, tokenizer), batch_size=batch_size, device=device)
@@ -102,14 +102,14 @@ class Encoder:
         return encoder
 
     def check_reads_both_ways(self) -> None:
-        """Refuse a model in which a token does not see what comes after it, or that also writes."""
+        """Refuse a model with a decoder, and one whose tokens do not see later tokens."""
         if getattr(self.model.config, "is_encoder_decoder", False):
             raise self._error("is not BERT-like: it has a decoder")
         ids = self.tokenizer("a b", add_special_tokens=False)["input_ids"]
         with self.torch.inference_mode():
             states = [self._states(Batch(*self._pad([tokens]))) for tokens in (ids, [*ids[:-1], ids[0]])]
         if self.torch.equal(states[0][:, 0], states[1][:, 0]):
-            raise self._error("is not BERT-like: its tokens do not see those that come after them")
+            raise self._error("is not BERT-like: its tokens do not see later tokens")
 
     def _states(self, batch: Batch) -> Any:
         try:
@@ -118,36 +118,36 @@ class Encoder:
             raise self._error("is not BERT-like: it does not read tokens") from error
 
     def read(self, texts: Sequence[str], look: Callable[[Batch], Any]) -> list[ReadText]:
-        """Read texts and note what ``look`` sees in each window: one row of numbers for each row of its batch.
+        """Read texts and collect the results of ``look`` for each window: one row of numbers per row of a batch.
 
-        Batches are read side by side, one thread each, which keeps a processor busier than all threads for one batch.
+        Batches run in parallel with one thread each. This uses a CPU better than all threads for one batch.
         """
-        tokenised = self._tokenise(texts)
+        tokenized = self._tokenize(texts)
         windows = [
-            window for number, text in enumerate(tokenised) for window in split_windows(number, text, self.capacity)
+            window for number, text in enumerate(tokenized) for window in split_windows(number, text, self.capacity)
         ]
         windows.sort(key=lambda window: window.start - window.stop)  # the longest first
         batches = [windows[i : i + self.batch_size] for i in range(0, len(windows), self.batch_size)]
 
         def look_at(batch: list[Window]) -> list[Values]:
-            rows = look(Batch(*self._pad([tokenised[window.text].ids[window.start : window.stop] for window in batch])))
+            rows = look(Batch(*self._pad([tokenized[window.text].ids[window.start : window.stop] for window in batch])))
             return list(self._check(rows.double().cpu().numpy()))
 
         seen: list[list[tuple[Window, Values]]] = [[] for _ in texts]
-        for batch, rows in zip(batches, self._side_by_side(look_at, batches), strict=True):
+        for batch, rows in zip(batches, self._run_in_parallel(look_at, batches), strict=True):
             for window, row in zip(batch, rows, strict=True):
                 seen[window.text].append((window, row))
         return [
             ReadText(text.offsets, sorted(found, key=lambda pair: pair[0]), len(self.before))
-            for text, found in zip(tokenised, seen, strict=True)
+            for text, found in zip(tokenized, seen, strict=True)
         ]
 
     def score_words(self, documents: Sequence[Document], look: Callable[[Batch], Any]) -> list[list[float | None]]:
-        """The scores that ``look`` gives the tokens of every window, summed onto words."""
+        """The scores that ``look`` gives to the tokens of every window, summed by word."""
         read = self.read([document.text for document in documents], look)
         return [text.score_words(document) for text, document in zip(read, documents, strict=True)]
 
-    def _tokenise(self, texts: Sequence[str]) -> list[TokenisedText]:
+    def _tokenize(self, texts: Sequence[str]) -> list[TokenizedText]:
         if not texts:
             return []
         encoded = self.tokenizer(
@@ -156,10 +156,10 @@ class Encoder:
             return_offsets_mapping=True,
             truncation=False,
             padding=False,
-            verbose=False,  # that a text is longer than a window
+            verbose=False,  # no warning about texts longer than a window
         )
         return [
-            TokenisedText(ids, np.array(offsets, dtype=np.int64).reshape(-1, 2))
+            TokenizedText(ids, np.array(offsets, dtype=np.int64).reshape(-1, 2))
             for ids, offsets in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
         ]
 
@@ -173,10 +173,10 @@ class Encoder:
 
     def _check(self, rows: Values) -> Values:
         if not np.isfinite(rows).all():
-            raise self._error("gives results that are no numbers")
+            raise self._error("returns values that are not finite")
         return rows
 
-    def _side_by_side(
+    def _run_in_parallel(
         self, look_at: Callable[[list[Window]], list[Values]], batches: list[list[Window]]
     ) -> Iterator[list[Values]]:
         workers = self.torch.get_num_threads()
@@ -197,14 +197,14 @@ class Encoder:
 
 
 class SentenceEncoder(Encoder):
-    """An encoder that gives a text one vector, with the pooling that it comes with."""
+    """An encoder with a pooling layer, which gives a text one vector."""
 
     @classmethod
     def open(cls, files: ModelFiles, *, batch_size: int, device: str | None) -> SentenceEncoder:
         """Load a sentence encoder.
 
         Raises:
-            ResourceError: The folder has none, or no fast tokenizer.
+            ResourceError: The folder has no sentence encoder, or no fast tokenizer.
         """
         sentence_transformers = require("sentence_transformers", extra=EXTRA)
         with reading_model(files):
@@ -218,7 +218,7 @@ class SentenceEncoder(Encoder):
         return cls(files, model, model.tokenizer, window=model.max_seq_length, batch_size=batch_size, device=device)
 
     def embed(self, texts: Sequence[str]) -> Values:
-        """The embedding of every text; of a long one, the mean over its windows."""
+        """The embedding of every text. Long texts have the mean over their windows."""
         return np.array([text.average() for text in self.read(texts, self._look)])
 
     def _look(self, batch: Batch) -> Any:
@@ -227,7 +227,7 @@ class SentenceEncoder(Encoder):
 
 
 class ReadText(NamedTuple):
-    """What was seen in a text: a row of numbers for each window."""
+    """The results for a text: a row of numbers per window."""
 
     offsets: TokenNumbers
     seen: list[tuple[Window, Values]]
@@ -235,7 +235,7 @@ class ReadText(NamedTuple):
     """Special tokens at the beginning of every window."""
 
     def score_words(self, document: Document) -> list[float | None]:
-        """The scores of tokens, which are the rows, summed onto the words that the tokens are in."""
+        """The scores of tokens, summed by word. Words without a token have ``None``."""
         tokens = np.empty(len(self.offsets))
         for window, row in self.seen:
             shift = self.before - window.start
@@ -251,15 +251,15 @@ class ReadText(NamedTuple):
         return [score if count else None for score, count in zip(scores.tolist(), counts.tolist(), strict=True)]
 
     def average(self) -> Values:
-        """The mean of the rows, each weighted by the tokens that are its window's own."""
+        """The mean of the rows, weighted by the size of each window's own part."""
         weights = [max(1, window.last - window.first) for window, _ in self.seen]
         return np.average([row for _, row in self.seen], axis=0, weights=weights)
 
 
-def split_windows(number: int, text: TokenisedText, capacity: int) -> list[Window]:
-    """Windows of the same size over a text, which overlap by a quarter or more; the middle of an overlap divides it.
+def split_windows(number: int, text: TokenizedText, capacity: int) -> list[Window]:
+    """Split a text into windows of one size that overlap by at least a quarter. Own parts meet in mid-overlap.
 
-    >>> text = TokenisedText([7] * 10, np.zeros((10, 2)))
+    >>> text = TokenizedText([7] * 10, np.zeros((10, 2)))
     >>> [tuple(window[1:]) for window in split_windows(0, text, capacity=8)]
     [(0, 8, 0, 5), (2, 10, 5, 10)]
     """
@@ -277,9 +277,9 @@ def split_windows(number: int, text: TokenisedText, capacity: int) -> list[Windo
 
 
 def _window(model: Any, tokenizer: Any) -> int:
-    """The tokens that fit into a model: as many as it has positions, and its tokenizer allows."""
+    """The number of tokens that a model can read: the limit of its positions or of its tokenizer."""
     positions = getattr(model.config, "max_position_embeddings", _UNLIMITED)
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            positions = module.num_embeddings - module.padding_idx - 1  # as in RoBERTa, whose positions start later
+            positions = module.num_embeddings - module.padding_idx - 1  # as in RoBERTa
     return int(min(positions, tokenizer.model_max_length, _UNLIMITED))

@@ -1,4 +1,4 @@
-"""Models of others, such as encoders: where they are, and how they are read without surprises."""
+"""Files of pretrained models: finding, hashing and loading them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from textveil.resources import RESOURCES, find
 from textveil.storage.hashing import hash_files
 
 EXTRA = "neural"
+MODEL_SOURCES = "a resource, a folder, or OWNER/NAME in the Hugging Face cache"
+"""The possible values of a parameter that names a model."""
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half of a character, which tokenizers refuse
+_SURROGATE = re.compile(r"[\ud800-\udfff]")  # an unpaired surrogate, which tokenizers refuse
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _MODEL_FILES = (
     "config.json", "*/config.json", "modules.json", "sentence_bert_config.json", "tokenizer*.json",
@@ -26,17 +28,17 @@ _MODEL_FILES = (
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """The folder of a model, and what a certificate calls it."""
+    """The folder of a model, and its name in certificates."""
 
     name: str
     folder: Path
 
     @classmethod
     def find(cls, model: str | Path) -> ModelFiles:
-        """Where a model is that is named as a resource, a folder, or an OWNER/NAME in the cache of Hugging Face.
+        """Find a model that is a resource, a folder, or OWNER/NAME in the Hugging Face cache.
 
         Raises:
-            ResourceError: It is not on this machine. The message has the command that fetches it.
+            ResourceError: It is not on this machine. The message has the command that downloads it.
         """
         name = str(model)
         for resource in RESOURCES.values():
@@ -48,12 +50,12 @@ class ModelFiles:
             return cls(model, _find_in_hub_cache(model))
         raise ResourceError(
             f"There is no model {name!r}. Give a resource (textveil resources list), a folder, or the OWNER/NAME of "
-            "a model at Hugging Face."
+            "a model in the Hugging Face cache."
         )
 
     @cached_property
     def sha256(self) -> str:
-        """One SHA-256 over the files that its results depend on."""
+        """One SHA-256 over the files that results depend on."""
         return hash_files(sorted({path for pattern in _MODEL_FILES for path in self.folder.glob(pattern)}))
 
     @property
@@ -62,7 +64,7 @@ class ModelFiles:
         return f"{self.name} {self.sha256[:12]}"
 
     def as_dict(self) -> dict[str, str]:
-        """The model as a certificate records it: no path."""
+        """The record of the model in certificates, without its path."""
         return {"name": self.name, "sha256": self.sha256}
 
 
@@ -70,12 +72,12 @@ def _find_in_hub_cache(name: str) -> Path:
     hub = require("huggingface_hub", extra=EXTRA)
     try:
         return Path(hub.snapshot_download(name, local_files_only=True))
-    except (OSError, ValueError) as error:  # not there, or no possible name
-        raise ResourceError(f"The model {name!r} is not on this machine. Fetch it with: hf download {name}") from error
+    except (OSError, ValueError) as error:  # not downloaded, or not a valid name
+        raise ResourceError(f"The model {name!r} is not on this machine. Run: hf download {name}") from error
 
 
 def make_readable(text: str) -> str:
-    r"""The text without what tokenizers refuse: half characters are replaced.
+    r"""Replace unpaired surrogates, which tokenizers refuse.
 
     >>> make_readable("a\ud800b") == "a\ufffdb"
     True
@@ -85,17 +87,17 @@ def make_readable(text: str) -> str:
 
 @contextmanager
 def reading_model(files: ModelFiles, kind: str = "encoder") -> Iterator[None]:
-    """Keep transformers from talking while a model is read; what goes wrong is an error of the model, of this kind."""
+    """Silence transformers while a model is loaded, and turn its exceptions into a ResourceError."""
     logging = require("transformers.utils.logging", extra=EXTRA)
     shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     try:
         yield
-    except Exception as error:  # of transformers, safetensors, tokenizers and JSON, which have no root in common
+    except Exception as error:  # transformers, safetensors, tokenizers and JSON have no common base
         first_line = str(error).strip().partition("\n")[0]
         raise ResourceError(
-            f"The folder of {files.name!r} has no {kind} that can be read ({type(error).__name__}: {first_line}). "
+            f"The folder of {files.name!r} has no readable {kind} ({type(error).__name__}: {first_line}). "
             "It needs config.json, a tokenizer and weights as safetensors."
         ) from error
     finally:
@@ -105,12 +107,12 @@ def reading_model(files: ModelFiles, kind: str = "encoder") -> Iterator[None]:
 
 
 def choose_device(device: str | None) -> str:
-    """The device that is asked for; else a GPU, where there is one."""
+    """The given device; by default a GPU if there is one."""
     torch = require("torch", extra=EXTRA)
     if device is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ParameterError(f"PyTorch has no device {device!r} here. Leave it out, or use cpu.") from error
+        raise ParameterError(f"PyTorch has no device {device!r} here. Remove `device`, or set it to cpu.") from error
     return device

@@ -1,9 +1,9 @@
-"""External things that textveil uses: what they are, where they may be, and how they are fetched when asked for."""
+"""External data and models: the catalog, where they are on this machine, and how they are installed."""
 
-from textveil.resources.catalogue import RESOURCES
+from textveil.resources.catalog import RESOURCES
 from textveil.resources.installation import Installation, install
 from textveil.resources.lookup import Location, find, locate, own_folder
-from textveil.resources.resource import Resource
+from textveil.resources.resource import Resource, install_command
 from textveil.resources.verification import CheckedFile, verify
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Resource",
     "find",
     "install",
+    "install_command",
     "locate",
     "own_folder",
     "verify",

@@ -1,4 +1,4 @@
-"""Taking the files of a resource, and nothing else, out of an archive."""
+"""Extraction of the files of a resource, and only those, from an archive."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _UNREADABLE = (
     gzip.BadGzipFile,
     lzma.LZMAError,
     EOFError,
-    NotImplementedError,  # a way of compressing that Python does not know
+    NotImplementedError,  # a compression method that Python lacks
     RuntimeError,  # an encrypted member
 )
 
 
 def take(archive: Path, prefix: str, resource: Resource, into: Path) -> None:
-    """Copy a resource's files out of a zip or tar archive, where their names begin with ``prefix``.
+    """Extract the files of a resource from a zip or tar archive, in which their names begin with ``prefix``.
 
-    The names to write come from the resource and never from the archive, so no member can land elsewhere.
+    The names of the written files come from the resource, never from the archive, so no member can escape the folder.
 
     Raises:
         ResourceError: The archive cannot be read, or lacks a file.
@@ -48,7 +48,7 @@ def take(archive: Path, prefix: str, resource: Resource, into: Path) -> None:
 
 @contextmanager
 def reading(archive: Path) -> Iterator[None]:
-    """Say which archive it is that cannot be read."""
+    """Turn the errors of a damaged archive into a ResourceError that names it."""
     try:
         yield
     except _UNREADABLE as error:
@@ -56,7 +56,7 @@ def reading(archive: Path) -> Iterator[None]:
 
 
 def join_part(archive: Path, member: str, joined: Path) -> None:
-    """Append a member of a zip, which is a part of a larger file, to that file."""
+    """Append a member of a zip to a larger file that it is a part of."""
     with reading(archive), zipfile.ZipFile(archive) as opened:
         if member not in opened.namelist():
             raise ResourceError(f"{archive.name} has no file {member!r}")
@@ -76,14 +76,14 @@ def _take_from_zip(archive: Path, prefix: str, resource: Resource, into: Path) -
 def _take_from_tar(archive: Path, prefix: str, resource: Resource, into: Path) -> None:
     wanted = {prefix + path: path for path in resource.hashes}
     with tarfile.open(archive) as opened:
-        for member in opened:  # in the order of the file, so that it is decompressed once
+        for member in opened:  # in file order, so that the archive is decompressed once
             stream = opened.extractfile(member) if member.isfile() and member.name in wanted else None
             if stream is not None:
                 write_stream(stream, into / wanted[member.name])
 
 
 def write_stream(stream: IO[bytes], path: Path) -> None:
-    """Write all of a stream into a new file, and make the folders above it."""
+    """Write a stream to a new file and create its parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as copy:
         shutil.copyfileobj(stream, copy, 1 << 20)

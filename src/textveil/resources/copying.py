@@ -1,4 +1,4 @@
-"""Taking a resource from a folder or an archive that is on the machine."""
+"""Copying of a resource from a local folder or archive."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from textveil.resources.resource import LocalCopy, Resource
 
 
 def fetch(source: LocalCopy, resource: Resource, into: Path, _work: Path, progress: Progress) -> None:
-    """Copy the files of a resource, and nothing else of the folder or archive.
+    """Copy the files of a resource, and only those.
 
     Raises:
-        ResourceError: A file is lacking, or cannot be read.
+        ResourceError: A file is missing or cannot be read.
     """
     folder = source.path
     if folder.is_file() and resource.nltk_path is not None:
@@ -26,12 +26,12 @@ def fetch(source: LocalCopy, resource: Resource, into: Path, _work: Path, progre
     missing = missing_files(resource, folder)
     if missing:
         raise ResourceError(f"{str(folder)!r} lacks {missing[0]!r}")
-    there = [path for path in resource.hashes if (folder / path).is_file()]
-    for number, path in enumerate(there, start=1):
+    present = [path for path in resource.hashes if (folder / path).is_file()]
+    for number, path in enumerate(present, start=1):
         try:
             stream = (folder / path).open("rb")
         except OSError as error:
             raise ResourceError(f"{str(folder / path)!r} cannot be read ({error.strerror})") from error
         with stream:
             write_stream(stream, into / path)
-        progress(f"copying {resource.name}", number, number / len(there))
+        progress(f"copying {resource.name}", number, number / len(present))

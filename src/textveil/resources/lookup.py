@@ -1,4 +1,4 @@
-"""Where a resource may be on this machine, in the order in which it is looked for."""
+"""Lookup of a resource on this machine, in a fixed order of locations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textveil.errors import ResourceError
-from textveil.resources.catalogue import resource_named
-from textveil.resources.resource import Resource
+from textveil.resources.catalog import resource_named
+from textveil.resources.resource import Resource, install_command
 
 FOLDER_VARIABLE = "TEXTVEIL_RESOURCES"
 OWN_FOLDER = "textveil's folder"
@@ -19,13 +19,13 @@ OWN_FOLDER = "textveil's folder"
 
 @dataclass(frozen=True)
 class Location:
-    """A folder that a resource was found in.
+    """The location of a resource.
 
     Attributes:
         folder: The folder.
-        place: What kind of place that is, in words.
-        missing: The files that should be there and are not; empty if the resource can be used.
-        by_variable: Whether an environment variable of the resource names it, so that no other place is looked at.
+        place: The kind of location, in words.
+        missing: The missing files; empty if the resource can be used.
+        by_variable: Whether the environment variable of the resource names the folder, which rules out other locations.
     """
 
     folder: Path
@@ -35,7 +35,7 @@ class Location:
 
 
 def own_folder() -> Path:
-    """The folder that textveil installs resources in."""
+    """The folder in which textveil installs resources."""
     if chosen := os.environ.get(FOLDER_VARIABLE):
         return expand(chosen)
     if sys.platform == "darwin":
@@ -48,22 +48,22 @@ def own_folder() -> Path:
 
 
 def expand(path: str | Path) -> Path:
-    """A path with the home folder for ``~``, where there is one."""
+    """A path with ``~`` expanded, if there is a home folder."""
     try:
         return Path(path).expanduser()
-    except RuntimeError:  # no such user, or nobody's home
+    except RuntimeError:  # unknown user, or no home folder
         return Path(path)
 
 
 def missing_files(resource: Resource, folder: Path) -> tuple[str, ...]:
-    """The files of a resource that a folder lacks, or that we may not look at."""
+    """The files of a resource that are missing in a folder or not accessible."""
     return tuple(path for path in resource.files if not _is_file(folder / path))
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a folder that is closed to us
+    except OSError:  # no permission
         return False
 
 
@@ -75,7 +75,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _nltk_folders(path: str) -> Iterator[Path]:
-    """The folders that NLTK looks in, without importing it."""
+    """The data folders of NLTK, without importing it."""
     yield from (Path(folder) / path for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder)
     yield expand("~/nltk_data") / path
     bases = [Path(sys.prefix), Path(sys.prefix) / "share", Path(sys.prefix) / "lib"]
@@ -87,13 +87,13 @@ def _nltk_folders(path: str) -> Iterator[Path]:
 
 
 def find_archives(resource: Resource) -> list[Path]:
-    """Archives of a resource among NLTK's data: its downloader leaves some of them packed."""
+    """Archives of a resource in NLTK's data folders, where its downloader leaves some of them packed."""
     folders = _nltk_folders(resource.nltk_path) if resource.nltk_path is not None else ()
     return [path for folder in folders if _is_file(path := folder.with_name(f"{folder.name}.zip"))]
 
 
 def _hub_cache() -> Path:
-    """The cache of Hugging Face, where its own variables or its default put it."""
+    """The Hugging Face cache, by its environment variables or its default."""
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if folder := os.environ.get(variable):
             return expand(folder)
@@ -102,7 +102,7 @@ def _hub_cache() -> Path:
 
 
 def _hub_folders(name: str) -> Iterator[Path]:
-    """The snapshots of a model in the cache: what its main branch was when it was last asked for, then the others."""
+    """The snapshots of a model in the cache: first the latest download of its main branch, then the others."""
     model = _hub_cache() / f"models--{name.replace('/', '--')}"
     try:
         revision = (model / "refs" / "main").read_text(encoding="utf-8").strip()
@@ -110,13 +110,13 @@ def _hub_folders(name: str) -> Iterator[Path]:
         revision = ""
     try:
         snapshots = sorted((model / "snapshots").iterdir())
-    except OSError:  # not there, or closed to us
+    except OSError:  # missing, or no permission
         snapshots = []
     yield from sorted(snapshots, key=lambda snapshot: snapshot.name != revision)
 
 
 def _package_folders(package: str) -> Iterator[Path]:
-    """The folder with the model inside an installed package of spaCy's, which is not imported."""
+    """The folder with the model in an installed spaCy package, which is not imported."""
     specification = importlib.util.find_spec(package)
     for folder in specification.submodule_search_locations or () if specification else ():
         yield from (config.parent for config in sorted(Path(folder).glob(f"{package}-*/config.cfg")))
@@ -133,9 +133,10 @@ def _candidates(resource: Resource) -> Iterator[tuple[Path, str]]:
 
 
 def locate(name: str) -> Location | None:
-    """Where a resource is: the first place that has all its files, else the first that has some, else None.
+    """The first complete location of a resource, or else the first incomplete one, or else None.
 
-    A folder that the resource's environment variable names is taken in any case. Only names are looked at, not hashes.
+    The folder in the environment variable of the resource takes precedence, even if it is incomplete. Only the names of
+    files are checked, not their hashes.
     """
     resource = resource_named(name)
     if chosen := os.environ.get(resource.variable):
@@ -153,32 +154,30 @@ def locate(name: str) -> Location | None:
 
 
 def find(name: str) -> Path:
-    """The folder of a resource that is installed.
+    """The folder of an installed resource.
 
     Raises:
-        ResourceError: It is not there, or not all of it. The message has the command that installs it.
+        ResourceError: It is not installed or not complete. The message has the command that installs it.
     """
     location = locate(name)
     if location is None:
-        raise ResourceError(
-            f"The resource {name!r} is not installed. Install it with: textveil resources install {name}"
-        )
+        raise ResourceError(f"The resource {name!r} is not installed. Install it with: {install_command(name)}")
     if location.missing:
         raise broken_error(name, location)
     return location.folder
 
 
 def broken_error(name: str, location: Location) -> ResourceError:
-    """The error for a folder that lacks files."""
+    """The error for an incomplete resource."""
     first, *others = location.missing
     lacks = f"lacks {first!r}" + (f" and {len(others)} more" if others else "")
     variable = resource_named(name).variable
     if location.by_variable:
         return ResourceError(
-            f"{variable} says that {name!r} is in {str(location.folder)!r}, which {lacks}. "
+            f"{variable} names the folder {str(location.folder)!r} for {name!r}, which {lacks}. "
             "Correct the variable, or unset it."
         )
     return ResourceError(
         f"The resource {name!r} in {str(location.folder)!r} ({location.place}) is broken: it {lacks}. "
-        f"Install it with: textveil resources install {name}"
+        f"Install it with: {install_command(name)}"
     )

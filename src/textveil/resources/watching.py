@@ -1,4 +1,4 @@
-"""Telling how far a download is that another program makes, by the size of its folder."""
+"""Progress of a download by another program, measured by the size of its folder."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from textveil.progress import Progress, ignore_progress
 
 INTERVAL = 0.25
-"""Seconds between two looks."""
+"""Seconds between two reports."""
 
 
 @contextmanager
 def watching(folder: Path, name: str, size: int, progress: Progress) -> Iterator[None]:
-    """Report, from a thread of its own, how much of ``size`` bytes the folder has, in kilobytes."""
+    """Report the size of a folder, in kilobytes and as a share of ``size`` bytes, from a background thread."""
     if progress is ignore_progress:
         yield
         return
@@ -36,8 +36,8 @@ def watching(folder: Path, name: str, size: int, progress: Progress) -> Iterator
 
 
 def report_bytes(progress: Progress, name: str, done: int, size: int) -> None:
-    """Tell how many bytes of a resource are here."""
-    progress(f"fetching {name}", done // 1000, min(1.0, done / size) if size else None)
+    """Report the number of downloaded bytes."""
+    progress(f"downloading {name}", done // 1000, min(1.0, done / size) if size else None)
 
 
 def _bytes_below(folder: Path) -> int:
@@ -46,6 +46,6 @@ def _bytes_below(folder: Path) -> int:
         for name in files:
             try:
                 total += (Path(parent) / name).stat().st_size
-            except OSError:  # it went while we looked
+            except OSError:  # the file disappeared
                 continue
     return total

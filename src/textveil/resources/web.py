@@ -1,4 +1,4 @@
-"""Fetching an archive that the resource's makers offer for download."""
+"""Download of an archive from a web server."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from textveil.resources.watching import report_bytes
 from textveil.storage.hashing import hash_file
 
 TIMEOUT = 15.0
-"""Seconds without a byte after which a server counts as silent."""
+"""Seconds without data after which a download fails."""
 
 
 def fetch(source: WebArchive, resource: Resource, into: Path, work: Path, progress: Progress) -> None:
-    """Download the archive, check its hash if that is pinned, and take the files.
+    """Download an archive, check its hash if one is pinned, and extract the files.
 
     Raises:
-        ResourceError: The server does not answer, or the archive is not the one.
+        ResourceError: The server does not answer, or the hash of the archive differs.
     """
     archive = work / source.url.rpartition("/")[2]
     _download(source.url, archive, resource, progress)
     if source.sha256 is not None and hash_file(archive) != source.sha256:
-        raise ResourceError(f"{archive.name} has another hash than the pinned one")
+        raise ResourceError(f"the hash of {archive.name} differs from the pinned one")
     take(archive, source.prefix, resource, into)
 
 
 def check_reachable(url: str) -> None:
-    """Ask a server for anything.
+    """Check that a server answers.
 
     Raises:
         ResourceError: It does not answer.
@@ -43,12 +43,12 @@ def check_reachable(url: str) -> None:
     with _reaching(url):
         try:
             urllib.request.urlopen(url, timeout=TIMEOUT).close()  # noqa: S310
-        except urllib.error.HTTPError as answer:  # an error is an answer
+        except urllib.error.HTTPError as answer:  # an error status is an answer, too
             answer.close()
 
 
 def _download(url: str, path: Path, resource: Resource, progress: Progress) -> None:
-    request = urllib.request.Request(url)  # noqa: S310 # https, from the catalogue
+    request = urllib.request.Request(url)  # noqa: S310 # https, from the catalog
     with _reaching(url):
         answer: Any = urllib.request.urlopen(request, timeout=TIMEOUT)  # noqa: S310
     done = 0
@@ -64,16 +64,16 @@ def _download(url: str, path: Path, resource: Resource, progress: Progress) -> N
             done += len(block)
             report_bytes(progress, resource.name, done, size)
     if promised is not None and done != size:
-        raise ResourceError(f"{url} cannot be fetched (the connection broke after {done:,} of {size:,} bytes)")
+        raise ResourceError(f"{url} cannot be downloaded (the connection broke after {done:,} of {size:,} bytes)")
 
 
 @contextmanager
 def _reaching(url: str) -> Iterator[None]:
-    """Say that it was the network, not the disk."""
+    """Turn network errors into a ResourceError that names the address."""
     try:
         yield
-    except (OSError, ValueError, http.client.HTTPException) as error:  # ValueError: it is no address
+    except (OSError, ValueError, http.client.HTTPException) as error:  # ValueError: not a valid address
         if isinstance(error, urllib.error.HTTPError):
             error.close()
         reason = getattr(error, "reason", None) or error
-        raise ResourceError(f"{url} cannot be fetched ({reason})") from error
+        raise ResourceError(f"{url} cannot be downloaded ({reason})") from error

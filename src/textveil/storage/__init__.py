@@ -1,1 +1,1 @@
-"""Files on disk: written atomically, hashed, resumed after an interruption, and cached scores."""
+"""Files on disk: atomic writing, hashing, resumable runs, and cached scores."""

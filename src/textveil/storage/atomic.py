@@ -1,8 +1,9 @@
-"""Writing files so that a name appears only when its content is complete and on the disk."""
+"""Atomic writing: a file or folder appears under its name only when it is complete and on disk."""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -14,19 +15,32 @@ from textveil.errors import OutputError
 
 
 def output_error(path: Path, error: OSError) -> OutputError:
-    """The error for a file that could not be written, with the system's reason."""
+    """The error for a file that cannot be written, with the reason of the system."""
     return OutputError(
         f"Cannot write {str(path)!r}: {error.strerror or type(error).__name__}. "
         "Check the free space and the permissions there, then run again."
     )
 
 
+_UNFINISHED = re.compile(r"\.(.+)\.[0-9a-f]{8}\.unfinished")
+
+
 def _unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
 
 
+def strip_unfinished(name: str) -> str:
+    """The final name of an unfinished file. Any other name is returned unchanged.
+
+    >>> strip_unfinished(".job.json.0a1b2c3d.unfinished"), strip_unfinished(".my.unfinished")
+    ('job.json', '.my.unfinished')
+    """
+    found = _UNFINISHED.fullmatch(name)
+    return name if found is None else found[1]
+
+
 def sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut, where the system can."""
+    """Make a rename survive a power failure, if the system supports it."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -35,12 +49,24 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the name ``path`` when the block ends without an error, and never before.
+def make_folder(folder: Path) -> None:
+    """Create a folder and its parents, unless it exists.
 
     Raises:
-        OutputError: The disk is full, the folder is missing or closed to us.
+        OutputError: The system does not allow it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(folder, error) from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Write a file that appears as ``path`` when the block ends without an error.
+
+    Raises:
+        OutputError: The disk is full, or the folder is missing or not writable.
     """
     unfinished = _unfinished(path)
     try:
@@ -57,7 +83,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 
 def put_folder(folder: Path, path: Path) -> None:
-    """Give a finished folder the name ``path``; a folder that has it goes only when the new one is there."""
+    """Rename a finished folder to ``path``. A folder of that name is removed after the new one is in place."""
     old = path.with_name(f".{path.name}.{secrets.token_hex(4)}.removed") if path.exists() else None
     try:
         if old is not None:
@@ -76,7 +102,7 @@ def put_folder(folder: Path, path: Path) -> None:
 
 @contextmanager
 def writing_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Make a folder that takes the name ``path`` when the block ends without an error, and never before."""
+    """Write a folder that appears as ``path`` when the block ends without an error."""
     unfinished = _unfinished(path)
     try:
         unfinished.mkdir(parents=True)

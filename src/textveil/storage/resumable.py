@@ -1,4 +1,4 @@
-"""The folder of an unfinished output: the settings of the run, and a lock that keeps other runs away."""
+"""Resumable runs: the folder of an unfinished output, the settings of its run, and a lock against other runs."""
 
 from __future__ import annotations
 
@@ -6,116 +6,138 @@ import json
 import os
 import re
 import reprlib
-import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from textveil.errors import InputError, OutputExistsError, ParameterError
-from textveil.storage.atomic import output_error, writing
+from textveil.storage.atomic import output_error, strip_unfinished, writing
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where nothing keeps a second run away
+except ImportError:  # Windows has no such lock; two runs at the same time are not detected there
     fcntl = None  # type: ignore[assignment]
 
-_JOB = "job.json"
+SETTINGS = "job.json"
+"""The settings of the run. A run writes this file before anything else."""
+_REMOVAL = "removal.json"
+"""The settings of a run that is being removed: proof, after an interruption, that the rest may be removed, too."""
 
 
 class ResumableRun:
-    """The folder ``OUTPUT.partial``, from which a killed run goes on.
+    """The folder ``OUTPUT.partial``, from which an interrupted run resumes.
 
     Args:
-        output: The file or folder that the run is to write.
+        output: The file or folder that the run writes.
     """
 
-    our_names: ClassVar[re.Pattern[str]] = re.compile(r"job\.json|\..*\.unfinished")
-    """What a run puts into the folder; a folder with anything else in it is not removed."""
-    how_to_resume: ClassVar[str] = "with --resume"
+    our_names: ClassVar[re.Pattern[str]] = re.compile(re.escape(SETTINGS))
+    """The names of the files and folders that the run writes into its folder. Nothing else is ever removed."""
 
     def __init__(self, output: Path) -> None:
         self.output = output
         self.folder = output.with_name(output.name + ".partial")
 
     def exists(self) -> bool:
-        """Whether an earlier run left something to go on from."""
-        return (self.folder / _JOB).exists()
+        """Whether there is an unfinished run."""
+        return (self.folder / SETTINGS).exists()
+
+    def owns(self, name: str) -> bool:
+        """Whether the run writes a file or folder of this name into its folder."""
+        name = strip_unfinished(name)
+        return name in (SETTINGS, _REMOVAL) or self.our_names.fullmatch(name) is not None
+
+    def check(self, *, resume: bool, overwrite: bool) -> None:
+        """Refuse to start where something would be lost.
+
+        Args:
+            resume: Resume an unfinished run, if there is one.
+            overwrite: Replace an output, and remove an unfinished run if ``resume`` is not set.
+
+        Raises:
+            OutputExistsError: The output, an unfinished run, or a folder that is not from a run is in the way.
+        """
+        if self.exists() and resume:
+            return
+        if self.output.exists() and not overwrite:
+            finished = " There is nothing to resume: it may be finished." if resume else ""
+            raise OutputExistsError(
+                f"{str(self.output)!r} exists.{finished} Choose another name, or set `overwrite=True` to replace it."
+            )
+        if self.exists() and not overwrite:
+            raise OutputExistsError(
+                f"An earlier run to {str(self.output)!r} is unfinished. Set `resume=True` to resume it, or "
+                "`overwrite=True` to start over."
+            )
+        if self.folder.exists() and not self._may_be_removed():
+            raise OutputExistsError(f"{str(self.folder)!r} is not from an unfinished run. Move it away first.")
 
     def start(
         self, settings: Mapping[str, Any], derive: Callable[[], Mapping[str, Any]], *, resume: bool, overwrite: bool
     ) -> dict[str, Any]:
-        """Begin a run, or go on with one; its settings, and what was derived from them when it began.
+        """Start a run, or resume one.
 
         Args:
-            settings: What must not change between a run and its resumption.
-            derive: Works out, for a new run, what a resumption is to use unchanged.
-            resume: Go on with an unfinished run, if there is one.
-            overwrite: Replace an output, and forget an unfinished run unless ``resume`` is set.
+            settings: The settings that must not change between a run and its resumption.
+            derive: Computes, for a new run, values that a resumption uses unchanged.
+            resume: Resume an unfinished run, if there is one.
+            overwrite: Replace an output, and remove an unfinished run if ``resume`` is not set.
+
+        Returns:
+            The settings and the derived values.
 
         Raises:
-            OutputExistsError: The output exists, or an unfinished run of it, and neither flag allows to go on.
+            OutputExistsError: See :meth:`check`.
+            ParameterError: The unfinished run had other settings.
         """
+        self.check(resume=resume, overwrite=overwrite)
         if self.exists() and resume:
-            return self._go_on(settings)
-        if self.output.exists() and not overwrite:
-            finished = " There is nothing to resume: it may be finished." if resume else ""
-            raise OutputExistsError(
-                f"{str(self.output)!r} exists.{finished} Choose another name, or replace it with --overwrite."
-            )
-        if self.exists() and not overwrite:
-            raise OutputExistsError(
-                f"An earlier run to {str(self.output)!r} is unfinished. Go on {self.how_to_resume}, or start over with "
-                "--overwrite."
-            )
-        if self.folder.exists() and not self._is_ours():
-            raise OutputExistsError(f"{str(self.folder)!r} is not from an unfinished run. Move it away first.")
+            return self._resume(settings)
         job = {**settings, **derive()}
         self.remove()
-        for left in self.folder.parent.glob(f".{self.folder.name}.*.removed"):  # by a run that was killed meanwhile
-            shutil.rmtree(left, ignore_errors=True)
         try:
-            self.folder.mkdir()
+            self.folder.mkdir(exist_ok=True)
         except OSError as error:
             raise output_error(self.folder, error) from error
-        self.write_json(_JOB, job)
+        self.write_json(SETTINGS, job)
         return job
 
     def matches(self, settings: Mapping[str, Any]) -> bool:
-        """Whether an earlier run with the very same settings left something to go on from."""
-        if not self.exists():
+        """Whether there is an unfinished run with exactly these settings."""
+        try:
+            return self.exists() and not _list_changes(self.read_json(SETTINGS), settings)
+        except InputError:  # damaged, so there is nothing to resume
             return False
-        job = self.read_json(_JOB)
-        return all(job.get(name) == value for name, value in _as_read(settings).items())
 
-    def _is_ours(self) -> bool:
-        """Whether the folder holds nothing but what a run puts there, and so may be removed."""
-        return self.folder.is_dir() and all(self.our_names.fullmatch(path.name) for path in self.folder.iterdir())
+    def _may_be_removed(self) -> bool:
+        """Whether the folder is from a run: unfinished, being removed, or interrupted before it wrote its settings.
 
-    def _go_on(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        job = self.read_json(_JOB)
-        changed = [
-            f"{name} (was {reprlib.repr(job.get(name))}, now {reprlib.repr(value)})"
-            for name, value in _as_read(settings).items()
-            if job.get(name) != value
-        ]
-        if changed:
+        Without settings, a subfolder is not the run's: it writes them before it makes any.
+        """
+        if self.exists() or (self.folder / _REMOVAL).exists():
+            return True
+        return self.folder.is_dir() and all(self.owns(path.name) and path.is_file() for path in self.folder.iterdir())
+
+    def _resume(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        job = self.read_json(SETTINGS)
+        if changes := _list_changes(job, settings):
             raise ParameterError(
-                f"The unfinished run to {str(self.output)!r} had other settings: {', '.join(changed)}. "
-                "Resume with the same ones, or start over with --overwrite."
+                f"The unfinished run to {str(self.output)!r} had other settings: {', '.join(changes)}. "
+                "Resume with the same ones, or set `overwrite=True` to start over."
             )
         return job
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other runs away from the output; the system lifts the lock when this one ends, however it ends."""
+        """Keep other runs away from the output. The system releases the lock when this process ends for any reason."""
         path = self.output.with_name(f".{self.output.name}.lock")
         lock = self._lock(path)
         try:
             yield
         finally:
-            if path.exists() and path.stat().st_size == 0:  # otherwise it is a file of the user's
+            if path.exists() and path.stat().st_size == 0:  # otherwise it is the user's file
                 path.unlink()
             lock.close()
 
@@ -137,32 +159,64 @@ class ResumableRun:
             lock.close()  # its owner has just removed it
 
     def remove(self) -> None:
-        """Forget the unfinished run: at once by name, then file by file."""
-        if self.folder.exists():
-            removed = self.folder.with_name(f".{self.folder.name}.{secrets.token_hex(4)}.removed")
-            try:
-                self.folder.rename(removed)
-            except OSError as error:
-                raise output_error(self.folder, error) from error
-            shutil.rmtree(removed, ignore_errors=True)
+        """Remove the unfinished run: first its settings, so that it cannot be resumed, then everything it owns.
+
+        Files of other origin stay, and so does the folder if there are any.
+        """
+        if not self.folder.is_dir():
+            return
+        try:
+            if self.exists():
+                (self.folder / SETTINGS).replace(self.folder / _REMOVAL)
+        except OSError as error:
+            raise output_error(self.folder, error) from error
+        owned = [path for path in self.folder.iterdir() if self.owns(path.name) and path.name != _REMOVAL]
+        for path in owned:
+            _remove(path)
+        with suppress(OSError):  # what the system did not let go is removed when the next run starts
+            if not any(map(os.path.lexists, owned)):
+                (self.folder / _REMOVAL).unlink(missing_ok=True)
+            self.folder.rmdir()
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """What an earlier :meth:`write_json` wrote."""
+        """Read the values that :meth:`write_json` wrote."""
         try:
             values: dict[str, Any] = dict(json.loads((self.folder / name).read_bytes()))
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(
-                f"The unfinished run in {str(self.folder)!r} cannot be read. Start over with --overwrite."
-            ) from error
+            raise damaged_file(self.folder / name) from error
         return values
 
     def write_json(self, name: str, values: Mapping[str, Any]) -> None:
-        """Put values on the disk, all or nothing."""
+        """Write values to a file of the folder, all or nothing."""
         with writing(self.folder / name) as stream:
             stream.write(json.dumps(values, indent=1).encode())
 
 
+def damaged_file(path: Path) -> InputError:
+    """The error for a file of an unfinished run that cannot be read."""
+    return InputError(
+        f"{str(path)!r}, a part of an unfinished run, cannot be read. Set `overwrite=True` to start over."
+    )
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _list_changes(job: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    """The settings that differ from those of a job, each with both values."""
+    return [
+        f"{name} (was {reprlib.repr(job.get(name))}, now {reprlib.repr(value)})"
+        for name, value in _as_read(settings).items()
+        if job.get(name) != value
+    ]
+
+
 def _as_read(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as they would be read again, with lists for tuples."""
+    """Settings as JSON gives them back, with lists for tuples."""
     values: dict[str, Any] = json.loads(json.dumps(dict(settings)))
     return values

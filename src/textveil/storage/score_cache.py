@@ -1,4 +1,4 @@
-"""Numbers that are kept, in memory and in a folder, by the hash of what they were worked out from."""
+"""Cached scores: rows of numbers, in memory and in a folder, by the hash of the texts they were computed from."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ _IDENTITY = "identity.json"
 
 
 def hash_text(*texts: str) -> Key:
-    """The key of a text, or of several together."""
+    """The key of a text, or of several texts together."""
     digest = hashlib.sha256()
     for text in texts:
         encoded = text.encode("utf-8", "surrogatepass")
         if len(texts) > 1:
-            digest.update(f"{len(encoded)}:".encode())  # so that "ab", "c" is not "a", "bc"
+            digest.update(f"{len(encoded)}:".encode())  # so that "ab", "c" differs from "a", "bc"
         digest.update(encoded)
     return digest.digest()
 
 
 class ScoreCache:
-    """Rows of numbers by their keys.
+    """A cache of rows of scores by key.
 
-    In a folder they are kept beyond the process: below it, a folder for everything that the numbers depend on besides
-    the keys, and in it a file for every :meth:`add`, written once, whole, and never changed. No text is written.
-    Several processes may share a folder.
+    The folder has a subfolder for each identity. Every :meth:`add` writes one file to it, atomically, and no file is
+    ever changed. No text is stored. Several processes may share a folder.
 
     Args:
-        folder: Where the numbers are kept; ``None`` keeps them in memory only.
-        identity: All that they depend on, besides what the keys stand for.
+        folder: The folder of the cache. ``None`` caches in memory only.
+        identity: Everything besides the texts that the scores depend on.
     """
 
     def __init__(self, folder: Path | None, identity: Mapping[str, object]) -> None:
@@ -56,7 +55,7 @@ class ScoreCache:
         return self._rows[key]
 
     def find_missing(self, keys: Sequence[Key]) -> list[int]:
-        """The positions of keys that are not known yet, of each key the first."""
+        """The positions of keys without cached scores. Of equal keys, only the first is listed."""
         missing = self._find_missing(keys)
         if missing and self._files is not None:
             self._rows.update(self._files.read_new())
@@ -71,14 +70,14 @@ class ScoreCache:
         return list(first.values())
 
     def add(self, rows: Mapping[Key, Row]) -> None:
-        """Keep some rows."""
+        """Cache rows."""
         if self._files is not None:
             self._files.write(rows)
         self._rows.update(rows)
 
 
 class _Files:
-    """A folder of rows; files are written once, whole, and never changed."""
+    """The folder of an identity. Files are written atomically and never changed."""
 
     def __init__(self, folder: Path, identity: Mapping[str, object]) -> None:
         described = json.dumps(identity, indent=2, sort_keys=True) + "\n"
@@ -92,7 +91,7 @@ class _Files:
             stream.write(described.encode())
 
     def read_new(self) -> dict[Key, Row]:
-        """The rows of all files that were not read before."""
+        """Read the rows of all new files."""
         rows: dict[Key, Row] = {}
         for path in sorted(self._folder.glob("*.npz")):
             if path.name not in self._read:
@@ -101,7 +100,7 @@ class _Files:
         return rows
 
     def write(self, rows: Mapping[Key, Row]) -> None:
-        """Put some rows on the disk."""
+        """Write rows to a new file."""
         path = self._folder / f"{secrets.token_hex(16)}.npz"
         packed = io.BytesIO()
         np.savez(
@@ -124,6 +123,6 @@ def _read(path: Path) -> dict[Key, Row]:
         rows = np.split(scores, np.cumsum(lengths)[:-1]) if len(lengths) else []
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
-            f"{str(path)!r} is no file of scores, or damaged. Remove it: they are worked out again."
+            f"{str(path)!r} is damaged or not a file of cached scores. Remove it: the scores are computed again."
         ) from error
     return {hashes[i * _KEY_SIZE : (i + 1) * _KEY_SIZE]: row for i, row in enumerate(rows)}

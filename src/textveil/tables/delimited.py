@@ -76,7 +76,7 @@ class CsvTable(Table):
                 record = [""]
             if record and width and len(record) != width:
                 raise InputError(
-                    f"{self.source}, line {line}: {len(record)} fields, but the header has {width}. Fix this line."
+                    f"{self.source}, line {line}: {len(record)} fields, where the header has {width}. Fix this line."
                 )
             if record:
                 width = width or len(record)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.corpus.counting import pairs
-from textveil.corpus.counting.pairs import NONE, join_key, pair_neighbours, split_key
+from textveil.corpus.counting.pairs import NONE, join_key, pair_neighbors, split_key
 
 
 def plainly(numbers, frequent):
-    """The pairs of neighbours that are both frequent, by position."""
+    """The pairs of neighbors that are both frequent, by position."""
     known = [None if place >= len(frequent) or frequent[place] == NONE else int(frequent[place]) for place in numbers]
     return [(left, right) for left, right in itertools.pairwise(known) if left is not None and right is not None]
 
@@ -22,13 +22,13 @@ dictionaries = st.lists(st.booleans(), min_size=6, max_size=6)
 
 @pytest.mark.parametrize("wide", [False, True])
 @given(places, dictionaries)
-def test_pairs_are_counted_as_a_loop_would(wide, numbers, known):
+def test_pairs_are_counted_as_by_a_loop(wide, numbers, known):
     rows = np.cumsum(known) + 10
     frequent = np.where(known, rows, NONE).astype(np.uint32)
     with pytest.MonkeyPatch.context() as patch:
         if wide:  # as where pairs and positions do not fit into 64 bits together
             patch.setattr(pairs, "_bits", lambda count: 32)
-        found = pair_neighbours(np.array(numbers, np.uint32), frequent)
+        found = pair_neighbors(np.array(numbers, np.uint32), frequent)
     expected = plainly(numbers, frequent)
     left, right = split_key(found.keys)
     keys = list(zip(left.tolist(), right.tolist(), strict=True))
@@ -38,8 +38,8 @@ def test_pairs_are_counted_as_a_loop_would(wide, numbers, known):
     assert [keys[place] for place in found.numbers.tolist() if place < len(keys)] == expected
 
 
-def test_a_gap_keeps_neighbours_apart():
-    found = pair_neighbours(np.array([0, 2, 2, 2, 1, 0], np.uint32), np.array([5, 9], np.uint32))
+def test_a_gap_separates_neighbors():
+    found = pair_neighbors(np.array([0, 2, 2, 2, 1, 0], np.uint32), np.array([5, 9], np.uint32))
     assert [part.tolist() for part in split_key(found.keys)] == [[9], [5]]
     assert found.numbers.tolist() == [1, 1, 0]
 

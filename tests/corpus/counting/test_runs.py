@@ -63,7 +63,7 @@ def test_merged_ranges_are_the_sum_of_all_runs(tmp_path_factory, data, rows, min
 
 
 @pytest.mark.parametrize(("parts", "size"), [(300, 40), (40, 300), (3, 4000)])
-def test_ranges_are_about_as_large_as_asked_however_many_parts_there_are(tmp_path, monkeypatch, parts, size):
+def test_ranges_have_about_the_requested_size_for_any_number_of_parts(tmp_path, monkeypatch, parts, size):
     """Parts that are alike, each with batches of 32 rows: a range must not have a batch of every part."""
     monkeypatch.setattr(runs, "BATCH_ROWS", 32)
     counters = [Counter({number * 1000 + part: 1 for number in range(size)}) for part in range(parts)]
@@ -75,19 +75,19 @@ def test_ranges_are_about_as_large_as_asked_however_many_parts_there_are(tmp_pat
     assert len(sizes) <= 2 * sum(sizes) / 1000
 
 
-def test_a_range_keeps_only_its_own_rows(tmp_path, monkeypatch):
+def test_a_range_has_only_its_own_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "BATCH_ROWS", 1000)
     written = write_all(tmp_path, [Counter(range(5000))], KINDS["pairs"][1])
     keys, _ = runs.KeyRange(700, 710, next(make_ranges(written, [])).stretches).read()
     assert [part.values.base is None for part in keys] == [True] * len(keys)
 
 
-def test_one_range_where_all_fits(tmp_path, small_batches):
+def test_a_small_table_has_one_range(tmp_path, small_batches):
     written = write_all(tmp_path, [Counter(range(50))], KINDS["pairs"][1])
     assert plan_cuts(written, 50) == []
 
 
-def test_words_in_order_lie_in_files_of_their_own(tmp_path, small_batches):
+def test_sorted_words_are_memory_mapped(tmp_path, small_batches):
     words = sorted({"a", "é", "日本", "zz", "b_c", "𝔘"})
     pieces = [tmp_path / "0.keys", tmp_path / "1.keys", tmp_path / "2.keys"]
     for piece, part in zip(pieces, (words[:4], [], words[4:]), strict=True):
@@ -97,7 +97,7 @@ def test_words_in_order_lie_in_files_of_their_own(tmp_path, small_batches):
     assert len(runs.map_words([], tmp_path)) == 0
 
 
-def test_rows_are_found_over_all_pieces(tmp_path, kind, small_batches):
+def test_rows_are_found_in_all_pieces(tmp_path, kind, small_batches):
     _, make = kind
     numbers = sorted(map(str, range(40))) if make == WordKeys.from_words else list(range(0, 80, 2))
     pieces = []
@@ -122,14 +122,14 @@ def test_no_keys_and_no_pieces(tmp_path, kind):
     assert find_rows(make([]), [tmp_path / "words.keys"]).tolist() == []
 
 
-def test_a_damaged_run(tmp_path):
+def test_a_damaged_run_is_refused(tmp_path):
     path = tmp_path / "x.keys"
     path.write_bytes(b"not arrow")
-    with pytest.raises(InputError, match=r"x\.keys.*--overwrite"):
+    with pytest.raises(InputError, match=r"x\.keys.*`overwrite=True`"):
         list(read_run(path))
 
 
-def test_a_run_that_is_not_there_may_be_on_another_machine(tmp_path):
+def test_the_error_for_a_missing_run_mentions_other_machines(tmp_path):
     with pytest.raises(InputError, match="must see this folder"):
         list(read_run(tmp_path / "x.keys"))
 

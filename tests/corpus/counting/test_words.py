@@ -21,24 +21,24 @@ UNUSUAL = [
 
 
 @pytest.mark.parametrize("document", UNUSUAL)
-def test_words_are_those_that_re_finds(document):
+def test_words_are_those_of_the_regular_expression(document):
     assert split_documents([document]) == [*plain_words(document), END]
 
 
 @given(st.lists(st.text(alphabet=st.characters(), max_size=40), max_size=6))
-def test_words_of_any_text_are_those_that_re_finds(documents):
+def test_words_of_any_text_are_those_of_the_regular_expression(documents):
     words = split_documents(documents)
     expected = [[*plain_words(document), END] for document in sorted(documents, key=lambda text: not text.isascii())]
     assert words == [word for document in expected for word in document]
 
 
 @pytest.mark.parametrize("start", range(0, 0x110000, 0x8000))
-def test_every_character_is_a_word_or_not_as_in_re(start):
+def test_every_character_is_classified_as_by_the_regular_expression(start):
     text = " ".join(f"a{chr(code)}B" for code in range(start, start + 0x8000))
     assert split_documents([text])[:-1] == plain_words(text)
 
 
-def test_numbers_are_places_in_the_order_of_words():
+def test_numbers_are_indices_of_sorted_words():
     numbering = WordNumbering()
     numbering.add(["the cat, the dog", "Éclair"])
     numbering.add(["a cat"])
@@ -49,7 +49,7 @@ def test_numbers_are_places_in_the_order_of_words():
     assert numbers.tolist() == [3, 1, 3, 2, 5, 4, 5, 0, 1, 5]
 
 
-def test_nothing_to_number():
+def test_without_documents_there_are_no_words():
     words, counts, numbers = WordNumbering().finish()
     assert (words, len(counts), len(numbers)) == ([], 0, 0)
     assert numbers.dtype == np.uint32

@@ -18,7 +18,7 @@ CLASSES = Classes.of(AUTHORS, range(50), "author")
 
 
 def fit_plainly(train, codes):
-    """What scikit-learn does with the training texts alone."""
+    """The same model in plain scikit-learn, fitted on the training texts."""
     words = TfidfVectorizer(token_pattern=WORD.pattern, ngram_range=module.WORDS, min_df=2, sublinear_tf=True)
     characters = TfidfVectorizer(
         analyzer="char_wb", ngram_range=module.CHARACTERS, lowercase=False, min_df=2, sublinear_tf=True
@@ -29,7 +29,7 @@ def fit_plainly(train, codes):
 
 
 @pytest.mark.parametrize("texts", [TEXTS, HARD])
-def test_it_is_as_plain_scikit_learn_on_the_training_part_alone(texts):
+def test_it_equals_plain_scikit_learn_on_the_training_texts(texts):
     split = CLASSES.split(42)
     plain = fit_plainly([texts[row] for row in split.train], CLASSES.codes[split.train])
     fitted = Linear().fit(Texts(texts), split.train, CLASSES, seed=42)
@@ -39,7 +39,7 @@ def test_it_is_as_plain_scikit_learn_on_the_training_part_alone(texts):
         )
 
 
-def test_what_stands_in_one_text_or_only_in_the_test_is_not_used():
+def test_features_of_a_single_training_text_are_not_used():
     texts = ["same same"] * 10
     texts[0], texts[1] = "same once", "same twice"
     features = Features(Texts(texts))
@@ -62,7 +62,7 @@ def test_features_are_counted_once(monkeypatch):
     assert counted == [home.hash, other.hash]
 
 
-def test_words_alone_may_be_enough():
+def test_texts_without_trigrams_are_classified_by_words():
     texts = Texts([("a b", "c d")[number % 2] for number in range(50)])  # no three characters in a row
     split = CLASSES.split(1)
     fitted = Linear().fit(texts, split.train, CLASSES, seed=1)

@@ -1,4 +1,4 @@
-"""Putting n-grams together again: from keys, which are rows of shorter n-grams, to words."""
+"""Assembling n-grams: from keys, which are rows of shorter n-grams, to words."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from textveil.storage.atomic import writing
 
 
 class Assembly:
-    """The frequent n-grams of all lengths, as rows of the table of words; on disk, because they may be many.
+    """The frequent n-grams of all lengths. Their words are stored on disk as rows of the word table.
 
     Args:
-        levels: For every length, the pieces of its table.
-        folder: Where to keep what is needed on the way.
+        levels: The pieces of the table of every length.
+        folder: The folder for temporary files.
     """
 
     def __init__(self, levels: Sequence[Sequence[Path]], folder: Path) -> None:
@@ -31,9 +31,9 @@ class Assembly:
         self._space = pa.scalar(" ", self._words.type)
 
     def read(self, length: int) -> Iterator[Sequence[Any]]:
-        """Stream the columns of a table: n-gram, count, and for more than one word prefix and suffix.
+        """Stream the columns of a table: n-gram, count, and for two or more words prefix and suffix.
 
-        The lengths must be read in order, each to its end.
+        Lengths must be read in ascending order, each to its end.
         """
         return self._read_words() if length == 1 else self._read_ngrams(length)
 
@@ -47,7 +47,7 @@ class Assembly:
         with writing(self._path(length)) as longer:
             for piece in self._levels[length - 1]:
                 for keys, counts in read_run(piece):
-                    assert isinstance(keys, PairKeys)  # noqa: S101 # as every run of this level
+                    assert isinstance(keys, PairKeys)  # noqa: S101 # like every run of this level
                     prefix, suffix = split_key(keys.values)
                     begins, ends = (prefix, suffix) if length == 2 else (shorter[prefix], shorter[suffix, -1])
                     rows = np.column_stack((begins, ends))
@@ -56,12 +56,12 @@ class Assembly:
                     yield self._spell(rows), counts, prefix, suffix
 
     def _spell(self, rows: Ids) -> Any:
-        """The n-grams whose words have these rows."""
+        """The n-grams whose words are in these rows."""
         columns = (self._words.take(pa.array(column)) for column in rows.T)
         return pc.binary_join_element_wise(*columns, self._space).cast(pa.string())
 
     def _open_rows(self, length: int) -> Any:
-        """The rows of the words of all n-grams of a length that was read before."""
+        """The word rows of all n-grams of a length that was read before."""
         path = self._path(length)
         if length == 1 or path.stat().st_size == 0:
             return np.empty((0, length), np.uint32)

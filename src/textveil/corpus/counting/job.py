@@ -1,11 +1,11 @@
-"""Counting all frequent n-grams of a corpus: level by level, exactly, in bounded memory, resumable."""
+"""Counting all frequent n-grams of a corpus: exactly, level by level, in bounded memory, with resumption."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -25,34 +25,35 @@ from textveil.corpus.counting.ngrams import (
     write_table,
 )
 from textveil.corpus.counting.pairs import NONE
-from textveil.corpus.counting.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, Task, do_task
+from textveil.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask, Part, Task, run_tasks
 from textveil.corpus.counting.runs import make_ranges, plan_cuts
 from textveil.corpus.inputs import Corpus
+from textveil.corpus.resumption import CorpusRun, Reading
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
 from textveil.language.matching import LONGEST
 from textveil.progress import Progress, ignore_progress
-from textveil.storage.atomic import output_error, put_folder, writing
+from textveil.storage.atomic import make_folder, put_folder, writing
 from textveil.storage.hashing import hash_file
 from textveil.storage.resumable import ResumableRun
 from textveil.version import __version__
 
 PARENT_BYTES = 112 << 20
-"""What this process has without any work: Python, NumPy, Arrow, and the writing of tables."""
+"""The memory of this process without tasks: Python, NumPy, Arrow, and writing tables."""
 WORKER_BYTES = 64 << 20
-"""What every further process has before it has any work."""
+"""The memory of every other process before its first task."""
 LEAST_BYTES = 32 << 20
-"""What a worker needs on top of that, to be of use."""
+"""The least memory of a worker for its tasks."""
 POSITION_BYTES = 80
-"""What a word costs while its part is worked on."""
+"""The memory of a word while its part is counted."""
 ROW_BYTES = 112
-"""What a row of a run costs while it is merged."""
+"""The memory of a row of a run while it is merged."""
 MOST_POSITIONS = 1 << 21
-"""A larger part would not be faster: see :func:`textveil.corpus.counting.pairs.pair_neighbours`."""
+"""The largest useful size of a part; see :func:`textveil.corpus.counting.pairs.pair_neighbors`."""
 
 
 class Limits(NamedTuple):
-    """How much a worker may hold at a time."""
+    """The numbers of positions and rows that a worker may hold in memory."""
 
     positions: int
     rows: int
@@ -60,25 +61,26 @@ class Limits(NamedTuple):
 
     @classmethod
     def within(cls, memory: int, executor: Executor) -> Limits:
-        """Divide memory over the workers of an executor."""
+        """Divide memory among the workers of an executor."""
         idle = PARENT_BYTES + (executor.processes - 1) * WORKER_BYTES
         share = (memory - idle) // executor.workers
         if share < LEAST_BYTES:
             least = idle + executor.workers * LEAST_BYTES
             raise ParameterError(
-                f"{executor.workers} workers need at least {least >> 20}M of memory together. Raise --memory, or lower "
-                "--workers."
+                f"{executor.workers} workers need at least {least >> 20}M of memory together. Raise `memory`, or lower "
+                "`workers`."
             )
         return cls(min(share // POSITION_BYTES, MOST_POSITIONS), share // ROW_BYTES, executor.workers)
 
 
-class _Run(ResumableRun):
-    our_names = re.compile(r"job\.json|hashes|counts|[1-4]|\..*\.unfinished")
-    how_to_resume = "with the same command"
+class _CountingRun(CorpusRun):
+    """The folder of an unfinished count."""
+
+    our_names = re.compile(f"counts|[1-{LONGEST}]")
 
 
 class Level(NamedTuple):
-    """The frequent n-grams of one length: the pieces of their table, and how many there are."""
+    """The frequent n-grams of a length: the pieces of their table, and their number."""
 
     pieces: list[Path]
     rows: int
@@ -90,11 +92,11 @@ class CountJob:
     """Counts the n-grams of one to four words.
 
     Args:
-        corpus: What to read.
-        output: The folder to write; it gets its name when it is complete.
+        corpus: The corpus.
+        output: The folder to write. It appears when it is complete.
         min_count: N-grams that occur less often are left out.
-        memory: The bytes of memory that all processes together may use, about.
-        overwrite: Replace what is there, and forget an unfinished run.
+        memory: The approximate number of bytes of memory that all processes together may use.
+        overwrite: Replace existing counts, and start over if an unfinished run has other settings.
     """
 
     corpus: Corpus
@@ -104,53 +106,53 @@ class CountJob:
     overwrite: bool = False
 
     def check(self) -> None:
-        """Refuse what cannot end well, before anything is read."""
+        """Refuse invalid settings before anything is read."""
         if self.min_count < 1:
-            raise ParameterError(f"The 'min_count' parameter must be at least 1. Got {self.min_count} instead.")
+            raise ParameterError(f"`min_count` must be at least 1. Got {self.min_count} instead.")
         check_output(self.output, output_files())
+        _CountingRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
 
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> NgramCounts:
-        """Count, or count what is left of it."""
+        """Count the n-grams, or resume an unfinished run."""
         self.check()
         now = Limits.within(self.memory, executor)
-        unfinished = _Run(self.output.resolve())
+        unfinished = _CountingRun(self.output.resolve())
         settings = {
             "textveil": __version__,
             "min_count": self.min_count,
             "memory": self.memory,
             "overwrite": self.overwrite,
-            **self.corpus.describe(),
         }
         with unfinished.locked():
-            resume = not self.overwrite or unfinished.matches(settings)
-            job = unfinished.start(settings, now._asdict, resume=resume, overwrite=self.overwrite)
+            reading = Reading(self.corpus, executor, progress)
+            job = unfinished.begin(reading, settings, now._asdict, overwrite=self.overwrite)
             limits = Limits(*(int(job.get(name, 1)) for name in Limits._fields))
             if now.rows < limits.rows:
                 raise ParameterError(
-                    f"The unfinished run was begun with {limits.workers} workers; its pieces are too large for more "
-                    f"in the same memory. Go on with as many, or remove {str(unfinished.folder)!r} and start over."
+                    f"The unfinished run was started with {limits.workers} workers. Its pieces are too large for more "
+                    f"workers in the same memory. Resume with as many, or remove {str(unfinished.folder)!r}."
                 )
             counting = _Counting(self, limits, unfinished, executor, progress)
             try:
                 counting.run()
             except TextveilError as error:
                 if isinstance(error, _UselessCorpusError) or not counting.has_begun():
-                    unfinished.remove()  # there is nothing to go on from
+                    unfinished.remove()  # a resumption would save no work
                 raise
             self._finish(unfinished)
         return NgramCounts.load(self.output)
 
     def _finish(self, unfinished: ResumableRun) -> None:
-        """Give the finished folder its name; what has it is replaced if told so, or if it is the same."""
+        """Rename the finished folder to the output, which is replaced on request or if it is identical."""
         folder, output = unfinished.folder / "counts", unfinished.output
         if output.exists() and not self.overwrite and not _is_same(output / MANIFEST, folder / MANIFEST):
-            raise OutputExistsError(f"{str(output)!r} has appeared during the run. Move it away, then run again.")
+            raise OutputExistsError(f"{str(output)!r} appeared during the run. Move it away, then run again.")
         put_folder(folder, output)
         unfinished.remove()
 
 
 class _UselessCorpusError(InputError):
-    """A corpus with too few words."""
+    """The corpus has too few words."""
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -159,22 +161,22 @@ def _is_same(one: Path, other: Path) -> bool:
 
 @dataclass(slots=True)
 class _Counting:
-    """One run of a job."""
+    """A run of a :class:`CountJob`."""
 
     job: CountJob
     limits: Limits
-    unfinished: ResumableRun
+    unfinished: CorpusRun
     executor: Executor
     progress: Progress
 
     def run(self) -> None:
         """Count level after level, then write the tables."""
-        hashes = self._hash_files()
+        corpus = self.unfinished.hash_files(Reading(self.job.corpus, self.executor, self.progress))
         blocks = self._number_words()
         tokens = sum(mark.tokens for mark in blocks)
         if tokens < LONGEST:
             raise _UselessCorpusError(
-                f"The corpus has {tokens} words: too few to count n-grams of {LONGEST}. Check the files"
+                f"The corpus has {tokens} words, too few for n-grams of {LONGEST} words. Check the files"
                 + (f" and the column {self.job.corpus.column!r}." if tokens == 0 else ".")
             )
         parts = [part for mark in blocks for part in mark.parts]
@@ -185,7 +187,7 @@ class _Counting:
             levels.append(self._merge(length, parts))
             if length > 1:
                 _remove_files(self._folder(length - 1))
-        self._write_tables(levels, blocks, hashes)
+        self._write_tables(levels, blocks, corpus)
 
     def has_begun(self) -> bool:
         """Whether a block is finished."""
@@ -196,17 +198,8 @@ class _Counting:
         make_folder(folder / "table")
         return folder
 
-    def _hash_files(self) -> list[str]:
-        """The hashes of the files, for the record."""
-        folder = self.unfinished.folder / "hashes"
-        make_folder(folder)
-        files = {folder / f"{number:06}.json": file for number, file in enumerate(self.job.corpus.files)}
-        for done, _ in enumerate(self._do((path, HashTask(file, path)) for path, file in files.items()), start=1):
-            self.progress("hashing files", done, done / len(files))
-        return [Mark.load(path).digest for path in files]
-
     def _number_words(self) -> list[Mark]:
-        """Read the corpus."""
+        """Number the words of all blocks; their marks in order."""
         folder = self._folder(1)
         names: list[str] = []
 
@@ -220,14 +213,14 @@ class _Counting:
 
         size = self.job.corpus.size
         done = tokens = 0
-        for mark in self._do(tasks()):
+        for mark in run_tasks(self.executor, tasks()):
             done += mark.size
             tokens += mark.tokens
             self.progress("reading", tokens, min(1.0, done / size) if size else None)
         return [Mark.load(folder / f"{name}.json") for name in names]
 
     def _pair(self, length: int, parts: Sequence[Part], shorter: Level) -> list[Part]:
-        """Find the n-grams of every part that may be frequent."""
+        """Find and count the n-grams of every part that may be frequent."""
         folder, before = self._folder(length), self._folder(length - 1)
         tasks = (
             (
@@ -238,17 +231,17 @@ class _Counting:
         )
         if not (folder / "table.json").exists():
             tokens, total = 0, sum(part.tokens for part in parts)
-            for mark in self._do(tasks):
+            for mark in run_tasks(self.executor, tasks):
                 tokens += mark.tokens
                 self.progress(f"counting {length}-grams", tokens, tokens / total)
         return [part for name in parts for part in Mark.load(folder / f"{name.name}.json").parts]
 
     def _merge(self, length: int, parts: Sequence[Part]) -> Level:
-        """Add up what the parts have counted."""
+        """Merge the counts of all parts into the table of a length."""
         folder = self._folder(length)
         table = folder / "table"
         finished = folder / "table.json"
-        rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # a word is longer than a pair of numbers
+        rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # words are longer than pairs of numbers
         runs = [part.run(folder) for part in parts]
         if not finished.exists():
             cuts = plan_cuts(runs, rows)
@@ -258,7 +251,7 @@ class _Counting:
                 for mark, keys in zip(marks, make_ranges(runs, cuts), strict=True)
             )
             found = 0
-            for done, merged in enumerate(self._do(tasks), start=1):
+            for done, merged in enumerate(run_tasks(self.executor, tasks), start=1):
                 found += merged.rows
                 self.progress(f"merging {length}-grams", found, done / len(marks))
             pieces = [Mark.load(mark) for mark in marks]
@@ -266,27 +259,10 @@ class _Counting:
             Mark(rows=sum(piece.rows for piece in pieces), distinct=distinct).write(finished)
         total = Mark.load(finished)
         if total.rows >= NONE:
-            raise ParameterError(f"There are {total.rows:,} frequent {length}-grams: too many. Raise --min-count.")
+            raise ParameterError(f"There are too many frequent {length}-grams: {total.rows:,}. Raise `min_count`.")
         return Level(sorted(table.glob("*.keys")), total.rows, total.distinct)
 
-    def _do(self, tasks: Iterable[tuple[Path, Task]]) -> Iterator[Mark]:
-        """Do the tasks that have left no mark yet; the marks of all, as they come."""
-        finished: list[Path] = []
-
-        def missing() -> Iterator[Task]:
-            for path, task in tasks:
-                if path.exists():
-                    finished.append(path)
-                else:
-                    yield task
-
-        for mark in self.executor.map(do_task, missing()):
-            while finished:  # first, so that progress begins where it was
-                yield Mark.load(finished.pop())
-            yield mark
-        yield from map(Mark.load, finished)
-
-    def _write_tables(self, levels: Sequence[Level], blocks: Sequence[Mark], hashes: Sequence[str]) -> None:
+    def _write_tables(self, levels: Sequence[Level], blocks: Sequence[Mark], corpus: Corpus) -> None:
         """Write the n-grams with their words, and the manifest."""
         folder = self.unfinished.folder / "counts"
         shutil.rmtree(folder, ignore_errors=True)
@@ -307,22 +283,14 @@ class _Counting:
             "distinct_words": levels[0].distinct,
             "min_count": self.job.min_count,
             "tables": tables,
-            "corpus": self.job.corpus.manifest(hashes, digests),
+            "corpus": corpus.manifest(digests),
             "versions": {"textveil": __version__, **{name: version(name) for name in ("numpy", "pyarrow")}},
         }
         with writing(folder / MANIFEST) as stream:
             stream.write((json.dumps(manifest, indent=2) + "\n").encode())
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder that may be there already."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise output_error(folder, error) from error
-
-
 def _remove_files(folder: Path) -> None:
-    """Drop what only the next level needed; the marks and the table stay."""
+    """Remove the files that only the next level needs. The marks and the table remain."""
     for path in [*folder.glob("*.npy"), *folder.glob("*.keys")]:
         path.unlink()

@@ -1,13 +1,13 @@
-"""Counted n-grams: the tables that ``prepare count`` writes and ``prepare score`` reads.
+"""Counted n-grams: the tables that counting writes and scoring reads.
 
 counts/
     counts.json          the manifest: corpus, parameters, totals, versions, SHA-256 of every table
-    1-grams.parquet      ngram, count: every frequent word, in order
-    2-grams.parquet      ngram (words joined by a space), count, prefix, suffix: every frequent n-gram, in order
+    1-grams.parquet      ngram, count: all frequent words, sorted
+    2-grams.parquet      ngram (words joined by a space), count, prefix, suffix: all frequent n-grams, sorted
     ...
 
-``prefix`` and ``suffix`` are the rows, in the table of n-grams one word shorter, of an n-gram without its last and
-without its first word. Both are there, since they are at least as frequent.
+``prefix`` and ``suffix`` are rows of the table of n-grams that are one word shorter: the n-gram without its last word,
+and without its first word. Both are in that table, since they are at least as frequent.
 """
 
 from __future__ import annotations
@@ -32,40 +32,40 @@ from textveil.storage.hashing import hash_file
 FORMAT = 1
 MANIFEST = "counts.json"
 TABLE_COLUMNS = ("ngram", "count", "prefix", "suffix")
-"""The columns of a table; that of words has the first two."""
+"""The columns of a table. The word table has the first two."""
 GROUP_ROWS = 1 << 16
-"""Rows in a row group."""
+"""The number of rows in a row group."""
 
 
 def output_files() -> list[str]:
-    """What counting writes."""
+    """The names of the files that counting writes, the manifest first."""
     return [MANIFEST, *map(table_name, range(1, LONGEST + 1))]
 
 
 def table_name(length: int) -> str:
-    """The file of the n-grams with so many words."""
+    """The name of the file that holds the n-grams of a length."""
     return f"{length}-grams.parquet"
 
 
 def check_output(output: Path, files: Sequence[str]) -> None:
-    """Refuse an output folder that cannot be made, or that is there and has anything in it that is not ours.
+    """Refuse an output folder that cannot be created, or that holds files other than an earlier output.
 
     Args:
         output: The folder.
-        files: What we would write, the manifest first.
+        files: The names of the files of the output, the manifest first.
     """
     if not output.parent.is_dir():
-        raise ParameterError(f"There is no folder {str(output.parent)!r}. Make it first.")
+        raise ParameterError(f"There is no folder {str(output.parent)!r}. Create it first.")
     if not output.exists():
         return
     if not (output / files[0]).is_file():
         raise OutputExistsError(f"{str(output)!r} exists and has no {files[0]}. Choose another name.")
     if any(path.name not in files for path in output.iterdir()):
-        raise OutputExistsError(f"{str(output)!r} has other files beside {files[0]}. Choose another name.")
+        raise OutputExistsError(f"{str(output)!r} has other files besides {files[0]}. Choose another name.")
 
 
 def write_table(path: Path, columns: Sequence[str], blocks: Iterator[Sequence[Any]]) -> None:
-    """Write a Parquet table from blocks of columns, in row groups whose size does not depend on the blocks'."""
+    """Write a Parquet table from blocks of columns. The size of row groups does not depend on the blocks."""
     arrow, parquet = require("pyarrow", extra="prepare"), require("pyarrow.parquet", extra="prepare")
     types = {"ngram": arrow.string(), "count": arrow.int64(), "score": arrow.float64()}
     schema = arrow.schema([(name, types.get(name, arrow.uint32())) for name in columns])
@@ -81,7 +81,7 @@ def write_table(path: Path, columns: Sequence[str], blocks: Iterator[Sequence[An
 
 @dataclass(frozen=True)
 class NgramTable:
-    """The frequent n-grams with so many words, in order."""
+    """The sorted frequent n-grams of a length."""
 
     ngrams: Any
     counts: NDArray[np.int64]
@@ -101,7 +101,7 @@ class NgramCounts:
 
     @classmethod
     def load(cls, folder: Path) -> NgramCounts:
-        """Open the folder; every table is checked when it is read."""
+        """Open a folder. Each table is checked when it is read."""
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
             numbers = [int(manifest[name]) for name in ("format", "tokens", "documents", "min_count")]
@@ -109,7 +109,7 @@ class NgramCounts:
             complete = min(numbers) > 0 and all(isinstance(table, str) for table in tables)
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise InputError(
-                f"{str(folder)!r} has no {MANIFEST} that can be read. Write it with: textveil prepare count"
+                f"{str(folder)!r} has no readable {MANIFEST}. Write it with: textveil prepare count"
             ) from error
         if not complete or manifest["format"] > FORMAT:
             raise InputError(f"{str(folder / MANIFEST)!r} is incomplete or from a newer textveil. Count again.")
@@ -117,22 +117,22 @@ class NgramCounts:
 
     @property
     def tokens(self) -> int:
-        """All words of the corpus, frequent or not."""
+        """The number of words in the corpus, including rare ones."""
         return int(self.manifest["tokens"])
 
     @property
     def documents(self) -> int:
-        """All documents of the corpus."""
+        """The number of documents in the corpus."""
         return int(self.manifest["documents"])
 
     @property
     def min_count(self) -> int:
-        """How often an n-gram occurs at least."""
+        """The lowest count of an n-gram."""
         return int(self.manifest["min_count"])
 
     @cached_property
     def tables(self) -> dict[int, NgramTable]:
-        """The table for every number of words."""
+        """The tables of all n-grams, by length."""
         return {length: self._load_table(length) for length in range(1, LONGEST + 1)}
 
     def _load_table(self, length: int) -> NgramTable:
@@ -140,7 +140,7 @@ class NgramCounts:
         path = self.folder / table_name(length)
         try:
             if hash_file(path) != self.manifest["tables"][str(length)]["sha256"]:
-                raise InputError(f"{str(path)!r} is not what {MANIFEST} says: it was changed. Count again.")
+                raise InputError(f"{str(path)!r} does not match {MANIFEST}: it was changed. Count again.")
             table = parquet.read_table(path, memory_map=False)
         except (OSError, KeyError, arrow.ArrowException) as error:
             raise InputError(f"{str(path)!r} cannot be read. Count again.") from error

@@ -1,7 +1,7 @@
-"""From n-grams to n-grams one word longer: neighbours are paired, and pairs are counted.
+"""From n-grams to n-grams that are one word longer: neighbors are paired, and pairs are counted.
 
-Where two (n-1)-grams begin at neighbouring words, they overlap in all but their ends, so the pair of their numbers is
-an n-gram. An n-gram can only be frequent if both are; the others are dropped before they are paired.
+Two (n-1)-grams that begin at adjacent words overlap in all words but the first and the last. The pair of their numbers
+is therefore an n-gram. It can only be frequent if both (n-1)-grams are, so the others are dropped before pairing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from textveil.corpus.counting.words import Ids
 Pairs = NDArray[np.uint64]
 
 NONE = np.uint32(0xFFFFFFFF)
-"""The number of an n-gram that is not frequent."""
+"""Stands for an n-gram that is not frequent."""
 _HALF = np.uint64(32)
 
 
 class NumberedPairs(NamedTuple):
-    """Pairs in order, how often each occurs, and at every position the place of its pair in that order.
+    """Sorted pairs, their counts, and for every position the index of its pair.
 
     In ``numbers``, a position where no pair begins has ``len(keys)``.
     """
@@ -32,27 +32,27 @@ class NumberedPairs(NamedTuple):
 
 
 def join_key(prefix: Ids, suffix: Ids) -> Pairs:
-    """Two numbers as one key, which sorts by the first and then by the second."""
+    """Join two numbers into one key, which sorts by the first and then by the second."""
     return (prefix.astype(np.uint64) << _HALF) | suffix
 
 
 def split_key(keys: Pairs) -> tuple[Ids, Ids]:
-    """The two numbers of every key."""
+    """Split keys into their two numbers."""
     return (keys >> _HALF).astype(np.uint32), keys.astype(np.uint32)
 
 
-def pair_neighbours(numbers: Ids, frequent: Ids) -> NumberedPairs:
-    """Count the pairs of neighbours that are both frequent.
+def pair_neighbors(numbers: Ids, frequent: Ids) -> NumberedPairs:
+    """Count the pairs of adjacent n-grams that are both frequent.
 
     Args:
-        numbers: At every position the place of its n-gram in the dictionary of this part, or the dictionary's length.
-        frequent: For every entry of that dictionary its number in the whole corpus, or :data:`NONE`.
+        numbers: For every position, the index of its n-gram in the dictionary of this part, or the dictionary's length.
+        frequent: For every entry of that dictionary, its row in the table of the corpus, or :data:`NONE`.
 
-    >>> pairs = pair_neighbours(np.array([0, 1, 2, 0, 1], np.uint32), np.array([4, 7], np.uint32))
+    >>> pairs = pair_neighbors(np.array([0, 1, 2, 0, 1], np.uint32), np.array([4, 7], np.uint32))
     >>> [array.tolist() for array in split_key(pairs.keys)], pairs.counts.tolist(), pairs.numbers.tolist()
     ([[4], [7]], [2], [0, 1, 1, 0])
     """
-    # Fewer and smaller numbers, in the same order, leave room for the position beside a pair.
+    # Smaller numbers, in the same order, leave bits for the position next to the pair.
     kept = np.flatnonzero(frequent != NONE)
     small = np.full(len(frequent) + 1, NONE)
     small[kept] = np.arange(len(kept), dtype=np.uint32)
@@ -74,7 +74,7 @@ def pair_neighbours(numbers: Ids, frequent: Ids) -> NumberedPairs:
 
 
 def _drop_repeated_gaps(numbers: Ids) -> Ids:
-    """Leave one gap where there are several in a row: nothing can begin there."""
+    """Keep one of several adjacent gaps, since no pair can begin there."""
     keep = numbers != NONE
     keep[1:] |= keep[:-1].copy()
     kept: Ids = numbers[keep]
@@ -82,15 +82,14 @@ def _drop_repeated_gaps(numbers: Ids) -> Ids:
 
 
 def _bits(count: int) -> int:
-    """How many bits numbers up to ``count`` need."""
+    """The number of bits of numbers up to ``count``."""
     return count.bit_length()
 
 
 def _sort_pairs(left: Ids, right: Ids, positions: NDArray[np.intp], bits: int) -> tuple[Pairs, NDArray[np.intp]]:
-    """Pairs in order, with their positions.
+    """Sort pairs together with their positions.
 
-    Where a pair and its position fit into 64 bits together, a plain sort does it, which is several times as fast as
-    one that keeps track of positions.
+    If a pair and its position fit into 64 bits, one plain sort is enough. It is several times as fast as an argsort.
     """
     pairs = (left.astype(np.uint64) << np.uint64(bits)) | right
     room = _bits(int(positions[-1])) if len(positions) else 0

@@ -1,13 +1,12 @@
-"""The tasks of counting, which workers do anywhere: number the words of a block, pair a part, merge a range.
+"""The tasks of counting, which run on any worker: hash a file, number the words of a block, pair a part, merge a range.
 
-A task leaves its results in files and a mark, written last, that says they are complete; done a second time, it writes
-the same again.
+A task writes its results to files, and then a mark that completes it. If it runs twice, it writes the same files again.
 
-    hashes/FILE.json        mark of a file of the corpus: its hash
-    1/BLOCK.json            mark of a block: its documents and words, and its parts
-    1/PART.keys             the different words of a part, in order, with their counts (a run)
-    1/PART.npy              the part's documents, as places in that order
-    1/table/000000.keys     the frequent words of the whole corpus, range by range; their rows are their numbers
+    hashes/FILE.json        the mark of a file of the corpus, with its SHA-256
+    1/BLOCK.json            the mark of a block, with its parts and the numbers of its documents and words
+    1/PART.keys             the sorted distinct words of a part with their counts (a run)
+    1/PART.npy              the documents of the part, as indices into these words
+    1/table/000000.keys     the frequent words of the corpus, range by range; the number of a word is its row
     2/PART.json, .keys ...  the same for n-grams of two words, whose keys are pairs of numbers
 """
 
@@ -17,7 +16,7 @@ import ctypes
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ import pyarrow as pa
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from textveil.corpus.blocks import Block
-from textveil.corpus.counting.pairs import pair_neighbours
+from textveil.corpus.counting.pairs import pair_neighbors
 from textveil.corpus.counting.runs import (
     Key,
     KeyRange,
@@ -43,16 +42,18 @@ from textveil.corpus.counting.runs import (
 from textveil.corpus.counting.words import Ids, WordNumbering
 from textveil.corpus.inputs import InputFile
 from textveil.errors import InputError
+from textveil.execution import Executor
 from textveil.storage.atomic import writing
+from textveil.storage.resumable import damaged_file
 
 DISTINCT_WEIGHT = 4
-"""A word that was not there before takes as much memory as so many positions."""
+"""The memory of a new distinct word, in positions."""
 _TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the corpus on one level: its name, and what the run of its keys has."""
+    """A part of the corpus on one level: its name, and the index of the run of its keys."""
 
     name: str
     tokens: int
@@ -66,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a finished task has done."""
+    """The result of a finished task."""
 
     size: int = 0
     documents: int = 0
@@ -77,11 +78,11 @@ class Mark:
 
     @property
     def tokens(self) -> int:
-        """The words of all parts."""
+        """The number of words of all parts."""
         return sum(part.tokens for part in self.parts)
 
     def write(self, path: Path) -> Mark:
-        """Put the mark on the disk: the task is complete."""
+        """Write the mark, which completes the task."""
         with writing(path) as stream:
             stream.write(json.dumps(asdict(self)).encode())
         return self
@@ -94,12 +95,12 @@ class Mark:
             parts = [Part(**part) for part in values.pop("parts")]
             return cls(**values, parts=parts)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+            raise damaged_file(path) from error
 
 
 def _write_numbers(path: Path, numbers: Ids) -> None:
     with writing(path) as stream:
-        # Not np.save, which does not say why it fails.
+        # np.save would hide the reason of a failure.
         write_array_header_1_0(stream, header_data_from_array_1_0(numbers))
         stream.write(numbers.data)
 
@@ -108,20 +109,20 @@ def _load_numbers(path: Path) -> Ids:
     try:
         numbers: Ids = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{str(path)!r} cannot be read. Start over with --overwrite.") from error
+        raise damaged_file(path) from error
     return numbers
 
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise InputError(f"A worker does not see {str(folder)!r}. Put --output where all machines see it.")
+        raise InputError(f"A worker cannot see {str(folder)!r}. Put `output` where all machines see it.")
 
 
 @dataclass(frozen=True, slots=True)
 class BlockTask:
-    """Number the words of a block, in parts that are no larger than memory allows.
+    """Number the words of a block, in parts that fit into memory.
 
-    Where there is no file to take the hash of, the documents are hashed.
+    If the block is not from a file, its documents are hashed.
     """
 
     name: str
@@ -131,7 +132,7 @@ class BlockTask:
     hashed: bool
 
     def run(self) -> Mark:
-        """Write the parts and the mark."""
+        """Write the parts and then the mark."""
         _check_folder(self.folder)
         numbering = WordNumbering()
         parts: list[Part] = []
@@ -162,7 +163,7 @@ class BlockTask:
 
 @dataclass(frozen=True, slots=True)
 class PairTask:
-    """Find the n-grams of a part that may be frequent, and count them in it."""
+    """Find and count the n-grams of a part that may be frequent."""
 
     part: Part
     shorter: Path
@@ -171,10 +172,10 @@ class PairTask:
     longest: bool
 
     def run(self) -> Mark:
-        """Write the part on this level, and the mark."""
+        """Write the part on this level and then the mark."""
         _check_folder(self.folder)
         frequent = find_rows(_load_keys(self.shorter / f"{self.part.name}.keys"), self.table)
-        pairs = pair_neighbours(_load_numbers(self.shorter / f"{self.part.name}.npy"), frequent)
+        pairs = pair_neighbors(_load_numbers(self.shorter / f"{self.part.name}.npy"), frequent)
         if not self.longest:
             _write_numbers(self.folder / f"{self.part.name}.npy", pairs.numbers)
         run = write_run(self.folder / f"{self.part.name}.keys", PairKeys(pairs.keys), pairs.counts)
@@ -198,7 +199,7 @@ class MergeTask:
     min_count: int
 
     def run(self) -> Mark:
-        """Write the frequent ones and the mark."""
+        """Write the frequent keys and then the mark."""
         _check_folder(self.folder)
         keys, counts, distinct = merge_range(self.keys, self.min_count)
         run = write_run(self.folder / f"{self.name}.keys", keys, counts)
@@ -207,30 +208,53 @@ class MergeTask:
 
 @dataclass(frozen=True, slots=True)
 class HashTask:
-    """Take the hash of a file of the corpus, for the record."""
+    """Compute the SHA-256 of a file of the corpus."""
 
     file: InputFile
     mark: Path
 
     def run(self) -> Mark:
-        """Write the mark, which has it."""
+        """Write the mark with the SHA-256."""
         _check_folder(self.mark.parent)
-        return Mark(digest=self.file.hash()).write(self.mark)
+        return Mark(self.file.size, digest=self.file.hash()).write(self.mark)
 
 
 Task = HashTask | BlockTask | PairTask | MergeTask
 
 
 def do_task(task: Task) -> Mark:
-    """Do a task, wherever this is, and give back the memory that it took."""
+    """Run a task on any worker, and then release its memory."""
     try:
         return task.run()
     finally:
         release_memory()
 
 
+def run_tasks(executor: Executor, tasks: Iterable[tuple[Path, Task]]) -> Iterator[Mark]:
+    """Run the tasks that have no mark yet; the marks of all tasks, in any order.
+
+    Args:
+        executor: Where the work runs.
+        tasks: The tasks, each with the path of its mark.
+    """
+    finished: list[Path] = []
+
+    def missing() -> Iterator[Task]:
+        for path, task in tasks:
+            if path.exists():
+                finished.append(path)
+            else:
+                yield task
+
+    for mark in executor.map(do_task, missing()):
+        while finished:  # first, so that progress resumes where it was
+            yield Mark.load(finished.pop())
+        yield mark
+    yield from map(Mark.load, finished)
+
+
 def release_memory() -> None:
-    """Give memory that was freed back to the system, where the C library would keep it for later."""
+    """Return freed memory to the system. By default, the C library and Arrow would keep it."""
     pa.default_memory_pool().release_unused()
     if _TRIM is not None:
         _TRIM(0)

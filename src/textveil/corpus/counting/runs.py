@@ -1,4 +1,4 @@
-"""Runs: keys in order with their counts, in Arrow files that are read and merged a range at a time.
+"""Runs: sorted keys with their counts, in Arrow files that are read and merged range by range.
 
 A key is a word, or a pair of ids in one 64-bit integer (:mod:`textveil.corpus.counting.pairs`). One part of the corpus
 writes one run. All runs together are far larger than memory, so they are merged range by range, and each range fits.
@@ -29,13 +29,13 @@ Counts = NDArray[np.int64]
 Key = str | int
 
 BATCH_ROWS = 1 << 12
-"""Rows in a batch, the smallest piece that is read."""
+"""The number of rows in a batch, the smallest piece that is read."""
 LEAST_BATCHES = 16
-"""A small run has smaller batches, so that these many tell how its keys lie."""
+"""The least number of batches of a run. Their first keys show how its keys are distributed."""
 
 
 class Keys(ABC):
-    """An array of keys, in order unless said otherwise."""
+    """An array of keys, sorted except where a method says otherwise."""
 
     arrow_type: ClassVar[Any]
 
@@ -45,7 +45,7 @@ class Keys(ABC):
 
     @abstractmethod
     def locate(self, key: Key) -> int:
-        """How many keys are smaller than ``key``."""
+        """The number of keys that are smaller than ``key``."""
 
     @abstractmethod
     def cut(self, start: int, stop: int) -> Keys:
@@ -53,19 +53,19 @@ class Keys(ABC):
 
     @abstractmethod
     def take(self, places: NDArray[np.intp]) -> Keys:
-        """The keys at these places."""
+        """The keys at these indices."""
 
     @abstractmethod
     def first(self) -> Key:
-        """The first key, of which there must be one."""
+        """The first key of a non-empty array."""
 
     @abstractmethod
     def last(self) -> Key:
-        """The last key, of which there must be one."""
+        """The last key of a non-empty array."""
 
     @abstractmethod
     def find_in(self, others: Keys) -> NDArray[np.int64]:
-        """The place of every key among others, -1 where it is not."""
+        """The index of every key in another array; -1 if it is not there."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -73,19 +73,19 @@ class Keys(ABC):
     @classmethod
     @abstractmethod
     def join(cls, keys: Sequence[Keys]) -> Keys:
-        """Several arrays, one behind the other."""
+        """Concatenate arrays."""
 
     @abstractmethod
     def order(self) -> NDArray[np.intp]:
-        """The places of the keys, from the smallest key on."""
+        """The indices that sort the keys."""
 
     @abstractmethod
     def changes(self) -> NDArray[np.bool_]:
-        """Whether each key but the first differs from the one before."""
+        """Whether each key except the first differs from its predecessor."""
 
     @classmethod
     def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[Keys, Counts]:
-        """The distinct keys of several arrays together, of which one is not empty, and the sum of each one's counts."""
+        """The distinct keys of several arrays, not all of them empty, with the sums of their counts."""
         joined = cls.join(keys)
         order = joined.order()
         joined, counts = joined.take(order), counts[order]
@@ -103,23 +103,23 @@ class PairKeys(Keys):
 
     @classmethod
     def from_arrow(cls, array: Any) -> PairKeys:
-        """The keys of a column."""
+        """The keys of an Arrow array."""
         return cls(array.to_numpy())
 
     def to_arrow(self) -> Any:
-        """The pairs as they are."""
+        """The pairs as an Arrow array."""
         return pa.array(self.values)
 
     def locate(self, key: Key) -> int:
-        """How many pairs are smaller."""
+        """The number of pairs that are smaller."""
         return int(np.searchsorted(self.values, np.uint64(key)))
 
     def cut(self, start: int, stop: int) -> PairKeys:
-        """Some of the pairs."""
+        """A selection of the pairs."""
         return PairKeys(self.values[start:stop])
 
     def take(self, places: NDArray[np.intp]) -> PairKeys:
-        """Some of the pairs."""
+        """A selection of the pairs."""
         return PairKeys(self.values[places])
 
     def first(self) -> Key:
@@ -131,7 +131,7 @@ class PairKeys(Keys):
         return int(self.values[-1])
 
     def find_in(self, others: Keys) -> NDArray[np.int64]:
-        """The places of the pairs."""
+        """The indices of the pairs in another array."""
         assert isinstance(others, PairKeys)  # noqa: S101 # kinds of keys are never mixed
         places = np.searchsorted(others.values, self.values)
         places[places == len(others)] = 0
@@ -142,50 +142,50 @@ class PairKeys(Keys):
 
     @classmethod
     def join(cls, keys: Sequence[Keys]) -> PairKeys:
-        """All pairs."""
+        """Concatenate arrays of pairs."""
         return cls(np.concatenate([np.asarray(part.to_arrow()) for part in keys]))
 
     def order(self) -> NDArray[np.intp]:
-        """By number."""
+        """The indices that sort the pairs."""
         return np.argsort(self.values)
 
     def changes(self) -> NDArray[np.bool_]:
-        """By number."""
+        """Whether each pair differs from its predecessor."""
         changed: NDArray[np.bool_] = self.values[1:] != self.values[:-1]
         return changed
 
 
 @dataclass(frozen=True, slots=True)
 class WordKeys(Keys):
-    """Words, in the order of their code points."""
+    """Words, sorted by code points."""
 
     values: Any
     arrow_type = pa.large_string()
 
     @classmethod
     def from_words(cls, words: Sequence[str]) -> WordKeys:
-        """The keys of some words, which must be in order."""
+        """The keys of sorted words."""
         return cls(pa.array(words, cls.arrow_type))
 
     @classmethod
     def from_arrow(cls, array: Any) -> WordKeys:
-        """The keys of a column."""
+        """The keys of an Arrow array."""
         return cls(array)
 
     def to_arrow(self) -> Any:
-        """The words as they are."""
+        """The words as an Arrow array."""
         return self.values
 
     def locate(self, key: Key) -> int:
-        """How many words are smaller."""
+        """The number of words that are smaller."""
         return bisect.bisect_left(range(len(self)), key, key=lambda row: self.values[row].as_py())
 
     def cut(self, start: int, stop: int) -> WordKeys:
-        """Some of the words."""
+        """A selection of the words."""
         return WordKeys(self.values[start:stop])
 
     def take(self, places: NDArray[np.intp]) -> WordKeys:
-        """Some of the words."""
+        """A selection of the words."""
         return WordKeys(self.values.take(pa.array(places)))
 
     def first(self) -> Key:
@@ -197,7 +197,7 @@ class WordKeys(Keys):
         return str(self.values[-1].as_py())
 
     def find_in(self, others: Keys) -> NDArray[np.int64]:
-        """The places of the words."""
+        """The indices of the words in another array."""
         places = pc.index_in(self.values, value_set=others.to_arrow())
         return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
@@ -206,15 +206,15 @@ class WordKeys(Keys):
 
     @classmethod
     def join(cls, keys: Sequence[Keys]) -> WordKeys:
-        """All words."""
+        """Concatenate arrays of words."""
         return cls(pa.chunked_array([part.to_arrow() for part in keys], cls.arrow_type).combine_chunks())
 
     def order(self) -> NDArray[np.intp]:
-        """By code point, which is the order of UTF-8."""
+        """The indices that sort the words by code points, which is the order of UTF-8."""
         return np.asarray(pc.sort_indices(self.values)).astype(np.intp)
 
     def changes(self) -> NDArray[np.bool_]:
-        """Word by word."""
+        """Whether each word differs from its predecessor."""
         changed = pc.not_equal(self.values[1:], self.values[:-1])
         return np.asarray(changed.to_numpy(zero_copy_only=False), bool)
 
@@ -223,7 +223,7 @@ _KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind i
 
 
 class Run(NamedTuple):
-    """A run on disk: its file, the first key of every batch, and how many rows each has."""
+    """A run on disk: its file, and the first key and the number of rows of every batch."""
 
     path: Path
     firsts: list[Key]
@@ -231,15 +231,15 @@ class Run(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """All its rows."""
+        """The number of rows."""
         return sum(self.sizes)
 
 
 def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
-    """Write keys, which must be in order and distinct, with their counts.
+    """Write sorted, distinct keys with their counts.
 
-    The first batch is shorter, in every file by another length. Parts of a corpus are alike: if their batches began at
-    the same ranks, they would begin at nearly the same keys, and nothing would tell how keys lie between.
+    The first batch is shorter, by a different length in every file. Parts of a corpus are alike. If their batches began
+    at the same ranks, they would begin at nearly the same keys, and nothing would show the distribution in between.
     """
     batch = pa.record_batch({"key": keys.to_arrow(), "count": pa.array(counts)})
     rows = max(1, min(BATCH_ROWS, len(keys) // LEAST_BATCHES))
@@ -263,13 +263,13 @@ def read_run(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tu
                 yield kind.from_arrow(batch.column(0)), batch.column(1).to_numpy()
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(
-            f"{str(path)!r} cannot be read. If other machines take part, they must see this folder; otherwise start "
-            "over with --overwrite."
+            f"{str(path)!r} cannot be read. If other machines take part, they must see this folder. Otherwise, set "
+            "`overwrite=True` to start over."
         ) from error
 
 
 class Stretch(NamedTuple):
-    """Some batches of a run."""
+    """A range of batches of a run."""
 
     path: Path
     start: int
@@ -277,28 +277,28 @@ class Stretch(NamedTuple):
 
 
 class KeyRange(NamedTuple):
-    """The keys from ``low`` up to ``high``, and where they are; ``None`` is no limit."""
+    """The keys from ``low`` up to ``high``, and the batches that hold them. ``None`` means no limit."""
 
     low: Key | None
     high: Key | None
     stretches: list[Stretch]
 
     def read(self) -> tuple[list[Keys], Counts]:
-        """The keys of every run in the range, and the counts of all."""
+        """The keys of every run in the range, and the counts of all keys."""
         found, counts = [], [np.empty(0, np.int64)]
         for stretch in self.stretches:
             for keys, numbers in read_run(*stretch):
                 start = 0 if self.low is None else keys.locate(self.low)
                 stop = len(keys) if self.high is None else keys.locate(self.high)
                 if start < stop:
-                    # A copy, because a view would keep the whole batch.
+                    # A copy, because a view would hold the whole batch in memory.
                     found.append(keys.take(np.arange(start, stop)))
                     counts.append(numbers[start:stop].astype(np.int64))
         return found, np.concatenate(counts)
 
 
 def plan_cuts(runs: Sequence[Run], rows: int) -> list[Key]:
-    """Where to cut the keys of all runs into ranges of about ``rows`` rows."""
+    """The keys at which all runs are cut into ranges of about ``rows`` rows."""
     batches: list[Any] = sorted(
         (first, size) for run in runs for first, size in zip(run.firsts, run.sizes, strict=True)
     )
@@ -326,7 +326,7 @@ def make_ranges(runs: Sequence[Run], cuts: Sequence[Key]) -> Iterator[KeyRange]:
 
 
 def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
-    """The keys of a range that occur often enough, their counts, and how many keys there were."""
+    """The frequent keys of a range, their counts, and the number of distinct keys."""
     found, counts = wanted.read()
     if not found:
         return PairKeys(np.empty(0, np.uint64)), counts, 0
@@ -336,7 +336,7 @@ def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
 
 
 def map_words(pieces: Sequence[Path], folder: Path) -> WordKeys:
-    """The words of a table of several pieces, in files of their own that need not fit into memory."""
+    """The words of a table of several pieces, memory-mapped from files."""
     ends, text = folder / "words.ends", folder / "words.text"
     size = 0
     with writing(ends) as ends_stream, writing(text) as text_stream:
@@ -355,7 +355,7 @@ def map_words(pieces: Sequence[Path], folder: Path) -> WordKeys:
 
 
 def find_rows(keys: Keys, pieces: Sequence[Path]) -> Ids:
-    """The row of every key in a table of several pieces, one behind the other; :data:`NONE` where it is not there."""
+    """The row of every key in a table of several pieces; :data:`NONE` if it is not there."""
     rows = np.full(len(keys), NONE)
     passed = 0
     start = 0

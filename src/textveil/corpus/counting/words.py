@@ -1,4 +1,4 @@
-"""The words of documents as ids."""
+"""The words of documents as numbers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from textveil.language.words import find_words, spell_ascii
 Ids = NDArray[np.uint32]
 
 END = "."
-"""Stands behind the words of a document; it is no word, and what is no word has been dropped."""
+"""Marks the end of a document. It cannot be confused with a word."""
 
 
 def split_documents(documents: Iterable[str]) -> list[str]:
-    r"""The words of documents, each document followed by :data:`END`; those in ASCII come first.
+    r"""The words of documents, each document followed by :data:`END`. ASCII documents come first.
 
-    ASCII, where most of a corpus is, needs no regular expression: letters, digits and the underscore are its ``\w``.
+    ASCII text, the larger part of a corpus, needs no regular expression: ``\w`` is letters, digits and the underscore.
 
     >>> split_documents(["Café!", "So_so, it IS"])
     ['so_so', 'it', 'is', '.', 'café', '.']
@@ -39,7 +39,7 @@ def split_documents(documents: Iterable[str]) -> list[str]:
 
 
 class NumberedWords(NamedTuple):
-    """Words in order, how often each occurs, and the documents as positions in that order.
+    """Sorted words, their counts, and the documents as indices into the words.
 
     In ``numbers``, the end of a document is ``len(words)``.
     """
@@ -50,7 +50,7 @@ class NumberedWords(NamedTuple):
 
 
 class WordNumbering:
-    """Ids the words of documents as they come."""
+    """Numbers the words of documents."""
 
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
@@ -61,23 +61,23 @@ class WordNumbering:
 
     @property
     def distinct(self) -> int:
-        """How many different words there are."""
+        """The number of distinct words."""
         return len(self._numbers) - 1
 
     @property
     def tokens(self) -> int:
-        """How many words there are."""
+        """The number of words."""
         return self.positions - self.documents
 
     def add(self, documents: Sequence[str]) -> None:
-        """Number the words of some more documents."""
+        """Number the words of more documents."""
         words = split_documents(documents)
         self._batches.append(np.fromiter(map(self._numbers.__getitem__, words), np.uint32, len(words)))
         self.positions += len(words)
         self.documents += len(documents)
 
     def finish(self) -> NumberedWords:
-        """All words in order."""
+        """Sort the words, and renumber the documents accordingly."""
         numbers = np.concatenate(self._batches) if self._batches else np.empty(0, np.uint32)
         order = sorted(self._numbers.items())
         order.remove((END, self._end))

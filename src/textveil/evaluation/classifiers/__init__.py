@@ -1,4 +1,4 @@
-"""What attackers and tasks learn with: one file per classifier, and the registry that names them."""
+"""Classifiers for attackers and tasks: one file each, and the registry that names them."""
 
 from textveil.evaluation.classifiers.base import Classifier, Fitted
 from textveil.registry import Registry

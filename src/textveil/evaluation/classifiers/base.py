@@ -12,22 +12,22 @@ from textveil.registry import Method
 
 
 class Fitted(ABC):
-    """A classifier that was trained."""
+    """A trained classifier."""
 
     @abstractmethod
     def predict(self, texts: Texts, rows: Codes) -> Codes:
-        """The class of each of the texts at some positions."""
+        """The class of each text at the given positions."""
 
 
 class Classifier(Method):
     """Learns the classes of texts. The same texts and seed give the same predictions."""
 
     kind = "classifier"
-    held: ClassVar[int] = 12
-    """How many of it, trained on originals, are held in memory for the obfuscations to come."""
+    cached: ClassVar[int] = 12
+    """The number of classifiers trained on originals to cache in memory for further obfuscations."""
 
     @abstractmethod
     def fit(
         self, texts: Texts, rows: Codes, classes: Classes, *, seed: int, progress: Progress = ignore_progress
     ) -> Fitted:
-        """Train on the texts at some positions."""
+        """Train on the texts at the given positions."""

