@@ -1,6 +1,6 @@
 """Compute the figures of the shipped bundles, so that a fresh install starts without computing them.
 
-    python scripts/write_figures.py
+python scripts/write_figures.py
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from textveil.execution import Executor
 from textveil.extras import require
 from textveil.language.matching import LONGEST
 from textveil.language.stopwords import ENGLISH
-from textveil.language.words import WORD, find_words, fold
+from textveil.language.words import find_spans, find_words, fold
 from textveil.progress import Progress
 from textveil.resources import install_command
 from textveil.storage.atomic import make_folder, writing
@@ -109,19 +109,19 @@ class _Sampler:
         """The chosen passages of a text, which do not overlap."""
         passages: list[str] = []
         start = stop = 0
-        for match in WORD.finditer(text):
-            word = fold(match[0])
+        for first, last in find_spans(text):
+            word = fold(text[first:last])
             if word not in self._rates:
                 continue
             self._due[word] += self._rates[word]
             if self._due[word] < 1:
                 continue
             self._due[word] -= 1
-            if match.start() - REACH > stop:
+            if first - REACH > stop:
                 if stop:
                     passages.append(_cut(text, start, stop))
-                start = max(0, match.start() - REACH)
-            stop = match.end() + REACH
+                start = max(0, first - REACH)
+            stop = last + REACH
         return [*passages, _cut(text, start, stop)] if stop else passages
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.texts import Texts
-from textveil.language.words import WORD
+from textveil.language.words import has_word
 from textveil.randomness import SeededRandomness
 
 TEST_SHARE = 0.1
@@ -101,7 +101,7 @@ class Dataset:
         folder: Path | None = None,
     ) -> None:
         _check_texts(texts, "original")
-        self.rows = [row for row, text in enumerate(texts) if text is not None and WORD.search(text)]
+        self.rows = [row for row, text in enumerate(texts) if text is not None and has_word(text)]
         if not self.rows:
             raise InputError("No original contains a word. Check the column of the texts.")
         self.size = len(texts)

@@ -189,17 +189,18 @@ class CellRunner:
             mechanism_options=self.study.mechanisms[cell.mechanism],
             profile=cell.profile,
             stopwords=self.study.stopwords,
+            largest_share=cell.largest_share,
             seed=cell.noise_seed,
         )
+        budget = obfuscator.build_budget(epsilon_per_word=cell.epsilon_per_word, length=cell.length)
         texts = self.study_dataset(cell.dataset).texts
-        return list(obfuscator.obfuscate_all(texts, epsilon=cell.epsilon, first_document=0))
+        return list(obfuscator.obfuscate_all(texts, budget=budget, first_document=0))
 
     def _make_texts(self, cell: Cell) -> list[Obfuscation]:
         started = time.monotonic()
         made = self.obfuscate(cell)
         tally = Tally.over(result.certificate.tally for result in made)
-        average = self.study_dataset(cell.dataset).info.average_length
-        certificate = Certificate(made[0].certificate.terms, cell.epsilon, tally, average)
+        certificate = Certificate(made[0].certificate.terms, made[0].certificate.budget, tally)
         texts, outcomes = [result.text for result in made], [result.outcome.value for result in made]
         self.store.write_texts(cell, texts, outcomes, certificate, time.monotonic() - started)
         return made

@@ -18,9 +18,8 @@ from textveil.evaluation.files import Values, read_columns
 from textveil.evaluation.texts import Texts
 from textveil.experiments.study import DatasetSource, Target, write_value
 from textveil.experiments.tables import read_table, write_table
-from textveil.jobs import Budget
 from textveil.language.text import cut
-from textveil.language.words import WORD
+from textveil.language.words import find_spans, has_word
 from textveil.models.files import make_readable
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing
@@ -108,7 +107,7 @@ def read_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool 
         settings=settings,
         texts=len(rows.texts),
         texts_sha256=Texts(rows.texts).hash,
-        average_length=Budget(epsilon_per_word=1.0).resolve(rows.texts).epsilon,
+        average_length=sum(len(find_spans(text)) for text in rows.texts) / len(rows.texts),
         label_sha256=_hash(columns.get("label")),
         attribute_sha256=_hash(columns.get("attribute")),
         dropped=dict(rows.dropped),
@@ -198,7 +197,7 @@ class _Rows:
         self.dropped: Counter[str] = Counter()
         self.chosen = list(range(len(texts)))
         self.classes: dict[str, Values] = {}
-        self._keep("no word in the text", lambda row: WORD.search(texts[row] or "") is not None)
+        self._keep("no word in the text", lambda row: has_word(texts[row] or ""))
         self._filter(columns)
         for role, target in self._targets.items():
             self._classify(role, target, columns[target.column])

@@ -11,6 +11,7 @@ from typing import Any
 
 from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.study import Study
+from textveil.privacy.budget import Budget
 from textveil.privacy.profiles import load_profile
 
 _NOT_IN_ID = ("level",)
@@ -53,7 +54,12 @@ class Cell:
     profile: str
     stopwords: str
     epsilon: float
-    """The budget of a document."""
+    """The epsilon per word times the average length: the budget of every document, or that of an average one."""
+    epsilon_per_word: float
+    length: str
+    """``own`` or ``average``: the length that the epsilon per word is multiplied by."""
+    largest_share: float | None
+    """The largest share of a chunk; ``None`` takes the default of the profile."""
     seed: int | None
     """The seed of the study. The noise of every cell differs."""
     texts: str
@@ -100,6 +106,8 @@ def expand(study: Study, datasets: Mapping[str, DatasetInfo], environment: Envir
 
 def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, *names: str) -> Cell:
     name, level, decomposition, distribution, mechanism, profile = names
+    rules = load_profile(profile)
+    budget = rules.choose_budget(Budget(epsilon_per_word=study.levels[level], length=study.length))
     return Cell(
         name,
         level,
@@ -107,8 +115,11 @@ def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, *na
         distribution,
         mechanism,
         profile,
-        stopwords=load_profile(profile).choose_stopwords(study.stopwords),
+        stopwords=rules.choose_stopwords(study.stopwords),
         epsilon=study.levels[level] * dataset.average_length,
+        epsilon_per_word=study.levels[level],
+        length=str(budget.length),
+        largest_share=study.largest_share,
         seed=study.seed,
         texts=dataset.texts_sha256,
         bundle=environment.bundle,

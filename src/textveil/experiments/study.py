@@ -29,6 +29,7 @@ from textveil.evaluation import CLASSIFIERS, METRICS
 from textveil.evaluation.classification import CLASSIFIER, SEEDS
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import MECHANISM
+from textveil.privacy.budget import Budget, Length
 from textveil.privacy.profiles import STRICT, Stopwords, load_profile
 from textveil.registry import Registry, unknown_name
 from textveil.tables import FORMATS, TEXT_COLUMN
@@ -157,7 +158,12 @@ class Study(_Part):
     bundle: str = DEFAULT_BUNDLE
     datasets: Annotated[dict[Name, DatasetSource], Field(min_length=1)]
     levels: Annotated[dict[Name, Positive], Field(min_length=1)]
-    """The epsilon per word of a document of average length, by the name of the level."""
+    """The epsilon per word, by the name of the level."""
+    length: Length | None = None
+    """The length that it is multiplied by: a document's own, or the average of the data set. By default the profile
+    decides: own, and average with the profile paper."""
+    largest_share: Positive | None = None
+    """The largest share of a chunk. By default, profiles other than paper take it from the bundle."""
     decompositions: Annotated[dict[str, Options], Field(min_length=1)]
     distributions: Annotated[dict[str, Options], Field(min_length=1)]
     mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {MECHANISM: {}}
@@ -212,6 +218,7 @@ class Study(_Part):
             raise ValueError("Two levels have the same epsilon. Remove one of them.")
         for profile in map(load_profile, self.profiles):
             profile.choose_stopwords(self.stopwords)
+            profile.choose_budget(Budget(epsilon_per_word=1.0, length=self.length))
             methods: list[Any] = [
                 *map(DECOMPOSERS.load, self.decompositions),
                 *map(DISTRIBUTORS.load, self.distributions),
