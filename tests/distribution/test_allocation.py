@@ -28,10 +28,10 @@ def test_shares_sum_to_the_budget_and_none_is_negative(words, budget, invert, mi
     ("scores", "options", "expected"),
     [
         ([1, 1, 2], {}, [2, 2, 4]),
-        ([0, 1, 3], {}, [0, 2, 6]),
-        ([-1, 0, 1], {}, [0, 8 / 3, 16 / 3]),  # shifted to 0, 1, 2
+        ([0, 1, 3], {}, [8 / 61, 120 / 61, 360 / 61]),  # 0 is lifted to a twentieth of the mean, 4 / 60
+        ([-1, 0, 1], {}, [8 / 61, 160 / 61, 320 / 61]),  # shifted to 0, 1, 2, and 0 is lifted to 1 / 20
         ([1, 2, 3], {"invert": True}, [4, 8 / 3, 4 / 3]),  # mirrored to 3, 2, 1
-        ([-1, 0, 1], {"invert": True}, [16 / 3, 8 / 3, 0]),  # shifted to 0, 1, 2, mirrored to 2, 1, 0
+        ([-1, 0, 1], {"invert": True}, [320 / 61, 160 / 61, 8 / 61]),  # shifted to 0, 1, 2, mirrored to 2, 1, 0
         ([5, 5, 5], {"invert": True}, [8 / 3, 8 / 3, 8 / 3]),
         ([0, 0, 0], {}, [8 / 3, 8 / 3, 8 / 3]),  # somebody must get the budget
         ([0, 0, 0], {"invert": True}, [8 / 3, 8 / 3, 8 / 3]),
@@ -39,14 +39,35 @@ def test_shares_sum_to_the_budget_and_none_is_negative(words, budget, invert, mi
         ([1, None, 3], {"missing": "zero"}, [2, 0, 6]),
         ([1, None, 3], {"invert": True, "missing": "zero"}, [6, 0, 2]),
         ([1, None, 4], {"invert": True}, [8 * 4 / 7.5, 8 * 2.5 / 7.5, 8 * 1 / 7.5]),  # mirrored to 4, 1; their mean
-        ([-2, None, 2], {}, [0, 8 / 3, 16 / 3]),
-        ([-1.7e308, 0, 1.7e308], {}, [0, 8 / 3, 16 / 3]),  # no overflow
+        ([-2, None, 2], {}, [8 / 61, 160 / 61, 320 / 61]),
+        ([-1.7e308, 0, 1.7e308], {}, [8 / 61, 160 / 61, 320 / 61]),  # no overflow
         ([None, None, None], {}, [8 / 3, 8 / 3, 8 / 3]),
         ([None, None, None], {"missing": "zero"}, [8 / 3, 8 / 3, 8 / 3]),
     ],
 )
 def test_by_hand(scores, options, expected):
     assert allocate(scores, [True] * 3, budget=8, **options) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "expected"),
+    [
+        ([-0.1, 0.2, 0.4, 0.7], {"invert": True}, [0, 80 / 17, 60 / 17, 30 / 17]),  # the least important gets none
+        ([-0.1, 0.2, 0.4, 0.7], {}, [0, 30 / 16, 50 / 16, 80 / 16]),
+        ([0, 1, 3, 4], {"invert": True}, [0, 4, 2, 1]),  # a score of 0 gets none
+        ([None, 1, 3, None], {"filler": 2.0}, [2.5, 1.25, 3.75, 2.5]),  # information content without a sense
+    ],
+)
+def test_the_papers_algorithm_by_hand(scores, options, expected):
+    shares = allocate(scores, [True] * 4, budget=10, missing="zero", **options)
+    assert shares == pytest.approx([10 * share / sum(expected) for share in expected])
+
+
+@given(st.lists(st.floats(-1, 1) | st.none(), min_size=1, max_size=30), st.booleans())
+def test_every_word_gets_a_share_by_our_rules(scores, invert):
+    shares = allocate(scores, [True] * len(scores), budget=10, invert=invert)
+    assert min(shares) > 0
+    assert min(shares) >= 0.04 * (10 / len(shares))  # a twentieth of the mean, before all are scaled to the budget
 
 
 def test_words_that_take_no_part_do_not_count():

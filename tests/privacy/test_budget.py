@@ -2,35 +2,71 @@ import math
 
 import pytest
 
-from textveil.errors import BudgetError, InputError
+from textveil.errors import BudgetError, InputError, UnknownNameError
 from textveil.privacy.budget import Budget
 
 
-def test_a_given_budget_reads_no_text():
-    def texts():
-        raise AssertionError("read")
-        yield
-
-    assert Budget(5.0).resolve(texts()) == (5.0, None)
+def unread():
+    raise AssertionError("read")
+    yield
 
 
-def test_a_budget_per_word_is_scaled_by_the_average_length_of_the_texts_there_are():
-    assert Budget(epsilon_per_word=2.0).resolve(["one two three", None, "four", "", "five six"]) == (3.0, 1.5)
+def test_a_given_budget_does_not_depend_on_any_length():
+    budget = Budget(5.0)
+    assert [budget.of(words) for words in (0, 1, 100)] == [5.0, 5.0, 5.0]
+    assert budget.resolve(unread()) is budget
 
 
-def test_a_budget_per_word_needs_a_word():
+def test_a_budget_per_word_is_a_documents_own():
+    budget = Budget(epsilon_per_word=2.0, length="own")
+    assert [budget.of(words) for words in (0, 1, 100)] == [0.0, 2.0, 200.0]
+    assert budget.resolve(unread()) is budget
+
+
+def test_the_average_length_is_that_of_the_texts_there_are():
+    budget = Budget(epsilon_per_word=2.0, length="average")
+    assert budget.needs_average
+    resolved = budget.resolve(["one two three", None, "four", "", "five six"])
+    assert (resolved.average_length, resolved.needs_average) == (1.5, False)
+    assert [resolved.of(words) for words in (1, 100)] == [3.0, 3.0]
+    with pytest.raises(RuntimeError):
+        budget.of(3)
+
+
+def test_the_average_needs_a_word():
     with pytest.raises(InputError, match="No text has a word"):
-        Budget(epsilon_per_word=2.0).resolve(["", None, "..."])
+        Budget(epsilon_per_word=2.0, length="average").resolve(["", None, "..."])
 
 
-@pytest.mark.parametrize(("options", "message"), [({}, "missing"), ({"epsilon": 1.0, "epsilon_per_word": 1.0}, "both")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "missing"),
+        ({"epsilon": 1.0, "epsilon_per_word": 1.0}, "not both"),
+        ({"epsilon": 1.0, "length": "own"}, "`length` goes with `epsilon_per_word`"),
+    ],
+)
 def test_a_budget_is_one_or_the_other(options, message):
     with pytest.raises(BudgetError, match=message):
         Budget(**options)
 
 
+def test_an_unknown_length():
+    with pytest.raises(UnknownNameError, match="Did you mean 'average'"):
+        Budget(epsilon_per_word=1.0, length="avarage")
+
+
 @pytest.mark.parametrize("name", ["epsilon", "epsilon_per_word"])
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, True, "5"])
 def test_a_budget_is_positive_and_finite(name, value):
-    with pytest.raises(BudgetError):
+    with pytest.raises(BudgetError, match=f"`{name}` must be"):
         Budget(**{name: value})
+
+
+def test_a_budget_as_json():
+    assert Budget(epsilon_per_word=2.0, length="own").as_dict() == {
+        "epsilon": None,
+        "epsilon_per_word": 2.0,
+        "length": "own",
+        "average_length": None,
+    }

@@ -8,6 +8,7 @@ import pytest
 
 from textveil.errors import InputError
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
@@ -15,7 +16,13 @@ from textveil.privacy.outcomes import DocumentOutcome, Outcome
 @pytest.fixture
 def tally():
     return Tally(
-        Counter({Outcome.PERTURBED: 3, Outcome.KEPT_STOPWORD: 2}), Counter([DocumentOutcome.OBFUSCATED]), 1, 5.0
+        words=Counter({Outcome.PERTURBED: 3, Outcome.KEPT_STOPWORD: 2}),
+        documents=Counter([DocumentOutcome.OBFUSCATED]),
+        symbols=1,
+        returned=2,
+        return_bands=Counter(["under 80%"]),
+        largest_budget=6.0,
+        largest_spent=5.0,
     )
 
 
@@ -23,7 +30,8 @@ def test_tallies_add_up(tally):
     total = Tally.over([tally, tally, Tally(documents=Counter([DocumentOutcome.MISSING]))])
     assert total.words == {Outcome.PERTURBED: 6, Outcome.KEPT_STOPWORD: 4}
     assert total.documents == {DocumentOutcome.OBFUSCATED: 2, DocumentOutcome.MISSING: 1}
-    assert (total.symbols, total.largest_total) == (2, 5.0)
+    assert (total.symbols, total.returned, total.return_bands) == (2, 4, {"under 80%": 2})
+    assert (total.largest_budget, total.largest_spent) == (6.0, 5.0)
 
 
 def test_a_tally_survives_json(tally):
@@ -34,7 +42,15 @@ def test_a_certificate_says_all_that_the_design_asks_for(tiny):
     result = Obfuscator(tiny, profile="strict").obfuscate("The alpha and the xyzzy 🙂", epsilon=10)
     certificate = json.loads(result.certificate.to_json())
     assert certificate["profile"] == "strict"
-    assert certificate["budget"] == certificate["largest_total_of_shares"] == 10
+    assert certificate["budget"] == {
+        "epsilon": 10,
+        "epsilon_per_word": None,
+        "length": None,
+        "average_length": None,
+        "largest_share": pytest.approx(Obfuscator(tiny).largest_share),
+        "largest_budget": 10,
+        "largest_spent": pytest.approx(sum(chunk.share for chunk in result.chunks)),
+    }
     assert certificate["decomposition"] == {"name": "words", "options": {}, "model": None}
     assert certificate["distribution"] == {"name": "uniform", "options": {}, "model": None}
     assert certificate["allocation"] == "public given the kept stopwords"
@@ -50,7 +66,7 @@ def test_a_certificate_says_all_that_the_design_asks_for(tiny):
         "kept_no_share": 0,
     }
     assert certificate["documents"]["obfuscated"] == 1
-    assert certificate["symbols_between_words"] == 1
+    assert (certificate["symbols_between_words"], certificate["dropped_symbols"]) == (0, 1)
     assert certificate["mechanism"]["name"] == "madlib"
     assert certificate["mechanism"]["index"] == "exact"
     assert certificate["randomness"] == {"source": "os", "predictable": False}
@@ -125,7 +141,7 @@ def test_a_certificate_fits_its_schema(options):
     "change",
     [
         {"certificate": 3},
-        {"budget": -1},
+        {"budget": {"epsilon": -1}},
         {"surprise": 1},
         {"decomposition": {"name": "words", "options": {}}},
         {"distribution": {"name": "x", "options": {}, "model": {"name": "m", "sha256": "short"}}},
@@ -184,7 +200,8 @@ def test_a_certificate_of_format_1_is_still_read():
         "options": {"steps": 7},
         "model": {"name": "all-minilm-l6-v2", "sha256": "53aa51172d14"},
     }
-    assert (loaded.budget, loaded.average_length, loaded.other_columns) == (12.5, 2.5, True)
+    assert (loaded.budget, loaded.other_columns) == (Budget(12.5), True)
+    assert (loaded.tally.largest_budget, loaded.tally.largest_spent, loaded.terms.largest_share) == (12.5, 12.5, None)
     assert (loaded.terms.profile.claim, loaded.terms.profile.neighbors) == ("An old claim.", "two old documents")
     assert loaded.tally.words.total() == 6
     assert loaded.not_protected == OLD["not_protected"]

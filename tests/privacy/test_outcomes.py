@@ -22,3 +22,12 @@ def test_the_outcome_of_a_document_follows_from_its_chunks(outcomes, expected):
 
 def test_what_stands_in_the_output_in_clear():
     assert [outcome.in_clear for outcome in Outcome] == [False, False, True, True, True]
+
+
+def test_a_document_that_came_back_says_so():
+    changed = [Outcome.PERTURBED, Outcome.KEPT_STOPWORD]
+    assert DocumentOutcome.of(changed) is DocumentOutcome.OBFUSCATED
+    assert DocumentOutcome.of(changed, unchanged=True) is DocumentOutcome.RETURNED
+    assert DocumentOutcome.of([Outcome.KEPT_STOPWORD], unchanged=True) is DocumentOutcome.ONLY_STOPWORDS
+    assert DocumentOutcome.of([], unchanged=True) is DocumentOutcome.NO_WORDS
+    assert DocumentOutcome.of([Outcome.DRAWN, Outcome.KEPT_UNKNOWN], unchanged=True) is DocumentOutcome.RETURNED

@@ -1,6 +1,7 @@
 import pytest
 
 from textveil.errors import ProfileError, UnknownNameError
+from textveil.privacy.budget import Budget
 from textveil.privacy.profiles import PAPER, PROFILES, PROVEN, STRICT, load_profile
 
 
@@ -34,3 +35,19 @@ def test_other_wishes_are_refused(profile, wanted):
 def test_an_unknown_profile_is_answered_with_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'strict'"):
         load_profile("stict")
+
+
+@pytest.mark.parametrize(
+    ("profile", "wanted", "length"),
+    [("strict", None, "own"), ("strict", "average", "average"), ("paper", None, "average"), ("paper", "own", "own")],
+)
+def test_the_profile_settles_what_a_budget_per_word_means(profile, wanted, length):
+    chosen = load_profile(profile).choose_budget(Budget(epsilon_per_word=2.0, length=wanted))
+    assert (chosen.length, chosen.epsilon_per_word) == (length, 2.0)
+    assert load_profile(profile).choose_budget(Budget(3.0)) == Budget(3.0)
+
+
+def test_under_proven_no_document_may_change_the_budget_of_another():
+    assert load_profile("proven").choose_budget(Budget(epsilon_per_word=2.0)).length == "own"
+    with pytest.raises(ProfileError, match="'proven' does not allow `length='average'`"):
+        load_profile("proven").choose_budget(Budget(epsilon_per_word=2.0, length="average"))

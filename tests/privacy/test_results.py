@@ -5,6 +5,7 @@ import pytest
 
 from textveil.language.text import Chunk
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
@@ -16,8 +17,12 @@ def result(tiny):
         ObfuscatedChunk(Chunk(0, 1), "The", (1.0,), 0.0, Outcome.KEPT_STOPWORD, None),
         ObfuscatedChunk(Chunk(1, 3), "Top Secret", (0.5, None), 6.0, Outcome.PERTURBED, "green tea"),
     )
-    tally = Tally(Counter({Outcome.PERTURBED: 2, Outcome.KEPT_STOPWORD: 1}), Counter([DocumentOutcome.OBFUSCATED]))
-    certificate = Certificate(Obfuscator(tiny).terms, 6.0, tally)
+    tally = Tally(
+        Counter({Outcome.PERTURBED: 2, Outcome.KEPT_STOPWORD: 1}),
+        Counter([DocumentOutcome.OBFUSCATED]),
+        largest_budget=6.0,
+    )
+    certificate = Certificate(Obfuscator(tiny).terms, Budget(6.0), tally)
     return Obfuscation("The green tea", DocumentOutcome.OBFUSCATED, chunks, certificate)
 
 
