@@ -22,13 +22,15 @@ from textveil.errors import (
     ProfileError,
     UnknownNameError,
 )
+from textveil.language.gaps import ORDINARY, is_emoji
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Chunk, Document
 from textveil.language.words import WORD
 from textveil.mechanisms.madlib import Madlib
+from textveil.mechanisms.returns import draw_entries, measure_returns
 from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
-from textveil.privacy.certificate import Certificate
+from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=120)
@@ -78,10 +80,78 @@ def test_nothing_perturbed_gives_the_identical_string(make_bundle, text):
 @settings(max_examples=300)
 def test_strict_releases_no_word_but_stopwords_and_the_mechanisms_choices(markers, text):
     result = Obfuscator(markers, profile="strict").obfuscate(text, epsilon=5)
-    before, after = WORD.findall(text), WORD.findall(result.text)
-    assert len(before) == len(after)
-    for old, new in zip(before, after, strict=True):
-        assert (new == old) if old.lower() in ENGLISH else (new in MARKERS)
+    written = [chunk.original if chunk.replacement is None else chunk.replacement for chunk in result.chunks]
+    assert WORD.findall(result.text) == [word for chunk in written for word in WORD.findall(chunk)]
+    for chunk in result.chunks:
+        if chunk.outcome is Outcome.KEPT_STOPWORD:
+            assert chunk.original.isascii()
+            assert set(chunk.original.lower().split("'")) <= ENGLISH
+        else:
+            assert chunk.replacement in MARKERS
+
+
+BLOCKS = {
+    "circled": 0x24D0,
+    "circled capitals": 0x24B6,
+    "parenthesized": 0x249C,
+    "squared": 0x1F130,
+    "negative squared": 0x1F170,
+    "negative circled": 0x1F150,
+    "regional indicators": 0x1F1E6,
+    "mathematical script": 0x1D4D0,
+    "mathematical monospace": 0x1D670,
+    "full-width": 0xFF41,
+    "Braille": 0x2801,
+    "tags": 0xE0061,
+    "variation selectors": 0xE0100,
+    "combining letters": 0x0363,
+    "Devanagari signs": 0x093E,
+    "Thai signs": 0x0E34,
+    "Hebrew points": 0x05B0,
+    "Arabic marks": 0x064B,
+    "enclosed ideographs": 0x3280,
+    "private use": 0xE000,
+    "unassigned": 0x0378,
+}
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("form", ["{}", "see {} here", "the{} end", "{} the", "a {}{}"])
+def test_no_character_of_a_hidden_payload_reaches_the_output(markers, block, form):
+    payload = "".join(chr(BLOCKS[block] + step) for step in (0, 3, 1, 7))
+    text = form.replace("{}", payload)
+    result = Obfuscator(markers).obfuscate(text, epsilon=9)
+    assert not set(payload) & set(result.text)
+    assert result.text.isascii()
+    if result.outcome is DocumentOutcome.NO_WORDS:
+        assert result.certificate.tally.dropped_symbols == len(payload)
+
+
+@given(text=any_text, keep_emoji=st.booleans())
+def test_strict_writes_ascii_and_ordinary_punctuation_only(markers, text, keep_emoji):
+    result = Obfuscator(markers, keep_emoji=keep_emoji).obfuscate(text, epsilon=9)
+    for character in result.text:
+        assert character.isascii() or character in ORDINARY or (keep_emoji and is_emoji(character))
+
+
+def test_codes_have_one_replacement_and_no_form(markers):
+    text = "Write to bo.b@mail.org or call +1 (555) 123-4567, see https://x.org/a-b?c=1 or @bob!"
+    result = Obfuscator(markers).obfuscate(text, epsilon_per_word=2)
+    originals = [chunk.original for chunk in result.chunks]
+    for code in ("bo.b@mail.org", "+1 (555) 123-4567", "https://x.org/a-b?c=1", "@bob"):
+        assert code in originals
+    assert not set("@+()/?=1-") & set(result.text)
+    assert result.certificate.tally.words.total() == len(Document.parse(text).words)
+
+
+def test_names_among_stopwords_are_perturbed(markers):
+    result = Obfuscator(markers).obfuscate("I asked Will of the WHO and AT&T.", epsilon=9)
+    kept = [chunk.original for chunk in result.chunks if chunk.outcome is Outcome.KEPT_STOPWORD]
+    assert kept == ["I", "of", "the", "and"]
+    paper = Obfuscator(markers, profile="paper").obfuscate("I asked Will of the WHO and AT&T.", epsilon=9)
+    assert [c.original for c in paper.chunks if c.outcome is Outcome.KEPT_STOPWORD] == (
+        ["I", "Will", "of", "the", "WHO", "and", "AT", "T"]
+    )
 
 
 @given(text=any_text | sentences)
@@ -95,7 +165,7 @@ def test_proven_writes_choices_and_single_spaces_only(markers, text):
     result = Obfuscator(markers, profile="proven").obfuscate(text, epsilon=5)
     words = result.text.split(" ") if result.text else []
     assert set(words) <= set(MARKERS)
-    assert len(words) == len(WORD.findall(text))
+    assert len(words) == len(Document.parse(text).words)
 
 
 @given(text=any_text | sentences)
@@ -115,7 +185,7 @@ def test_paper_counts_every_word_in_clear_by_its_reason(tiny, text):
 
 @given(text=any_text | sentences, epsilon=st.floats(1e-3, 1e6))
 def test_shares_sum_to_the_budget_and_belong_to_words_that_take_part(tiny, text, epsilon):
-    result = Obfuscator(tiny).obfuscate(text, epsilon=epsilon)
+    result = Obfuscator(tiny, largest_share=math.inf).obfuscate(text, epsilon=epsilon)
     shares = [chunk.share for chunk in result.chunks]
     takes_part = [chunk for chunk in result.chunks if chunk.outcome is not Outcome.KEPT_STOPWORD]
     assert math.isclose(math.fsum(shares), epsilon if takes_part else 0.0, rel_tol=1e-9)
@@ -145,8 +215,8 @@ def test_excluded_entries_are_perturbed_and_never_written(tiny, profile):
 # What it does.
 
 
-def test_an_example(strict):
-    result = strict.obfuscate("The  GOOD film, and Xyzzy!", epsilon=30_000)
+def test_an_example(tiny):
+    result = Obfuscator(tiny, seed=1, largest_share=math.inf).obfuscate("The  GOOD film, and Xyzzy!", epsilon=30_000)
     drawn = result.chunks[-1].replacement
     assert result.text == f"The  good film, and {drawn}!"
     assert [chunk.outcome.value for chunk in result.chunks] == [
@@ -171,8 +241,8 @@ def test_a_little_budget_changes_words(strict):
     ("text", "outcome", "expected"),
     [
         ("", DocumentOutcome.NO_WORDS, ""),
-        (" ... 🙂\n", DocumentOutcome.NO_WORDS, " ... 🙂\n"),
-        ("The and OF!", DocumentOutcome.ONLY_STOPWORDS, "The and OF!"),
+        (" ... 🙂\n", DocumentOutcome.NO_WORDS, " ... \n"),
+        ("The and of!", DocumentOutcome.ONLY_STOPWORDS, "The and of!"),
         (None, DocumentOutcome.MISSING, ""),
     ],
 )
@@ -279,7 +349,7 @@ def extended(monkeypatch):
 
 
 def test_known_chunks_of_several_words_stay_whole_and_unknown_ones_back_off(extended, tiny):
-    obfuscator = Obfuscator(tiny, decomposition="pairs", seed=1)
+    obfuscator = Obfuscator(tiny, decomposition="pairs", seed=1, largest_share=math.inf)
     result = obfuscator.obfuscate("green tea the plot xyzzy of", epsilon=4e6)
     assert [(chunk.original, chunk.outcome.value) for chunk in result.chunks] == [
         ("green tea", "perturbed"),
@@ -300,7 +370,9 @@ def test_paper_lets_unknown_chunks_through_whole(extended, tiny):
 
 def test_words_without_a_score_are_kept_by_paper_and_perturbed_by_strict(extended, tiny):
     paper, strict = (
-        Obfuscator(tiny, distribution="by_length", profile=profile, seed=1).obfuscate("mu film scene", epsilon=18)
+        Obfuscator(tiny, distribution="by_length", profile=profile, seed=1, largest_share=math.inf).obfuscate(
+            "mu film scene", epsilon=18
+        )
         for profile in ("paper", "strict")
     )
     assert paper.certificate.tally.words == {Outcome.KEPT_NO_SHARE: 1, Outcome.PERTURBED: 2}
@@ -414,7 +486,7 @@ REVIEW = "We don't live in New York City. It was a box office hit, and Dr. Xyzzy
 @pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
 @pytest.mark.parametrize("profile", ["strict", "paper"])
 def test_every_decomposition_obfuscates(decomposition, profile):
-    obfuscator = Obfuscator(decomposition=decomposition, profile=profile, seed=3)
+    obfuscator = Obfuscator(decomposition=decomposition, profile=profile, seed=3, largest_share=math.inf)
     result = obfuscator.obfuscate(REVIEW, epsilon=200)
     document = Document.parse(REVIEW)
     covered = [position for chunk in result.chunks for position in range(chunk.chunk.start, chunk.chunk.stop)]
@@ -433,7 +505,8 @@ def test_every_decomposition_obfuscates(decomposition, profile):
 
 @pytest.mark.parametrize("decomposition", ["pmi", "llr", "tscore", "pos", "wordnet"])
 def test_a_known_expression_is_replaced_as_a_whole_and_stays_at_a_huge_budget(decomposition):
-    result = Obfuscator(decomposition=decomposition, seed=3).obfuscate("He left after High School.", epsilon=1e6)
+    obfuscator = Obfuscator(decomposition=decomposition, seed=3, largest_share=math.inf)
+    result = obfuscator.obfuscate("He left after High School.", epsilon=1e6)
     assert [(chunk.original, chunk.outcome) for chunk in result.chunks][-1] == ("High School", Outcome.PERTURBED)
     assert result.text == "He left after high school."
 
@@ -519,10 +592,90 @@ def test_a_mechanism_that_was_built_on_other_vectors(tiny):
 
 def test_a_budget_per_word_counts_the_words_that_take_part(tiny):
     obfuscator = Obfuscator(tiny)
-    results = list(obfuscator.obfuscate_all(["the alpha and the beta", "alpha", "the", "", None], epsilon_per_word=4))
-    assert [result.certificate.budget for result in results] == [8, 4, 0, 0, 0]
-    assert [[chunk.share for chunk in result.chunks if chunk.share] for result in results] == [[4, 4], [4], [], [], []]
-    assert Obfuscator(tiny, stopwords="perturb").obfuscate("the alpha", epsilon_per_word=4).certificate.budget == 8
+    results = list(obfuscator.obfuscate_all(["the alpha and the beta", "alpha", "the", "", None], epsilon_per_word=2))
+    assert [result.certificate.tally.largest_budget for result in results] == [4, 2, 0, 0, 0]
+    assert [[chunk.share for chunk in result.chunks if chunk.share] for result in results] == [[2, 2], [2], [], [], []]
+    perturbing = Obfuscator(tiny, stopwords="perturb").obfuscate("the alpha", epsilon_per_word=2)
+    assert perturbing.certificate.tally.largest_budget == 4
+
+
+@pytest.mark.parametrize("profile", ["strict", "proven"])
+def test_no_document_changes_the_budget_of_another(tiny, profile):
+    texts = ["alpha beta", "gamma"]
+    obfuscator = Obfuscator(tiny, profile=profile)
+    alone = [[c.share for c in obfuscator.obfuscate(text, epsilon_per_word=2).chunks] for text in texts]
+    crowd = [*texts, "the of and " * 5000]
+    together = list(obfuscator.obfuscate_all(crowd, epsilon_per_word=2))[:2]
+    assert [[chunk.share for chunk in result.chunks] for result in together] == alone
+
+
+def test_the_papers_average_is_an_explicit_choice(tiny):
+    texts = ["alpha beta gamma", "delta"]
+    strict = Obfuscator(tiny, largest_share=math.inf)
+    results = list(strict.obfuscate_all(texts, epsilon_per_word=3, length="average"))
+    assert [result.certificate.tally.largest_budget for result in results] == [6, 6]
+    assert results[0].certificate.budget.average_length == 2
+    assert any("average length" in point for point in results[0].certificate.not_protected)
+    by_default = list(Obfuscator(tiny, profile="paper").obfuscate_all(texts, epsilon_per_word=3))
+    assert [result.certificate.tally.largest_budget for result in by_default] == [6, 6]
+    with pytest.raises(ProfileError, match="does not allow `length='average'`"):
+        Obfuscator(tiny, profile="proven").obfuscate_all(texts, epsilon_per_word=3, length="average")
+
+
+@pytest.mark.parametrize("epsilon", [1e308, 1e6])
+@pytest.mark.parametrize("profile", ["strict", "proven"])
+def test_no_budget_is_large_enough_to_give_texts_back(epsilon, profile):
+    obfuscator = Obfuscator(profile=profile, seed=1)
+    words = "movie story actor music scene plot director cast film comedy".split()
+    results = list(obfuscator.obfuscate_all([" ".join(words)] * 40, epsilon=epsilon))
+    tally = Tally.over(result.certificate.tally for result in results)
+    assert tally.capped == tally.words.total()
+    assert tally.largest_spent <= 10 * obfuscator.largest_share * (1 + 1e-9)
+    assert tally.largest_budget == epsilon
+    assert 0.2 < tally.returned / tally.words.total() < 0.8  # half of the words, on average over the vocabulary
+    lifted = Obfuscator(profile=profile, largest_share=math.inf, seed=1).obfuscate(" ".join(words), epsilon=1e6)
+    assert (lifted.text, lifted.outcome) == (" ".join(words), DocumentOutcome.RETURNED)
+
+
+def test_the_largest_share_is_the_one_at_which_half_of_the_words_return():
+    obfuscator = Obfuscator(decomposition="words")
+    entries = draw_entries(obfuscator._mechanism, obfuscator.bundle.counts("words"))
+    at = [measure_returns(obfuscator._mechanism, share, entries) for share in obfuscator.find_shares().values()]
+    assert at == pytest.approx([0.05, 0.5], abs=0.03)
+
+
+@pytest.mark.parametrize("share", [0, -1, math.nan, True, "9"])
+def test_a_largest_share_that_is_not_a_positive_number(tiny, share):
+    with pytest.raises(ParameterError, match="`largest_share` must be a positive number"):
+        Obfuscator(tiny, largest_share=share)
+
+
+def test_what_is_cut_off_is_not_spent(tiny):
+    result = Obfuscator(tiny, largest_share=1.5).obfuscate("alpha beta the", epsilon=10)
+    assert [chunk.share for chunk in result.chunks] == [1.5, 1.5, 0]
+    tally = result.certificate.tally
+    assert (tally.largest_budget, tally.largest_spent, tally.capped) == (10, 3, 2)
+
+
+def test_the_error_for_a_bad_budget_says_what_the_bundle_supports():
+    with pytest.raises(BudgetError, match=r"With this bundle, 14 per word hides nearly every word; at 26, half return"):
+        Obfuscator().obfuscate("tea", epsilon=-1)
+
+
+def test_a_document_says_how_much_came_back(tiny):
+    lifted = Obfuscator(tiny, largest_share=math.inf, seed=1)
+    result = lifted.obfuscate("The Alpha, beta", epsilon=1e6)
+    assert (result.text, result.outcome) == ("The alpha, beta", DocumentOutcome.RETURNED)
+    assert (result.certificate.tally.returned, result.certificate.tally.return_bands) == (2, {"100%": 1})
+    changed = Obfuscator(tiny, seed=1).obfuscate("gamma " * 40, epsilon=0.1)
+    assert changed.outcome is DocumentOutcome.OBFUSCATED
+    assert changed.certificate.tally.returned < 20
+
+
+@pytest.mark.parametrize("texts", [{"a": "b"}, "text", b"text", type("Frame", (), {"columns": ["text"]})()])
+def test_what_is_not_a_list_of_texts(tiny, texts):
+    with pytest.raises(ParameterError, match="`texts` must be several texts"):
+        Obfuscator(tiny).obfuscate_all(texts, epsilon=1)
 
 
 def test_neither_a_result_nor_an_obfuscator_reveals_a_text_when_it_is_logged(tiny):
@@ -554,7 +707,7 @@ def test_a_file_from_python(tiny, tmp_path):
     report = Obfuscator(tiny, seed=1).obfuscate_file(
         source,
         target,
-        epsilon=5,
+        epsilon=0.01,
         column="body",
         outcome_column="what",
         certificate=tmp_path / "c.json",

@@ -411,11 +411,11 @@ class Obfuscator:
             return document.assemble(spans, replacements), 0
         dropped = 0
 
-        def write_gap(gap: str) -> str:
+        def write_gap(gap: str, between: bool) -> str:
             nonlocal dropped
             cleaned = clean_gap(gap, keep_emoji=self._keep_emoji)
             dropped += len(gap) - len(cleaned)
-            return cleaned
+            return " " if between and gap and not cleaned else cleaned  # two words stay two
 
         return document.assemble(spans, replacements, write_gap), dropped
 

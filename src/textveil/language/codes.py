@@ -16,7 +16,7 @@ _CODE = re.compile(
     | (?<!\w) [@\#] \w+                                               # a handle or a hashtag
     | \b [\w-]+ (?:\.[\w-]+)*                                         # a host name
       \. (?:com|org|net|edu|gov|mil|int|info|io|ai|app|dev|uk|de|fr|eu|ca|au|us) \b (?:/[^\s<>"]*)?
-    | [+(\[]* \d+ [)\]]* (?: (?:\ ?[-–]\ ?|[./:,']|\ ) [(\[]* \d+ [)\]]* )+ %? # numbers with separators: phones, dates, amounts
+    | [+(\[]* \d+ [)\]]* (?: (?:\ ?[-–]\ ?|[./:,']|\ ) [(\[]* \d+ [)\]]* )+ %?  # phone numbers, dates, amounts
     | \b (?=[\w./-]*\d) [A-Z0-9]+ (?:[-./] [A-Z0-9]+)+ \b             # a code in capitals and digits, such as A4-17
     """,
     re.VERBOSE | re.IGNORECASE,

@@ -27,6 +27,11 @@ def cut(text: str, words: int) -> str:
     return text if len(spans) < words else text[: spans[words - 1][1]]
 
 
+def keep_gap(gap: str, _between: bool) -> str:
+    """A gap as it is."""
+    return gap
+
+
 class Chunk(NamedTuple):
     """Consecutive words of a document: the positions ``start`` up to, not including, ``stop``."""
 
@@ -101,7 +106,7 @@ class Document:
         self,
         spans: Iterable[Span],
         replacements: Iterable[str | None],
-        write_gap: Callable[[str], str] | None = None,
+        write_gap: Callable[[str, bool], str] = keep_gap,
     ) -> str:
         """The text with some spans replaced.
 
@@ -110,18 +115,15 @@ class Document:
         Args:
             spans: Offsets of chunks, in order.
             replacements: One per span; ``None`` keeps it.
-            write_gap: Rewrites the text around the spans; by default it is kept.
+            write_gap: Rewrites a gap, given whether it is between two spans; by default gaps are kept.
         """
-        write = write_gap or str
         pieces: list[str] = []
         done = 0
         for (start, stop), replacement in zip(spans, replacements, strict=True):
-            if replacement is None and write_gap is None:
-                continue
-            pieces.append(write(self.text[done:start]))
+            pieces.append(write_gap(self.text[done:start], done > 0))
             pieces.append(self.text[start:stop] if replacement is None else replacement)
             done = stop
-        pieces.append(write(self.text[done:]))
+        pieces.append(write_gap(self.text[done:], False))
         return "".join(pieces)
 
 
