@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from textveil.cli.display import explain, showing_progress, summarize, warn_of_clear_words
+from textveil.cli.display import explain, list_warnings, showing_progress, summarize
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.progress import ignore_progress
@@ -17,8 +18,10 @@ def certificate(tiny):
     tally = Tally(
         Counter({Outcome.PERTURBED: 60, Outcome.KEPT_STOPWORD: 30, Outcome.KEPT_UNKNOWN: 10}),
         Counter({DocumentOutcome.OBFUSCATED: 8, DocumentOutcome.NO_WORDS: 2}),
+        returned=15,
+        return_bands=Counter({"0%": 5, "80% or more": 2, "100%": 1}),
     )
-    return Certificate(Obfuscator(tiny, profile="paper").terms, 12.0, tally)
+    return Certificate(Obfuscator(tiny, profile="paper").terms, Budget(12.0), tally)
 
 
 def test_the_summary_says_what_was_done_and_what_is_open(certificate):
@@ -26,27 +29,55 @@ def test_the_summary_says_what_was_done_and_what_is_open(certificate):
     assert lines[0] == "10 documents, 100 words in 2.0 s (5 documents/s)"
     assert "perturbed 60.0%, stopwords kept 30.0%, IN CLEAR because unknown 10.0%" in lines[1]
     assert "no_words 2" in lines[2]
+    assert "returned       25.0% of the perturbed words; verbatim: 1 documents; 80% or more: 2" in lines
     assert "budget         12 per document" in lines
     assert any(line.startswith("profile        paper: ") for line in lines)
     assert any("stopwords" in line for line in lines if line.startswith("not protected"))
 
 
-def test_the_summary_of_a_budget_per_word_names_the_average_length(certificate):
-    lines = summarize(replace(certificate, average_length=3.25), 0.0)
-    assert "budget         12 per document (average length 3.2 words)" in lines
+@pytest.mark.parametrize(
+    ("budget", "line"),
+    [
+        (Budget(epsilon_per_word=2.0, length="own"), "2 per word that is perturbed"),
+        (
+            Budget(epsilon_per_word=2.0, length="average", average_length=3.25),
+            "2 per word of the average length, 3.2 words",
+        ),
+    ],
+)
+def test_the_summary_says_what_a_budget_per_word_means(certificate, budget, line):
+    lines = summarize(replace(certificate, budget=budget), 0.0)
+    assert f"budget         {line}" in lines
     assert "(0 documents/s)" in lines[0]
 
 
-def test_words_in_clear_are_a_warning(certificate):
-    assert warn_of_clear_words(certificate).endswith(": 10")
-    without = replace(certificate, tally=Tally(Counter({Outcome.PERTURBED: 1})))
-    assert warn_of_clear_words(without) is None
+def test_the_summary_names_the_largest_share(tiny):
+    certificate = Certificate(Obfuscator(tiny, largest_share=2.5).terms, Budget(12.0), Tally())
+    assert "budget         12 per document, at most 2.5 per chunk" in summarize(certificate, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("tally", "budget", "warnings"),
+    [
+        (Tally(Counter({Outcome.PERTURBED: 1})), Budget(1.0), []),
+        (Tally(Counter({Outcome.KEPT_UNKNOWN: 10})), Budget(1.0), ["words released in clear"]),
+        (Tally(capped=3), Budget(1.0), ["too large for 3 words. Their shares were limited to 2.5"]),
+        (Tally(documents=Counter({DocumentOutcome.RETURNED: 4})), Budget(1.0), ["came back unchanged"]),
+        (Tally(), Budget(epsilon_per_word=1.0, length="average", average_length=2.0), ["Use --length own"]),
+    ],
+)
+def test_what_a_user_must_know_is_a_warning(tiny, tally, budget, warnings):
+    found = list_warnings(Certificate(Obfuscator(tiny, largest_share=2.5).terms, budget, tally))
+    assert len(found) == len(warnings)
+    for warning, part in zip(found, warnings, strict=True):
+        assert warning.startswith("Warning: ")
+        assert part in warning
 
 
 def test_the_table_shows_every_chunk(tiny, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda: Console(file=shown, width=100))
-    explain(Obfuscator(tiny, seed=1).obfuscate("the alpha [bold]", epsilon=5))
+    explain(Obfuscator(tiny, seed=1, largest_share=9).obfuscate("the alpha [bold]", epsilon=5))
     rows = [line.split("│") for line in shown.getvalue().splitlines() if line.startswith("│")]
     assert [row[1].strip() for row in rows] == ["the", "alpha", "bold"]
     assert [row[4].strip() for row in rows] == ["kept_stopword", "perturbed", "drawn"]

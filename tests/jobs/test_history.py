@@ -94,7 +94,7 @@ def test_a_header_counts_from_the_first_row_on():
 
 
 def test_a_shorter_file_is_an_error():
-    with pytest.raises(InputError, match="^'in.csv' has become shorter"):
+    with pytest.raises(InputError, match="^'in.csv' is shorter than when the run began"):
         skip(finish(6), lines=LINES[:5])
 
 

@@ -84,7 +84,7 @@ def test_an_output_or_an_unfinished_run_is_not_lost(partial):
 def test_a_damaged_record_is_said_to_be_one(partial):
     start(partial)
     (partial.folder / "job.json").write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match="Start over with --overwrite"):
+    with pytest.raises(InputError, match="Set `overwrite=True` to start over"):
         start(partial, resume=True)
 
 

@@ -1,16 +1,18 @@
 import io
+import math
 
 import pytest
 
 from textveil.errors import BudgetError, OutputExistsError
-from textveil.jobs import Budget, JobOptions, StreamJob
+from textveil.jobs import JobOptions, StreamJob
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.tables import FileSource, Layout, StreamSource
 
 
 @pytest.fixture
 def seeded(tiny):
-    return lambda: Obfuscator(tiny, seed=5)
+    return lambda: Obfuscator(tiny, seed=5, largest_share=math.inf)
 
 
 def test_a_stream_is_obfuscated_as_it_comes(seeded):
@@ -28,7 +30,7 @@ def test_a_file_goes_to_a_stream(tmp_path, seeded):
     options = JobOptions(Budget(epsilon_per_word=1e6), Layout(outcome_column=None), certificate=tmp_path / "c.json")
     report = StreamJob(FileSource(path), None, options).run(seeded(), target)
     assert target.getvalue() == b"text,id\nalpha,1\nbeta,2\n"
-    assert report.certificate.average_length == 1.0
+    assert report.certificate.budget.length == "own"
     assert (tmp_path / "c.json").exists()
 
 
@@ -36,7 +38,7 @@ def test_a_stream_goes_to_a_file_whose_name_tells_the_format(tmp_path, seeded):
     source = StreamSource(io.BytesIO(b'{"text": "alpha"}\n'))
     out = tmp_path / "out.jsonl"
     StreamJob(source, out, JobOptions(Budget(1e6))).run(seeded(), io.BytesIO())
-    assert out.read_bytes() == b'{"text": "alpha", "textveil_outcome": "obfuscated"}\n'
+    assert out.read_bytes() == b'{"text": "alpha", "textveil_outcome": "returned"}\n'
     with pytest.raises(OutputExistsError):
         StreamJob(source, out, JobOptions(Budget(1e6))).run(seeded(), io.BytesIO())
 
@@ -44,7 +46,7 @@ def test_a_stream_goes_to_a_file_whose_name_tells_the_format(tmp_path, seeded):
 def test_a_stream_cannot_be_read_twice(seeded):
     source = StreamSource(io.BytesIO(b"alpha\n"))
     with pytest.raises(BudgetError, match="read twice"):
-        StreamJob(source, None, JobOptions(Budget(epsilon_per_word=1.0))).run(seeded(), io.BytesIO())
+        StreamJob(source, None, JobOptions(Budget(epsilon_per_word=1.0, length="average"))).run(seeded(), io.BytesIO())
 
 
 def test_a_failure_leaves_no_file(tmp_path, seeded):
