@@ -3,6 +3,7 @@
 import os
 import re
 import socket
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def make_fifo(path):
 
 def make_socket(path):
     with socket.socket(socket.AF_UNIX) as listener:
-        before = os.getcwd()
+        before = Path.cwd()
         os.chdir(path.parent)  # the path of a socket must be short
         try:
             listener.bind(path.name)

@@ -19,8 +19,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -317,7 +318,7 @@ class Bundle:
             f"be {value}. Do not use this bundle."
         )
 
-    def _open(self, name: str) -> BinaryIO:
+    def _open(self, name: str) -> BufferedReader:
         if name not in self.manifest.files:
             raise BundleError(f"The manifest of {str(self.folder)!r} does not list {name!r}. Get the bundle again.")
         try:

@@ -7,6 +7,7 @@ import math
 import os
 import stat
 import tokenize
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -25,7 +26,7 @@ class ArrayError(Exception):
     """A file that does not hold an array of the expected kind."""
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a regular file, or a link to one.
 
     Opening a FIFO or a device could wait forever or have side effects, so they are refused before.
