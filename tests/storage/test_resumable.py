@@ -1,6 +1,7 @@
 import json
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -245,7 +246,7 @@ def test_only_a_regular_file_is_a_lock(run, make):
 def test_a_fifo_that_replaces_the_lock_is_not_awaited(run, monkeypatch):
     path = run.output.with_name(".out.lock")
     os.mkfifo(path)
-    monkeypatch.setattr(type(path), "lstat", lambda _: os.stat(__file__))  # as it was before the replacement
+    monkeypatch.setattr(type(path), "lstat", lambda _: Path(__file__).stat())  # as it was before the replacement
     with deadline(), pytest.raises(OutputExistsError, match="cannot be used as a lock"), run.locked():
         pass
     assert path.is_fifo()
