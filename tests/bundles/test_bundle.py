@@ -1,4 +1,5 @@
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from tests.conftest import ENTRIES, EXCLUDED, random_matrix
 from textveil.bundles.building import LexiconTable
 from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.errors import BundleError, ParameterError, UnknownNameError
+from textveil.obfuscation import Obfuscator
 
 
 def rewrite(folder: Path, **changes) -> None:
@@ -330,6 +332,30 @@ def test_counts_are_numbers_of_occurrences(copied_bundle, counts):
     rewrite(copied_bundle, files={**files, "words/counts.npy": ""})
     with pytest.raises(BundleError, match="are not numbers of occurrences"):
         Bundle.load(copied_bundle).counts("words")
+
+
+@pytest.fixture(scope="module")
+def english(make_bundle):
+    """The most frequent words of the shipped bundle."""
+    vectors = Bundle.load("en").vectors("words")
+    return make_bundle(vectors.entries[:2000], matrix=vectors.matrix[:2000])
+
+
+def test_the_largest_share_follows_the_vectors_so_that_longer_ones_protect_as_well(english, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTVEIL_CACHE", str(tmp_path / "cache"))
+    folder = shutil.copytree(english.folder, tmp_path / "copy")
+    scale(folder, 1e6)
+    normal, longer = (Obfuscator(bundle, decomposition="words", seed=1) for bundle in (english, Bundle.load(folder)))
+    assert longer.largest_share == pytest.approx(normal.largest_share / 1e6, rel=0.05)
+    assert longer.terms.distance == Bundle.load(folder).distance("words")
+    assert longer.terms.distance["pairs"]["0.5"] > 1e6
+    words = [english.vectors("words").entries[row] for row in english.vectors("words").writable[500:800]]
+    result = longer.obfuscate(" ".join(words), epsilon_per_word=1000)
+    returned = sum(old == new for old, new in zip(words, result.text.split(), strict=True))
+    # On average over the vocabulary, half of the words return. Without the cap, all of them would.
+    assert returned < 200
+    free = Obfuscator(Bundle.load(folder), decomposition="words", seed=1, largest_share=math.inf)
+    assert free.obfuscate(" ".join(words), epsilon_per_word=1000).text == " ".join(words)
 
 
 def test_longer_vectors_are_measured_and_not_believed(copied_bundle, tiny):
