@@ -1,3 +1,5 @@
+import hashlib
+
 import numpy as np
 import pytest
 from randomgen import ChaCha
@@ -38,11 +40,39 @@ def test_every_document_and_seed_has_its_own_stream():
     assert SeededRandomness(1).fingerprint != SeededRandomness(2).fingerprint
 
 
-def test_streams_of_neighboring_documents_do_not_overlap():
+def test_streams_of_documents_do_not_overlap():
+    # A document of a thousand words draws about 300,000 numbers of 64 bits.
     source = SeededRandomness(1)
-    first = source.stream(0).bit_generator.random_raw(10_000)
-    second = source.stream(1).bit_generator.random_raw(10_000)
-    assert not set(first.tolist()) & set(second.tolist())
+    documents = [0, 1, 2, 3, 2**31, 2**32, 2**40]
+    drawn = [source.stream(document).bit_generator.random_raw(300_000) for document in documents]
+    assert len(np.unique(np.concatenate(drawn))) == 300_000 * len(documents)
+
+
+def block_of_chacha20(key: bytes, number: int) -> bytes:
+    """A block by definition (RFC 8439, section 2.3), with a counter of 128 bits in place of counter and nonce."""
+    start = [
+        int.from_bytes(part, "little") for part in chunked(b"expand 32-byte k" + key + number.to_bytes(16, "little"))
+    ]
+    state = list(start)
+    columns = [(i, i + 4, i + 8, i + 12) for i in range(4)]
+    diagonals = [(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4) for i in range(4)]
+    for a, b, c, d in (columns + diagonals) * 10:
+        for x, y, z, turn in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            state[x] = (state[x] + state[y]) % 2**32
+            mixed = state[z] ^ state[x]
+            state[z] = (mixed << turn | mixed >> (32 - turn)) % 2**32
+    return b"".join(((x + y) % 2**32).to_bytes(4, "little") for x, y in zip(state, start, strict=True))
+
+
+def chunked(content: bytes) -> list[bytes]:
+    return [content[start : start + 4] for start in range(0, len(content), 4)]
+
+
+@pytest.mark.parametrize("document", [0, 1, 7, 2**32, 2**40])
+def test_the_number_of_a_document_selects_a_range_of_blocks(document):
+    key = hashlib.sha256(b"textveil seed 5").digest()
+    drawn = SeededRandomness(5).stream(document).bit_generator.random_raw(24).astype("<u8").tobytes()
+    assert drawn == b"".join(block_of_chacha20(key, document * 2**60 + block) for block in range(3))
 
 
 @pytest.mark.parametrize("seed", [1.5, "7", True])

@@ -17,7 +17,7 @@ KEY_BYTES = 32
 
 
 class Randomness(ABC):
-    """A source of independent ChaCha20 streams, one for every document."""
+    """A source of ChaCha20 streams, one for every document. No two of them share a block."""
 
     source: ClassVar[str]
     predictable: ClassVar[bool]
@@ -52,7 +52,11 @@ class SystemRandomness(Randomness):
 
 
 class SeededRandomness(Randomness):
-    """The key is derived from a seed: reproducible, and therefore predictable for anyone who knows the seed."""
+    """The key is derived from a seed: reproducible, and therefore predictable for anyone who knows the seed.
+
+    All documents share the key. The number of a document selects a range of ChaCha20's block counter: document ``n``
+    starts at block ``n * 2**60``. The ranges are disjoint, since no document needs 2**60 blocks of 64 bytes.
+    """
 
     source = "seeded"
     predictable = True
@@ -63,7 +67,8 @@ class SeededRandomness(Randomness):
         self._key: bytes = hashlib.sha256(f"textveil seed {int(seed)}".encode()).digest()
 
     def stream(self, document: int) -> np.random.Generator:
-        """The generator whose ChaCha20 nonce is the number of the document."""
+        """The generator that starts at the first block of the document's range."""
+        # randomgen counts numbers of 32 bits, 16 to a block, so 64 bits are 2**60 blocks.
         return np.random.Generator(ChaCha(key=int.from_bytes(self._key, "little"), counter=document << 64))
 
     @property

@@ -1,4 +1,5 @@
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from tests.conftest import ENTRIES, EXCLUDED, random_matrix
 from textveil.bundles.building import LexiconTable
 from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.errors import BundleError, ParameterError, UnknownNameError
+from textveil.obfuscation import Obfuscator
 
 
 def rewrite(folder: Path, **changes) -> None:
@@ -28,7 +30,7 @@ def test_a_bundle_returns_the_entries_and_vectors_it_was_built_from(tiny):
     assert list(vectors.entries) == ENTRIES
     np.testing.assert_array_equal(vectors.matrix, random_matrix(len(ENTRIES), 12))
     written = {vectors.entries[row] for row in vectors.writable}
-    assert written == set(ENTRIES) - set(EXCLUDED)
+    assert written == set(ENTRIES) - set(EXCLUDED) - {"green_tea", "new_york"}  # the decomposition has single words
     assert tiny.manifest.name == "tiny"
     assert tiny.manifest.vectors["words"]["writable"] == len(ENTRIES) - 2
 
@@ -143,7 +145,7 @@ def test_a_lexicon_that_does_not_fit_its_words(with_lexicon, tmp_path, ngrams, w
     np.save(folder / "pmi/lexicon.npy", np.array(ngrams, dtype=kind))
     (folder / "pmi/lexicon_words.txt").write_text(words)
     rewrite(folder)
-    with pytest.raises(BundleError, match="does not fit its words"):
+    with pytest.raises(BundleError, match="does not fit its words|but any x 4 is expected"):
         Bundle.load(folder).lexicon("pmi")
 
 
@@ -177,7 +179,7 @@ def test_an_object_array_is_refused_and_not_unpickled(copied_bundle, tmp_path, m
 def test_a_matrix_that_does_not_fit_is_refused(copied_bundle, matrix):
     np.save(copied_bundle / "words/matrix.npy", matrix)
     rewrite(copied_bundle)
-    with pytest.raises(BundleError, match="do not fit together|has type float64"):
+    with pytest.raises(BundleError, match="38 x any is expected|has type float64"):
         Bundle.load(copied_bundle).vectors("words")
 
 
@@ -195,7 +197,7 @@ def test_a_truncated_matrix_is_refused(copied_bundle):
     path = copied_bundle / "words/matrix.npy"
     path.write_bytes(path.read_bytes()[:-100])
     rewrite(copied_bundle)
-    with pytest.raises(BundleError, match="not a plain array"):
+    with pytest.raises(BundleError, match="another size than its header says"):
         Bundle.load(copied_bundle).vectors("words")
 
 
@@ -264,3 +266,104 @@ def test_a_manifest_without_a_license_names_the_stored_field(copied_bundle):
     path.write_text(json.dumps({**values, "license": "MIT"}), encoding="utf-8")
     with pytest.raises(BundleError, match="no valid 'licence'"):
         Bundle.load(copied_bundle)
+
+
+def change_table(folder: Path, **changes) -> None:
+    """Change what a manifest states about its words."""
+    values = json.loads((folder / MANIFEST).read_bytes())
+    rewrite(folder, vectors={"words": {**values["vectors"]["words"], **changes}})
+
+
+def scale(folder: Path, factor: float) -> None:
+    """Multiply the vectors of words, and renew their hash."""
+    path = folder / "words/matrix.npy"
+    np.save(path, np.load(path) * np.float32(factor))
+    rewrite(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"entries": 39}, "entries"),
+        ({"dimensions": 13}, "dimensions"),
+        ({"writable": 5}, "writable"),
+        ({"writable": len(ENTRIES) - 4}, "writable"),
+        ({"storage": "int8"}, "storage"),
+        ({"distance": {"metric": "cosine"}}, "distance.metric"),
+        ({"distance": {"nearest": {"0.5": 1.0}}}, "distance.nearest"),
+        ({"distance": {"nearest": "far"}}, "distance.nearest"),
+        ({"distance": {"centre": {}}}, "distance.centre"),
+        ({"distance": {"mean": {}}}, "distance.mean"),
+    ],
+)
+def test_a_false_field_is_named(copied_bundle, changes, field):
+    Bundle.load(copied_bundle).verify()
+    change_table(copied_bundle, **changes)
+    with pytest.raises(BundleError, match=f"does not fit its files: {field} of 'words' should be"):
+        Bundle.load(copied_bundle).verify()
+
+
+@pytest.mark.parametrize("kind", ["pairs", "nearest", "centre"])
+def test_every_quantile_is_computed_again(copied_bundle, kind):
+    stated = json.loads((copied_bundle / MANIFEST).read_bytes())["vectors"]["words"]["distance"]
+    for quantile, value in stated[kind].items():
+        change_table(copied_bundle, distance={**stated, kind: {**stated[kind], quantile: value + 0.02}})
+        with pytest.raises(BundleError, match=f"distance.{kind} of 'words' should be .*{value}"):
+            Bundle.load(copied_bundle).verify()
+    change_table(copied_bundle, distance={**stated, kind: {key: value + 1e-4 for key, value in stated[kind].items()}})
+    Bundle.load(copied_bundle).verify()  # processors round differently
+
+
+def test_distances_that_are_not_stated_are_not_compared(copied_bundle):
+    change_table(copied_bundle, distance={})
+    Bundle.load(copied_bundle).verify()
+
+
+def test_not_a_number_is_not_json(copied_bundle):
+    change_table(copied_bundle, changed_neighbours=float("nan"))
+    with pytest.raises(BundleError, match="is not JSON"):
+        Bundle.load(copied_bundle)
+
+
+@pytest.mark.parametrize("counts", [[-1] + [5] * 37, [0] * 38, [2**62] * 38], ids=["negative", "none", "overflow"])
+def test_counts_are_numbers_of_occurrences(copied_bundle, counts):
+    np.save(copied_bundle / "words/counts.npy", np.array(counts, dtype=np.int64))
+    files = json.loads((copied_bundle / MANIFEST).read_bytes())["files"]
+    rewrite(copied_bundle, files={**files, "words/counts.npy": ""})
+    with pytest.raises(BundleError, match="are not numbers of occurrences"):
+        Bundle.load(copied_bundle).counts("words")
+
+
+@pytest.fixture(scope="module")
+def english(make_bundle):
+    """The most frequent words of the shipped bundle."""
+    vectors = Bundle.load("en").vectors("words")
+    return make_bundle(vectors.entries[:2000], matrix=vectors.matrix[:2000])
+
+
+def test_the_largest_share_follows_the_vectors_so_that_longer_ones_protect_as_well(english, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTVEIL_CACHE", str(tmp_path / "cache"))
+    folder = shutil.copytree(english.folder, tmp_path / "copy")
+    scale(folder, 1e6)
+    normal, longer = (Obfuscator(bundle, decomposition="words", seed=1) for bundle in (english, Bundle.load(folder)))
+    assert longer.largest_share == pytest.approx(normal.largest_share / 1e6, rel=0.05)
+    assert longer.terms.distance == Bundle.load(folder).distance("words")
+    assert longer.terms.distance["pairs"]["0.5"] > 1e6
+    words = [english.vectors("words").entries[row] for row in english.vectors("words").writable[500:800]]
+    result = longer.obfuscate(" ".join(words), epsilon_per_word=1000)
+    returned = sum(old == new for old, new in zip(words, result.text.split(), strict=True))
+    # On average over the vocabulary, half of the words return. Without the cap, all of them would.
+    assert returned < 200
+    free = Obfuscator(Bundle.load(folder), decomposition="words", seed=1, largest_share=math.inf)
+    assert free.obfuscate(" ".join(words), epsilon_per_word=1000).text == " ".join(words)
+
+
+def test_longer_vectors_are_measured_and_not_believed(copied_bundle, tiny):
+    scale(copied_bundle, 1e6)
+    longer = Bundle.load(copied_bundle)
+    assert longer.manifest.vectors["words"]["distance"] == tiny.manifest.vectors["words"]["distance"]
+    for kind in ("pairs", "nearest", "center"):
+        expected = [1e6 * value for value in tiny.distance("words")[kind].values()]
+        np.testing.assert_allclose(list(longer.distance("words")[kind].values()), expected, rtol=1e-4)
+    with pytest.raises(BundleError, match="distance.pairs of 'words' should be"):
+        longer.verify()

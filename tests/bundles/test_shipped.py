@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from textveil.bundles import bundle as bundle_module
 from textveil.bundles.bundle import MANIFEST, Bundle, Manifest
 from textveil.bundles.vectors import UNKNOWN
 from textveil.decomposition import DECOMPOSERS
 from textveil.language.text import spoken
 from textveil.language.words import WORD
+from textveil.mechanisms.base import Request
+from textveil.mechanisms.madlib import Madlib
+from textveil.obfuscation import Obfuscator
+from textveil.randomness import SeededRandomness
+from textveil.storage import figures
 
 NAMES = (
     "spielberg pesci meryl streep hitchcock redford ustinov maggie isabel robert de_niro james_bond john susan peter "
@@ -117,3 +123,60 @@ def test_the_manifest_survives_reading_and_writing_byte_by_byte(shipped):
     path = shipped.folder / MANIFEST
     content = path.read_bytes()
     assert Manifest.parse(content, source=path).to_json().encode() == content
+
+
+def test_single_words_are_replaced_by_single_words(shipped):
+    vectors = shipped.vectors("words")
+    several = {"6_d", "3_s", "2_s"}
+    assert several <= set(vectors.entries)
+    assert len(vectors.plain) - len(vectors.writable) == len(several)
+    assert not [vectors.entries[row] for row in vectors.writable if not vectors.entries[row].isalnum()]
+    for entry in several:  # even at their own places, another entry is the nearest
+        place = vectors.place(np.array([vectors.find(entry)]))
+        (chosen,) = vectors.nearest(place, np.ones(1))
+        assert " " not in spoken(vectors.entries[chosen])
+    rows = np.repeat([vectors.find(entry) for entry in several], 300)
+    for share in (0.1, 5.0, 1000.0):
+        request = Request(rows, np.full(len(rows), share), SeededRandomness(1).stream(0))
+        (drawn,) = Madlib(vectors).perturb([request])
+        assert not [row for row in drawn if " " in spoken(vectors.entries[row])]
+
+
+@pytest.fixture
+def shipped_figures(monkeypatch, tmp_path):
+    """The shipped table of figures is used, and then not: a function computes them again."""
+    monkeypatch.setenv("TEXTVEIL_CACHE", str(tmp_path))
+
+    def compare(find):
+        def refuse(*_):
+            pytest.fail("The shipped table has no such figures. Run scripts/write_figures.py.")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(bundle_module, "measure_distances", refuse)
+            patch.setattr("textveil.obfuscation.find_share", refuse)
+            known = find()
+        monkeypatch.setattr(bundle_module, "SHIPPED", tmp_path)
+        return known, find()
+
+    return compare
+
+
+def test_the_shipped_distances_are_up_to_date(shipped, shipped_figures):
+    known, computed = shipped_figures(lambda: shipped.distance("words"))
+    assert known.keys() == computed.keys() == {"metric", "pairs", "nearest", "center"}
+    for kind in ("pairs", "nearest", "center"):
+        assert known[kind] == pytest.approx(computed[kind], abs=2e-4)
+
+
+@pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
+def test_every_shipped_decomposition_has_figures(shipped, monkeypatch, tmp_path, decomposition):
+    monkeypatch.setattr(figures, "_locate", lambda _: pytest.fail("Run scripts/write_figures.py."))
+    assert shipped.distance(decomposition)["pairs"]
+    assert Obfuscator(shipped, decomposition=decomposition).find_shares().keys() == {"0.05", "0.5"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
+def test_the_shipped_shares_are_up_to_date(shipped, shipped_figures, decomposition):
+    known, computed = shipped_figures(Obfuscator(shipped, decomposition=decomposition).find_shares)
+    assert known == pytest.approx(computed, rel=0.02)

@@ -98,5 +98,15 @@ def test_excluded_entries_and_punctuation_are_never_nearest(vectors):
     np.testing.assert_array_equal(vectors.nearest(points, np.ones(3)), [1, 0, 1])
 
 
+def test_a_decomposition_into_single_words_never_writes_several():
+    matrix = np.array([[0, 0], [1, 0], [2, 0], [3, 0]], dtype=np.float32)
+    entries = ["tea", "green_tea", "ice cream", "6_d"]
+    vectors = Vectors(entries, matrix, single_words=True)
+    np.testing.assert_array_equal(vectors.writable, [0])
+    np.testing.assert_array_equal(vectors.plain, [0, 1, 2, 3])  # which a manifest counts
+    np.testing.assert_array_equal(vectors.nearest(np.array([[3.0, 0.0]]), np.ones(1)), [0])
+    np.testing.assert_array_equal(Vectors(entries, matrix).writable, [0, 1, 2, 3])
+
+
 def test_unknown_chunks_are_at_the_center(vectors):
     np.testing.assert_allclose(vectors.place(np.array([1, UNKNOWN])), [[1, 0], [1.25, 1.25]])

@@ -32,11 +32,28 @@ def test_info_as_json():
 
 
 def test_verify_confirms_the_files_or_names_a_changed_one(copied_bundle):
-    assert "3 files match the manifest" in run("verify", copied_bundle).stdout
+    said = run("verify", copied_bundle).stdout
+    assert "3 files match the manifest" in said
+    assert "words     computed again and equal: entries, dimensions, writable, storage, distance" in said
+    assert "Not checked, since the files do not show it: corpus, tokens, parameters, changed_neighbours" in said
     (copied_bundle / "words" / "vocabulary.txt").write_text("other", encoding="utf-8")
     result = run("verify", copied_bundle)
     assert result.exit_code == 1
     assert "vocabulary.txt" in result.stderr
+
+
+def test_verify_names_a_false_field_and_info_shows_the_true_values(copied_bundle, tiny):
+    path = copied_bundle / "bundle.json"
+    values = json.loads(path.read_bytes())
+    values["vectors"]["words"]["distance"]["pairs"] = dict.fromkeys(("0.05", "0.25", "0.5", "0.75", "0.95"), 77.5)
+    path.write_text(json.dumps(values))
+    result = run("verify", copied_bundle)
+    assert result.exit_code == 1
+    assert "distance.pairs of 'words' should be" in result.stderr
+    said = run("info", copied_bundle).stdout
+    assert "77.5" not in said
+    assert f"50% {tiny.distance('words')['pairs']['0.5']:g}" in said
+    assert "38 entries, 12 dimensions, 34 may be written" in said
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.deadline import deadline
 from textveil.errors import InputError, StudyError
 from textveil.experiments.study import Target, load_study, write_value
 
@@ -137,10 +138,65 @@ def test_files_that_are_not_a_study(tmp_path):
         load_study(write(tmp_path / "b.yaml", "name: a\nname: b\n"))
     with pytest.raises(StudyError, match="a study has keys"):
         load_study(write(tmp_path / "c.yaml", "- a\n- b\n"))
-    with pytest.raises(StudyError, match="is not YAML"):
-        load_study(write(tmp_path / "d.yaml", "a: \x00"))
+    with pytest.raises(StudyError, match="line 2: this is not YAML"):
+        load_study(write(tmp_path / "d.yaml", "b: 1\na: \x00"))
     with pytest.raises(StudyError, match="this is not YAML"):  # a tag builds no object
         load_study(write(tmp_path / "e.yaml", "name: !!python/object/apply:os.getcwd []"))
+
+
+BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+"""Each line repeats the one before it nine times: 9 ** 11 values in eleven lines."""
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a0: &a0 [x, x, x]\n" + BOMB, r"line 6, .*: the file has more than 50,000 values, with those that aliases"),
+        (f"a0: &a0 {'x' * 500_000}\na: [{'*a0, ' * 50_000}]", "line 2, .* more than 50,000 values"),
+        ("a0: &a0 {x: 1}\n" + BOMB.replace("[", "{<<: [").replace("]", "]}"), "more than 50,000 values"),
+        ("a: 1\nb: &b [1, *b]", r"line 2, column 11: the alias '\*b' is part of its own value"),
+        ("a: &a\n  b: *a", "line 2, column 6: the alias"),
+        ("a: 1\nb: " + "[" * 100_000, "line 2, column 53: values are nested more than 50 deep"),
+        ("".join("  " * n + "a:\n" for n in range(400)), "line 50, .*: values are nested more than 50 deep"),
+        ("a: 1\nb:\n\tc: 1", "line 3, column 1: this is not YAML: a tab indents the line. Use spaces"),
+        ("a:\n  b: 1\n  c: 2\n  b: 3", "line 4, column 3: the key 'b' is repeated"),
+        ("a: {<<: {b: 1}, <<: {c: 1}}", "line 1, column 17: the key '<<' is repeated"),
+        ("a: {<<: 5}", "line 1, .*: this is not YAML: expected a mapping or list of mappings for merging"),
+        ("a: 1\nb: 2020-99-99", "line 2, column 4: this looks like a number or a date"),
+        ("a: 1\nb: *c", "line 2, column 4: this is not YAML: found undefined alias"),
+        ("a: 1\n? [b]\n: 2", "line 2, column 3: this is not YAML: found unhashable key"),
+        ("a: 1\n" * 250_000, "more than 1,000,000 bytes"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_yaml_that_is_too_large_or_ambiguous_is_refused_with_its_line(tmp_path, content, said):
+    with deadline(), pytest.raises(StudyError, match=said):
+        load_study(write(tmp_path / "study.yaml", content))
+
+
+def test_a_file_that_is_not_utf8_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_bytes(b"name: a\nbundle: caf\xe9\n")
+    with pytest.raises(StudyError, match="line 2: this is not YAML: .* save the file as UTF-8"):
+        load_study(path)
+
+
+def test_aliases_and_merge_keys_repeat_values(tmp_path, values):
+    datasets = """
+datasets:
+  other: &other {<<: *reviews, text: body}
+  third: {<<: [*other, *reviews], path: third.jsonl}
+"""
+    del values["datasets"]
+    levels = yaml.safe_dump(values)
+    reviews = "datasets:\n  reviews: &reviews {path: reviews.jsonl, label: stars, text: text}"
+    study = load_study(write(tmp_path / "study.yaml", levels + datasets.replace("\ndatasets:", reviews))).study
+    read = {name: (source.path.name, source.text, source.label.column) for name, source in study.datasets.items()}
+    assert read == {
+        "reviews": ("reviews.jsonl", "text", "stars"),
+        "other": ("reviews.jsonl", "body", "stars"),
+        "third": ("third.jsonl", "body", "stars"),
+    }
 
 
 def test_equal_numbers_are_the_same_value():

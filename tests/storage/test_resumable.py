@@ -1,8 +1,11 @@
 import json
+import os
 import re
+from pathlib import Path
 
 import pytest
 
+from tests.deadline import deadline
 from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.storage.resumable import ResumableRun
 
@@ -207,3 +210,53 @@ def test_a_file_of_the_user_with_the_name_of_the_lock_survives(run):
     with run.locked():
         pass
     assert path.read_text() == "mine"
+
+
+def link_to_file(path):
+    path.with_name("mine").write_text("")
+    path.symlink_to("mine")
+
+
+def link_to_fifo(path):
+    os.mkfifo(path.with_name("fifo"))
+    path.symlink_to("fifo")
+
+
+def link_to_device(path):
+    path.symlink_to("/dev/zero")
+
+
+def link_to_nothing(path):
+    path.symlink_to("nothing")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [os.mkfifo, os.mkdir, link_to_file, link_to_fifo, link_to_device, link_to_nothing],
+    ids=lambda make: make.__name__,
+)
+def test_only_a_regular_file_is_a_lock(run, make):
+    make(run.output.with_name(".out.lock"))
+    before = list_names(run.output.parent)
+    with deadline(), pytest.raises(OutputExistsError, match=r"\.out\.lock' cannot be used as a lock"), run.locked():
+        pass
+    assert list_names(run.output.parent) == before
+
+
+def test_a_fifo_that_replaces_the_lock_is_not_awaited(run, monkeypatch):
+    path = run.output.with_name(".out.lock")
+    os.mkfifo(path)
+    monkeypatch.setattr(type(path), "lstat", lambda _: Path(__file__).stat())  # as it was before the replacement
+    with deadline(), pytest.raises(OutputExistsError, match="cannot be used as a lock"), run.locked():
+        pass
+    assert path.is_fifo()
+
+
+def test_a_link_that_replaces_the_lock_during_a_run_is_left_alone(run, tmp_path):
+    path = run.output.with_name(".out.lock")
+    (tmp_path / "mine").touch()
+    with run.locked():
+        path.unlink()
+        path.symlink_to(tmp_path / "mine")
+    assert path.is_symlink()
+    assert (tmp_path / "mine").exists()

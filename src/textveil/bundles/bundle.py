@@ -19,6 +19,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -26,25 +27,33 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.bundles.distances import measure_distances
+from textveil.bundles.files import ArrayError, Shape, check_shape, map_array, open_regular, read_header
 from textveil.bundles.vectors import Matrix, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
 from textveil.language.words import WORD
 from textveil.registry import unknown_name
 from textveil.storage.figures import find_figures
-from textveil.storage.hashing import hash_file
 
 FORMAT_VERSION = 2
 MANIFEST = "bundle.json"
 DEFAULT_BUNDLE = "en"
 SHIPPED = Path(__file__).parent
-FIGURES_VERSION = 1
+FIGURES_VERSION = 2
 """Changes whenever figures are computed in another way."""
+SINGLE_WORDS = frozenset({"words"})
+"""The decompositions into single words. They never write an entry of several words."""
+UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours")
+"""The statements of a manifest that nobody can check from its files: they are about the corpus and its vectors."""
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
 STORAGES: tuple[Storage, ...] = get_args(Storage)
 
 _LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of single precision
+_LONGEST_MANIFEST = 2**24
+_DISTANCE_TOLERANCE = 1e-3  # of the largest distance: other processors round sums differently
+_MOST_TOKENS = 2.0**62  # sums of counts stay in the range of their type
+_ROUNDING = 1e-4  # distances are stated to four decimals
 
 _STORED_NAMES = {"license": "licence", "changed_neighbors": "changed_neighbours", "center": "centre"}
 """Names that formats 1 and 2 of ``bundle.json`` spell differently from Python."""
@@ -87,7 +96,7 @@ class Manifest:
             BundleError: The manifest is incomplete or of a newer format.
         """
         try:
-            values = json.loads(content)
+            values = json.loads(content, parse_constant=_refuse_constant)
             json.dumps(values, ensure_ascii=False).encode()  # a lone surrogate could not be printed
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{str(source)!r} is not JSON. Get the bundle again.") from error
@@ -110,6 +119,10 @@ class Manifest:
         """The manifest as indented JSON."""
         values = _rename({field: getattr(self, field) for field in self.__slots__}, _STORED_NAMES)
         return json.dumps({"format": FORMAT_VERSION, **values}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _rename(manifest: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -165,12 +178,15 @@ class Bundle:
         self.folder = folder
         path = folder / MANIFEST
         try:
-            content = path.read_bytes()
+            with open_regular(path) as stream:
+                content = stream.read(_LONGEST_MANIFEST + 1)
         except OSError as error:
             raise BundleError(
                 f"{str(folder)!r} is not a bundle: {MANIFEST} cannot be read ({error.strerror}). "
                 "'textveil prepare' and 'textveil bundle import' build one."
             ) from error
+        if len(content) > _LONGEST_MANIFEST:
+            raise BundleError(f"{str(path)!r} is too long to be the manifest of a bundle. Get the bundle again.")
         self.manifest = Manifest.parse(content, source=path)
         self.hash = hashlib.sha256(content).hexdigest()
         self._loaded: dict[str, Vectors] = {}
@@ -236,10 +252,11 @@ class Bundle:
         name = f"{decomposition}/counts.npy"
         if name not in self.manifest.files:
             return None
-        counts = self._load_array(name)
-        if counts.dtype != np.int64 or counts.shape != (self.manifest.vectors[decomposition]["entries"],):
+        counts = self._load_array(name, (self.manifest.vectors[decomposition]["entries"],))
+        if counts.dtype != np.int64 or counts.min() < 0 or not 0 < counts.sum(dtype=np.float64) < _MOST_TOKENS:
             raise BundleError(
-                f"The counts of {str(self.folder / decomposition)!r} do not fit its vocabulary. Get the bundle again."
+                f"The counts of {str(self.folder / decomposition)!r} are not numbers of occurrences. "
+                "Get the bundle again."
             )
         return counts
 
@@ -258,53 +275,90 @@ class Bundle:
     def lexicon_scores(self, decomposition: str) -> npt.NDArray[Any] | None:
         """The association scores of a lexicon, in its order; ``None`` if it has none."""
         name = f"{decomposition}/lexicon_scores.npy"
-        return self._load_array(name) if name in self.manifest.files else None
+        return self._load_array(name, (None,)) if name in self.manifest.files else None
 
     def verify(self) -> list[str]:
-        """Check every file against its hash and every vocabulary against its matrix; return the names of the files."""
+        """Check every file, and compute again what the manifest states about the files.
+
+        Checked are the hash of every file; entries, dimensions, writable, storage, lexicon and distance of all vectors;
+        and ngrams of all lexicons. The fields in ``UNVERIFIABLE`` cannot be checked.
+
+        Returns:
+            The names of the files.
+
+        Raises:
+            BundleError: A file is damaged, or a field of the manifest is false. The message names it.
+        """
         for name in self.manifest.files:
-            self._check(name)
+            with self._open(name) as stream:
+                self._check_hash(name, hashlib.file_digest(stream, "sha256").hexdigest())
         for decomposition in self.decompositions:
-            self._load_vectors(decomposition)
+            self._check_distance(decomposition, self._load_vectors(decomposition))
             self.counts(decomposition)
         for decomposition in self.manifest.lexicons:
             self._load_lexicon(decomposition)
         return sorted(self.manifest.files)
 
-    def _check(self, name: str) -> Path:
-        """The path of a file, after a check of its hash."""
-        path = self.folder / name
+    def _check_distance(self, decomposition: str, vectors: Vectors) -> None:
+        """Compare the distances that the manifest states, if it states any, with those of the vectors."""
+        stated = self.manifest.vectors[decomposition].get("distance", {})
+        if not stated:
+            return
+        computed = measure_distances(vectors)
+        quantiles = [value for kind in computed.values() if isinstance(kind, dict) for value in kind.values()]
+        tolerance = _DISTANCE_TOLERANCE * max(quantiles, default=0.0) + _ROUNDING
+        for kind, values in stated.items():
+            if not _are_near(values, computed.get(kind), tolerance):
+                stored = _STORED_NAMES.get(kind, kind)
+                raise self._false_field(f"distance.{stored}", decomposition, computed.get(kind, "absent"))
+
+    def _false_field(self, field: str, decomposition: str, value: Any) -> BundleError:
+        return BundleError(
+            f"The manifest of {str(self.folder)!r} does not fit its files: {field} of {decomposition!r} should "
+            f"be {value}. Do not use this bundle."
+        )
+
+    def _open(self, name: str) -> BufferedReader:
         if name not in self.manifest.files:
             raise BundleError(f"The manifest of {str(self.folder)!r} does not list {name!r}. Get the bundle again.")
         try:
-            digest = hash_file(path)
+            return open_regular(self.folder / name)
         except OSError as error:
             raise BundleError(
                 f"The file {name!r} of the bundle {str(self.folder)!r} cannot be read ({error.strerror}). "
                 "Get the bundle again."
             ) from error
+
+    def _check_hash(self, name: str, digest: str) -> None:
         if digest != self.manifest.files[name]:
             raise BundleError(
                 f"The file {name!r} of the bundle {str(self.folder)!r} is not what its manifest says: the SHA-256 "
                 "differs. Get the bundle again."
             )
-        return path
+
+    def _read_entries(self, name: str) -> list[str]:
+        """The lines of a file, after a check of its hash."""
+        with self._open(name) as stream:
+            content = stream.read()
+        self._check_hash(name, hashlib.sha256(content).hexdigest())
+        try:
+            return content.decode().removesuffix("\n").split("\n")
+        except UnicodeDecodeError as error:
+            raise BundleError(f"{str(self.folder / name)!r} is not UTF-8. Get the bundle again.") from error
 
     def _load_vectors(self, decomposition: str) -> Vectors:
-        entries = _read_entries(self._check(f"{decomposition}/vocabulary.txt"))
-        matrix = self._load_matrix(decomposition)
-        if matrix.ndim != 2 or len(matrix) != len(entries) or matrix.size == 0:
-            raise BundleError(
-                f"Vocabulary and matrix of {str(self.folder / decomposition)!r} do not fit together. "
-                "Get the bundle again."
-            )
+        entries = self._read_entries(f"{decomposition}/vocabulary.txt")
+        matrix = self._load_matrix(decomposition, len(entries))
         if len(set(entries)) != len(entries):
             raise BundleError(
                 f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice. Get the bundle again."
             )
         excluded = f"{decomposition}/excluded.txt"
         vectors = Vectors(
-            entries, matrix, excluded=_read_entries(self._check(excluded)) if excluded in self.manifest.files else ()
+            entries,
+            matrix,
+            excluded=self._read_entries(excluded) if excluded in self.manifest.files else (),
+            single_words=decomposition in SINGLE_WORDS,
         )
         if len(vectors.writable) == 0:
             raise BundleError(
@@ -318,15 +372,12 @@ class Bundle:
             )
         for field, value in describe(vectors).items():
             if self.manifest.vectors[decomposition].get(field) != value:
-                raise BundleError(
-                    f"The manifest of {str(self.folder)!r} does not fit its files: {field} of {decomposition!r} should "
-                    f"be {value}. Do not use this bundle."
-                )
+                raise self._false_field(field, decomposition, value)
         return vectors
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
-        words = _read_entries(self._check(f"{decomposition}/lexicon_words.txt"))
-        ngrams = self._load_array(f"{decomposition}/lexicon.npy")
+        words = self._read_entries(f"{decomposition}/lexicon_words.txt")
+        ngrams = self._load_array(f"{decomposition}/lexicon.npy", (None, LONGEST))
         if len(set(words)) < len(words) or not all(map(WORD.fullmatch, words)) or not _are_ngrams(ngrams, len(words)):
             raise BundleError(
                 f"The lexicon of {str(self.folder / decomposition)!r} does not fit its words. Get the bundle again."
@@ -340,15 +391,18 @@ class Bundle:
             )
         return NgramIndex(words, ngrams)
 
-    def _load_matrix(self, decomposition: str) -> Matrix:
-        stored = self._load_array(f"{decomposition}/matrix.npy")
+    def _load_matrix(self, decomposition: str, entries: int) -> Matrix:
+        described = self.manifest.vectors[decomposition]
+        stored = self._load_array(f"{decomposition}/matrix.npy", (entries, None))
+        if stored.dtype.name in STORAGES and described["storage"] != stored.dtype.name:
+            raise self._false_field("storage", decomposition, stored.dtype.name)
         if stored.dtype == np.float32:
             matrix = cast("Matrix", stored)
         elif stored.dtype == np.float16:
             matrix = stored.astype(np.float32)
         elif stored.dtype == np.int8:
-            scales = self._load_array(f"{decomposition}/scales.npy")
-            if scales.dtype != np.float32 or scales.shape != stored.shape[:1]:
+            scales = self._load_array(f"{decomposition}/scales.npy", (entries,))
+            if scales.dtype != np.float32:
                 raise BundleError(
                     f"The scales of {str(self.folder / decomposition)!r} do not fit its matrix. Get the bundle again."
                 )
@@ -366,18 +420,18 @@ class Bundle:
             )
         return matrix
 
-    def _load_array(self, name: str) -> npt.NDArray[Any]:
-        path = self._check(name)
-        reason = None
-        try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            array, reason = None, error
-        if not isinstance(array, np.ndarray):  # np.load also opens archives of arrays
-            raise BundleError(
-                f"{str(path)!r} is not a plain array of numbers. Do not use this bundle unless you trust its author."
-            ) from reason
-        return array
+    def _load_array(self, name: str, shape: Shape) -> npt.NDArray[Any]:
+        """Map an array. Its header is checked first, so that a false one neither takes time nor memory."""
+        with self._open(name) as stream:
+            try:
+                check_shape(read_header(stream)[0], shape)
+                stream.seek(0)
+                self._check_hash(name, hashlib.file_digest(stream, "sha256").hexdigest())
+                return map_array(stream)
+            except (ArrayError, OSError) as error:
+                raise BundleError(
+                    f"{str(self.folder / name)!r} {error}. Get the bundle again, from an author whom you trust."
+                ) from error
 
 
 def identify_lexicon(files: Mapping[str, str], decomposition: str) -> str | None:
@@ -403,13 +457,19 @@ def _are_scores(scores: npt.NDArray[Any], ngrams: int) -> bool:
     return scores.shape == (ngrams,) and scores.dtype.kind == "f" and bool(np.isfinite(scores).all())
 
 
+def _are_near(stated: Any, computed: Any, tolerance: float) -> bool:
+    """Whether a stated value, or a mapping of numbers, is the computed one."""
+    if not isinstance(stated, Mapping) or not isinstance(computed, Mapping):
+        return bool(stated == computed)
+    return stated.keys() == computed.keys() and all(
+        isinstance(value, int | float) and abs(value - computed[key]) <= tolerance for key, value in stated.items()
+    )
+
+
 def describe(vectors: Vectors) -> dict[str, int]:
-    """The part of a manifest's description of vectors that is checked when they are loaded."""
-    return {"entries": len(vectors), "dimensions": vectors.dimensions, "writable": len(vectors.writable)}
+    """The part of a manifest's description of vectors that is checked when they are loaded.
 
-
-def _read_entries(path: Path) -> list[str]:
-    try:
-        return path.read_bytes().decode().removesuffix("\n").split("\n")
-    except UnicodeDecodeError as error:
-        raise BundleError(f"{str(path)!r} is not UTF-8. Get the bundle again.") from error
+    In formats 1 and 2, ``writable`` also counts entries of several words in a decomposition into single words, although
+    they are never written.
+    """
+    return {"entries": len(vectors), "dimensions": vectors.dimensions, "writable": len(vectors.plain)}

@@ -11,6 +11,8 @@ from textveil.bundles.vectors import RowNumbers, Vectors
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SAMPLE = 1000
+_BATCH_SCORES = 2**21
+"""The number of distances that are computed at once, which limits memory."""
 
 
 def measure_distances(vectors: Vectors) -> dict[str, Any]:
@@ -24,11 +26,13 @@ def measure_distances(vectors: Vectors) -> dict[str, Any]:
     norms = np.einsum("ij,ij->i", matrix, matrix)
     pairs = np.empty((len(sample), len(sample)), dtype=np.float32)
     nearest = np.empty(len(sample), dtype=np.float32)
-    for place, row in enumerate(sample):
-        squared = norms + norms[row] - 2 * (matrix @ matrix[row])
-        squared[row] = np.inf
-        nearest[place] = squared.min()
-        pairs[place] = squared[sample]
+    batch = max(1, _BATCH_SCORES // len(matrix))
+    for start in range(0, len(sample), batch):
+        rows = sample[start : start + batch]
+        squared = norms + norms[rows, None] - 2 * (matrix[rows] @ matrix.T)
+        squared[np.arange(len(rows)), rows] = np.inf
+        nearest[start : start + batch] = squared.min(axis=1)
+        pairs[start : start + batch] = squared[:, sample]
     measured = {
         "pairs": np.sqrt(np.maximum(pairs[np.isfinite(pairs)], 0)),
         "nearest": np.sqrt(np.maximum(nearest[np.isfinite(nearest)], 0)),

@@ -123,13 +123,17 @@ class Vectors:
         entries: The vocabulary; an entry of several words has underscores between them.
         matrix: One vector per entry.
         excluded: Entries that are known as inputs but never written, such as people's names.
+        single_words: Never write an entry of several words, because texts are split into single words.
     """
 
-    def __init__(self, entries: Sequence[str], matrix: Matrix, *, excluded: Iterable[str] = ()) -> None:
+    def __init__(
+        self, entries: Sequence[str], matrix: Matrix, *, excluded: Iterable[str] = (), single_words: bool = False
+    ) -> None:
         self.entries = entries
         self.matrix = matrix
         self._rows = {entry: row for row, entry in enumerate(entries)}
         self._excluded = frozenset(map(spoken, excluded))
+        self._single_words = single_words
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -152,12 +156,19 @@ class Vectors:
         return 1 + max(entry.count("_") for entry in self.entries)
 
     @cached_property
-    def writable(self) -> RowNumbers:
-        """The rows of the entries that may be written: those that consist of words and are not excluded."""
+    def plain(self) -> RowNumbers:
+        """The rows of the entries that consist of words and are not excluded."""
         written = map(spoken, self.entries)
         pairs = enumerate(zip(self.entries, written, strict=True))
         allowed = (row for row, (entry, text) in pairs if is_plain(entry) and text not in self._excluded)
         return np.fromiter(allowed, dtype=np.int64)
+
+    @cached_property
+    def writable(self) -> RowNumbers:
+        """The rows of the entries that may be written."""
+        if not self._single_words:
+            return self.plain
+        return np.array([row for row in self.plain if self.entries[row].isalnum()], dtype=np.int64)
 
     @cached_property
     def center(self) -> Matrix:

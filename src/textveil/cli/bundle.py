@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
-from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, UNVERIFIABLE, Bundle
 from textveil.bundles.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
@@ -40,7 +40,10 @@ def info(
     bundle: NameOrFolder = DEFAULT_BUNDLE,
     as_json: Annotated[bool, typer.Option("--json", help=f"Print the content of {MANIFEST}.")] = False,
 ) -> None:
-    """Show the content of a bundle: corpus, license, lexicons, vectors and distances."""
+    """Show the content of a bundle: corpus, license, lexicons, vectors and distances.
+
+    Sizes and distances are computed from the vectors.
+    """
     opened = Bundle.load(bundle)
     manifest = opened.manifest
     if as_json:
@@ -53,8 +56,8 @@ def info(
     for decomposition, lexicon in manifest.lexicons.items():
         typer.echo(f"{decomposition:<9} lexicon of {lexicon['ngrams']:,} expressions")
     for decomposition, table in manifest.vectors.items():
-        typer.echo(describe_vectors(decomposition, table))
-        distances = table.get("distance", {})
+        typer.echo(describe_vectors(decomposition, {**table, "writable": len(opened.vectors(decomposition).writable)}))
+        distances = opened.distance(decomposition)
         for kind, label in DISTANCES:
             if distances.get(kind):
                 quantiles = ", ".join(f"{float(q):.0%} {value:g}" for q, value in distances[kind].items())
@@ -74,9 +77,16 @@ def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
 @app.command("verify")
 @reporting_errors
 def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
-    """Check every file of a bundle against its hash."""
-    files = Bundle.load(bundle).verify()
+    """Check every file of a bundle, and compute again what its manifest states about them."""
+    opened = Bundle.load(bundle)
+    files = opened.verify()
     typer.echo(f"{len(files)} files match the manifest.")
+    for decomposition, table in opened.manifest.vectors.items():
+        checked = ["entries", "dimensions", "writable", "storage", *(["distance"] if table.get("distance") else [])]
+        typer.echo(f"{decomposition:<9} computed again and equal: {', '.join(checked)}")
+    for decomposition in opened.manifest.lexicons:
+        typer.echo(f"{decomposition:<9} lexicon: computed again and equal: ngrams")
+    typer.echo(f"Not checked, since the files do not show it: {', '.join(UNVERIFIABLE)}")
 
 
 @app.command("list")
@@ -160,7 +170,7 @@ def import_(
         typer.echo(f"{len(imported.entries):,} entries of {imported.matrix.shape[1]} dimensions in {str(output)!r}.")
         if imported.unusable or imported.repeated:
             report(f"Skipped: {imported.unusable:,} unusable entries, {imported.repeated:,} repeated entries.")
-    typer.echo(f"{built.manifest.vectors[decomposition]['writable']:,} of them may be written.")
+    typer.echo(f"{len(built.vectors(decomposition).writable):,} of them may be written.")
     matched = sum(entry in built.vectors(decomposition) for entry in excluded)
     if matched < len(excluded):
         report(f"Of the {len(excluded):,} entries to exclude, {matched:,} are in the vocabulary in the same spelling.")

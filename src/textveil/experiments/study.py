@@ -273,20 +273,14 @@ def load_study(path: Path) -> StudyFile:
 
     Raises:
         InputError: It cannot be read.
-        StudyError: It is not YAML, or has an unknown key or an invalid value.
+        StudyError: It is not YAML, is too large, or has an unknown key or an invalid value.
     """
     try:
-        content = path.read_bytes()
-        values = yaml.load(content, Loader=_Loader)  # noqa: S506 # a loader of plain values
+        with path.open("rb") as stream:
+            content = stream.read(_LARGEST_FILE + 1)
     except OSError as error:
         raise InputError(f"The study {str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
-        fault = "" if isinstance(error, _KeyTwiceError) else "this is not YAML: "
-        raise StudyError(f"{str(path)!r}{place}: {fault}{error.problem}. Fix this line.") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise StudyError(f"{str(path)!r} is not YAML. {_SEE_INIT}") from error
+    values = _read_yaml(path, content)
     if not isinstance(values, dict):
         raise StudyError(f"{str(path)!r} is not a study: a study has keys. {_SEE_INIT}")
     try:
@@ -296,21 +290,95 @@ def load_study(path: Path) -> StudyFile:
     return StudyFile(path, hashlib.sha256(content).hexdigest(), study)
 
 
-class _KeyTwiceError(yaml.MarkedYAMLError):  # type: ignore[misc]
-    """A mapping with a repeated key."""
+def _read_yaml(path: Path, content: bytes) -> Any:
+    """The values of a file, all of them plain."""
+    if len(content) > _LARGEST_FILE:
+        raise StudyError(f"{str(path)!r} is not a study: it has more than {_LARGEST_FILE:,} bytes. {_SEE_INIT}")
+    try:
+        return yaml.load(content, Loader=_Loader)  # noqa: S506 # a loader of plain values
+    except _RefusedError as error:
+        raise StudyError(f"{str(path)!r}{_say_place(error)}: {error.problem}. Fix this line.") from error
+    except yaml.MarkedYAMLError as error:
+        fault = f"this is not YAML: {error.problem}. Fix this line."
+        if r"'\t'" in str(error.problem):
+            fault = "this is not YAML: a tab indents the line. Use spaces."
+        raise StudyError(f"{str(path)!r}{_say_place(error)}: {fault}") from error
+    except yaml.reader.ReaderError as error:
+        line = content[: error.position].count(b"\n") + 1
+        raise StudyError(
+            f"{str(path)!r}, line {line}: this is not YAML: {error.reason}. Fix this line, or save the file as UTF-8."
+        ) from error
+    except yaml.YAMLError as error:
+        raise StudyError(f"{str(path)!r} is not YAML. {_SEE_INIT}") from error
+
+
+def _say_place(error: yaml.MarkedYAMLError) -> str:
+    mark = error.problem_mark
+    return "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
+
+
+_LARGEST_FILE = 1_000_000
+_MOST_NODES = 50_000
+_DEEPEST = 50
+_CHARACTERS_PER_NODE = 100
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _RefusedError(yaml.MarkedYAMLError):  # type: ignore[misc]
+    """YAML that is not accepted in a study."""
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Reads plain values, and refuses a repeated key."""
+    """Reads plain values; refuses repeated keys, deep nesting, and aliases that multiply to a huge content.
 
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+    Nodes are counted as they are composed. An alias counts as many as the node that it repeats, so a few lines cannot
+    stand for billions of values. A long text counts as several nodes.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._depth = 0
+        self._count = 0
+        self._sizes: dict[Any, int] = {}
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()
+        before = self._count
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise _RefusedError(None, None, f"values are nested more than {_DEEPEST} deep", event.start_mark)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if not isinstance(event, yaml.AliasEvent):
+            length = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
+            self._count += 1 + length // _CHARACTERS_PER_NODE
+            self._sizes[node] = self._count - before
+        elif node in self._sizes:
+            self._count += self._sizes[node]
+        else:
+            raise _RefusedError(None, None, f"the alias '*{event.anchor}' is part of its own value", event.start_mark)
+        if self._count > _MOST_NODES:
+            said = f"the file has more than {_MOST_NODES:,} values, with those that aliases repeat"
+            raise _RefusedError(None, None, said, event.start_mark)
+        return node
+
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        # Keys are compared here, before merge keys add the keys of other mappings.
+        node = super().compose_mapping_node(anchor)
         seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, str | int | float) and key in seen:
-                raise _KeyTwiceError(None, None, f"the key {key!r} is repeated", key_node.start_mark)
-            seen.add(repr(key) if isinstance(key, list | dict) else key)
-        return dict(super().construct_mapping(node, deep))
+        for key_node in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            key = "<<" if key_node.tag == _MERGE else self.construct_object(key_node)
+            if key in seen:
+                raise _RefusedError(None, None, f"the key {key!r} is repeated", key_node.start_mark)
+            seen.add(key)
+        return node
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, OverflowError) as error:
+            said = "this looks like a number or a date, but is not a valid one. Put it in quotes, or correct it"
+            raise _RefusedError(None, None, said, node.start_mark) from error
 
 
 _SEE_INIT = "See 'textveil experiment init' for a complete example."

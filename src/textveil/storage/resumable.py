@@ -7,6 +7,7 @@ import os
 import re
 import reprlib
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -137,14 +138,14 @@ class ResumableRun:
         try:
             yield
         finally:
-            if path.exists() and path.stat().st_size == 0:  # otherwise it is the user's file
+            if _is_same_file(path, lock) and path.lstat().st_size == 0:  # otherwise it is the user's file
                 path.unlink()
             lock.close()
 
     def _lock(self, path: Path) -> BinaryIO:
         while True:
             try:
-                lock = path.open("ab")
+                lock = _open_lock(path)
             except OSError as error:
                 raise output_error(self.output, error) from error
             if fcntl is None:
@@ -154,7 +155,7 @@ class ResumableRun:
             except OSError as error:
                 lock.close()
                 raise OutputExistsError(f"Another run is writing {str(self.output)!r} now. Wait for it.") from error
-            if path.exists() and path.stat().st_ino == os.fstat(lock.fileno()).st_ino:
+            if _is_same_file(path, lock):
                 return lock
             lock.close()  # its owner has just removed it
 
@@ -197,6 +198,41 @@ def damaged_file(path: Path) -> InputError:
     return InputError(
         f"{str(path)!r}, a part of an unfinished run, cannot be read. Set `overwrite=True` to start over."
     )
+
+
+def _open_lock(path: Path) -> BinaryIO:
+    """Open a lock file, or create it. Links are not followed, and a FIFO or a device is neither awaited nor used.
+
+    Raises:
+        OutputExistsError: Something else than a regular file has its name.
+    """
+    with suppress(FileNotFoundError):
+        _check_lock(path, path.lstat())
+    # The flags and the second check are for a file that is replaced in between.
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        _check_lock(path, os.fstat(descriptor))
+        return os.fdopen(descriptor, "ab")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _check_lock(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OutputExistsError(
+            f"{str(path)!r} cannot be used as a lock, because it is not a regular file. Remove it, or choose another "
+            "output."
+        )
+
+
+def _is_same_file(path: Path, stream: BinaryIO) -> bool:
+    """Whether a path, without following links, leads to an open file."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(stream.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _remove(path: Path) -> None:

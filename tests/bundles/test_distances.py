@@ -1,0 +1,53 @@
+"""Distances between entries, computed by hand and by definition."""
+
+import numpy as np
+import pytest
+
+from tests.conftest import random_matrix
+from textveil.bundles import distances as module
+from textveil.bundles.distances import QUANTILES, measure_distances, sample_rows
+from textveil.bundles.vectors import Vectors
+
+
+def make_vectors(matrix):
+    return Vectors([f"w{row}" for row in range(len(matrix))], np.asarray(matrix, dtype=np.float32))
+
+
+def test_distances_of_three_points_on_a_line():
+    measured = measure_distances(make_vectors([[0, 0], [3, 0], [9, 0]]))
+    assert measured["metric"] == "euclidean"
+    assert measured["pairs"]["0.5"] == 6.0  # of 3, 3, 6, 6, 9, 9
+    assert measured["nearest"]["0.5"] == 3.0  # of 3, 3, 6
+    assert measured["center"]["0.5"] == 4.0  # of 4, 1, 5, around 4
+
+
+@pytest.mark.parametrize("batch", [1, 300, 2**21])
+def test_distances_follow_their_definition_in_batches_of_any_size(monkeypatch, batch):
+    monkeypatch.setattr(module, "_BATCH_SCORES", batch)
+    matrix = random_matrix(150, 8)
+    measured = measure_distances(make_vectors(matrix))
+    exact = np.linalg.norm(matrix[:, None].astype(np.float64) - matrix[None], axis=2)
+    np.fill_diagonal(exact, np.nan)
+    expected = {"pairs": exact[~np.isnan(exact)], "nearest": np.nanmin(exact, axis=1)}
+    for kind, values in expected.items():
+        np.testing.assert_allclose(list(measured[kind].values()), np.quantile(values, QUANTILES), atol=1e-4)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e6])
+def test_distances_grow_with_the_vectors(factor):
+    matrix = 1000 * random_matrix(50, 8)
+    once, scaled = (measure_distances(make_vectors(each)) for each in (matrix, factor * matrix))
+    for kind in ("pairs", "nearest", "center"):
+        expected = [factor * value for value in once[kind].values()]
+        np.testing.assert_allclose(list(scaled[kind].values()), expected, rtol=1e-3)
+
+
+def test_a_single_entry_has_no_pairs():
+    measured = measure_distances(make_vectors([[1, 2]]))
+    assert (measured["pairs"], measured["nearest"], measured["center"]["0.5"]) == ({}, {}, 0.0)
+
+
+def test_a_sample_is_spread_over_all_rows():
+    assert sample_rows(3).tolist() == [0, 1, 2]
+    large = sample_rows(50_000)
+    assert (len(large), large[0], large[-1]) == (1000, 0, 49_999)
