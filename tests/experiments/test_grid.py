@@ -59,6 +59,17 @@ def test_a_grid_has_every_combination_once(make_study):
     assert str(cells[0]) == "reviews / high / words / uniform / madlib / strict"
 
 
+def test_a_budget_per_word_has_the_length_of_the_profile(make_study):
+    def lengths(**values):
+        experiment = make_study(profiles=["strict", "paper"], **values)
+        with experiment.store.locked():
+            cells = expand(experiment.study, experiment.read_datasets(), experiment.runner.environment)
+        return {(cell.profile, cell.length, cell.largest_share) for cell in cells}
+
+    assert lengths() == {("strict", "own", None), ("paper", "average", None)}
+    assert lengths(length="average", largest_share=9.0) == {("strict", "average", 9.0), ("paper", "average", 9.0)}
+
+
 def test_a_data_set_that_was_not_read_has_no_cells(values):
     assert expand(Study.model_validate(values), {}, Environment("", {}, {}, {})) == []
 
