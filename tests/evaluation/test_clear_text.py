@@ -187,10 +187,10 @@ def test_a_replay_is_told_apart_from_the_file():
     replayed = replace(case, obfuscations=make_case([0, 1]).obfuscations)
     found = ClearText().measure(replayed)
     assert found.values["returned"] == pytest.approx(1 / 10)
-    assert "With new noise: 10.0% of the perturbed words returned. In none of 2 documents" in found.line
     assert found.line.endswith(
         "In the file itself: 50.0% of the perturbed words returned. In 1 of 2 documents all of them did, in 1 at least "
-        "80%."
+        "80%. With new noise: 10.0% of the perturbed words returned. In none of 2 documents did 80% or more of them "
+        "return."
     )
     assert found.details["of_file"]["documents"] == {"perturbed": 2, "verbatim": 1, "80": 1}
     assert "With new noise" not in ClearText().measure(case).line

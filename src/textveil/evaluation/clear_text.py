@@ -70,12 +70,9 @@ class ClearText(Metric):
             values |= found.as_values()
             details |= found.as_details()
             of_file = find_returns_of_file(case)
-            explained = describe_share(found, case.certificate.terms)
-            lines += [found.describe()] if of_file is None else [f"With new noise: {found.describe()}"]
-            lines += [] if explained is None else [explained]
             if of_file is not None:
                 details["of_file"] = of_file.as_details()
-                lines.append(f"In the file itself: {of_file.describe()}")
+            lines += describe_returns(found, of_file, case.certificate.terms)
         return self.report(" ".join(lines), values, **details)
 
     def _list_words(self, obfuscations: Sequence[Obfuscation] | None) -> dict[str, list[str]]:
@@ -215,6 +212,15 @@ def _compute_half_share(bundle: str, record: str) -> float | None:
     except TextveilError:  # a method that needs something that is not installed here
         return None
     return obfuscator.find_shares()[f"{LARGEST_RATE:g}"]
+
+
+def describe_returns(found: Returns, of_file: Returns | None, terms: Terms) -> list[str]:
+    """The sentences about returned words: of the file first, if the outcomes of chunks are those of a replay."""
+    lines = [found.describe()]
+    if of_file is not None:
+        lines = [f"In the file itself: {of_file.describe()}", f"With new noise: {found.describe()}"]
+    explained = describe_share(found, terms)
+    return lines if explained is None else [*lines, explained]
 
 
 def describe_share(found: Returns, terms: Terms) -> str | None:
