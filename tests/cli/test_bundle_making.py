@@ -113,7 +113,7 @@ def test_options_are_checked_before_an_executor_starts(corpus, tmp_path, monkeyp
 
 def test_the_british_spelling_of_the_license_is_accepted(corpus, tmp_path):
     assert run(corpus, "-o", tmp_path / "mine", *SMALL, "-d", "words", "--licence", "CC0").exit_code == 0
-    assert Bundle.load(tmp_path / "mine").manifest.licence == "CC0"
+    assert Bundle.load(tmp_path / "mine").manifest.license == "CC0"
 
 
 def test_names_need_a_model(corpus, tmp_path, monkeypatch):

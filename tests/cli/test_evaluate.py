@@ -165,6 +165,22 @@ def test_unchanged_words_are_shown_on_request(files):
     assert ", the" in table or "the, " in table
 
 
+def test_the_worst_documents_are_shown_without_their_text(files):
+    command = arguments(files, "--certificate", files[2], "--metrics", "clear_text", "--no-cache", "-q")
+    found = json.loads(run(*command, "--json").stdout)["metrics"]["clear_text"]
+    values, rows = found["values"], found["details"]["worst_rows"]
+    assert 0 <= values["documents_verbatim"] <= values["documents_80"] <= 1
+    assert 0 < values["returned_p95"] <= values["returned_max"] <= 1
+    assert len(rows) == 10
+    assert all(isinstance(row, int) and 1 <= row <= len(make_rows()[0]) for row in rows)
+    recorded = json.loads(files[2].read_text())["returned"]["documents"]
+    assert found["details"]["of_file"]["documents"]["verbatim"] == recorded["100%"]
+    table = " ".join(run(*command).stdout.replace("│", " ").split())
+    for name in ("returned_p95", "returned_max", "documents_verbatim", "documents_80"):
+        assert f"{name} {values[name]:.3f}" in table
+    assert "of the perturbed words" in found["line"]
+
+
 def test_a_certificate_of_another_bundle(files):
     certificate = json.loads(files[2].read_text())
     certificate["bundle"]["sha256"] = "0" * 64
@@ -172,7 +188,10 @@ def test_a_certificate_of_another_bundle(files):
     counts = run(*arguments(files, "--certificate", files[2], "--metrics", "clear_text", "--json"))
     assert counts.exit_code == 0
     assert "--bundle" in counts.stderr
-    assert "returned" not in json.loads(counts.stdout)["metrics"]["clear_text"]["values"]
+    found = json.loads(counts.stdout)["metrics"]["clear_text"]
+    total = sum(certificate["words"].values())
+    assert found["values"]["returned"] == pytest.approx(certificate["returned"]["words"] / total)
+    assert "returned_max" not in found["values"]  # without chunks, there are only the counts of the certificate
     attack = run(*arguments(files, "--certificate", files[2], "--metrics", "inversion"))
     assert attack.exit_code == 2
     assert "--bundle" in attack.stderr
@@ -218,7 +237,7 @@ def test_help_and_defaults_come_from_the_declarations():
         (["--metrics", "inversion"], 2, "(--certificate)"),
         (["--label", "mood"], 2, "has no column 'mood'"),
         (["--text", "review"], 2, "has no column 'review'"),
-        (["--column", "review"], 2, "Choose one with --column."),  # the name that obfuscate has for it
+        (["--column", "review"], 2, "Choose one with --text."),  # the name that obfuscate has for it
         (["--attacker", "linaer"], 2, "Did you mean 'linear'"),
         (["--attacker-model", "gte-small"], 2, "goes with --attacker transformer"),
         (["--metrics", "clear_text", "--words", "-1"], 2, "--words of clear_text must be a whole number"),

@@ -23,7 +23,7 @@ def bundle(tmp_path_factory):
     """A bundle with a lexicon and no vectors."""
     folder = tmp_path_factory.mktemp("splitting") / "first"
     lexicon = LexiconTable(["box office hit", "green tea", "new york"])
-    build_bundle(folder, {}, lexicons={"pmi": lexicon}, name="first", version="1", corpus="none", licence="MIT")
+    build_bundle(folder, {}, lexicons={"pmi": lexicon}, name="first", version="1", corpus="none", license="MIT")
     return folder
 
 

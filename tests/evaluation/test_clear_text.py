@@ -1,3 +1,6 @@
+import json
+import math
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -6,18 +9,22 @@ from textveil.errors import InputError, ParameterError, UnknownNameError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
 from textveil.evaluation.clear_text import ClearText, is_returned
+from textveil.language.text import Chunk
 from textveil.obfuscation import Obfuscator
-from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.budget import Budget
+from textveil.privacy.certificate import Certificate, Tally, name_band
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 
 TEXTS = ["The soup was cold, dear Grzybowski.", "Don't give the soup to Grzybowski!"]
 
 
-def obfuscate(epsilon, **options):
+def obfuscate(epsilon, texts=TEXTS, **options):
     obfuscator = Obfuscator(seed=1, **options)
-    results = list(obfuscator.obfuscate_all(TEXTS, epsilon=epsilon))
+    results = list(obfuscator.obfuscate_all(texts, epsilon=epsilon))
     tally = Tally.over(result.certificate.tally for result in results)
-    dataset = Dataset(TEXTS)
-    certificate = Certificate(obfuscator.terms, epsilon, tally)
+    dataset = Dataset(texts)
+    certificate = Certificate(obfuscator.terms, Budget(epsilon), tally)
     return Case(dataset, dataset.pair([result.text for result in results]), certificate, results)
 
 
@@ -45,10 +52,11 @@ def test_a_small_budget_returns_no_word():
 
 def test_counts_alone_come_from_the_certificate():
     case = obfuscate(5000, profile="paper")
-    found = ClearText().measure(replace(case, obfuscations=None))
-    assert "returned" not in found.values
-    assert found.values["kept_unknown"] == ClearText().measure(case).values["kept_unknown"]
-    assert found.details["words"] == {}
+    alone, with_chunks = ClearText().measure(replace(case, obfuscations=None)), ClearText().measure(case)
+    assert alone.values == {name: with_chunks.values[name] for name in alone.values}
+    assert with_chunks.values.keys() - alone.values.keys() == {"returned_p95", "returned_max"}
+    assert alone.details["words"] == {}
+    assert "worst_rows" not in alone.details
 
 
 @pytest.mark.parametrize(
@@ -56,7 +64,7 @@ def test_counts_alone_come_from_the_certificate():
     [("words", "Soup", True), ("pmi", "box office", True), ("pmi", "don't", True)],
 )
 def test_a_returned_chunk_can_have_several_words(decomposition, text, returned):
-    obfuscator = Obfuscator(seed=1, decomposition=decomposition, stopwords="perturb")
+    obfuscator = Obfuscator(seed=1, decomposition=decomposition, stopwords="perturb", largest_share=math.inf)
     (chunk,) = obfuscator.obfuscate(text, epsilon=9000).chunks
     assert is_returned(chunk) is returned
     (other,) = obfuscator.obfuscate(text, epsilon=0.001).chunks
@@ -75,3 +83,120 @@ def test_wrong_options():
         ClearText(words=-1)
     with pytest.raises(UnknownNameError, match="Did you mean 'words'"):
         ClearText(word=3)
+
+
+def make_case(returned, *, words=5, share=10.0, **options):
+    """A case of documents with some perturbed words each, of which the given numbers returned."""
+    terms = Obfuscator(seed=1, **options).terms
+    results = []
+    for number in returned:
+        chunks = tuple(
+            ObfuscatedChunk(
+                Chunk(word, word + 1), "soup", (1.0,), share, Outcome.PERTURBED, "Soup" if word < number else "tea"
+            )
+            for word in range(words)
+        )
+        tally = Tally(Counter({Outcome.PERTURBED: words}), returned=number)
+        tally.return_bands[name_band(number, words)] += 1
+        text = " ".join(chunk.replacement for chunk in chunks)
+        results.append(
+            Obfuscation(text, DocumentOutcome.OBFUSCATED, chunks, Certificate(terms, Budget(words * share), tally))
+        )
+    dataset = Dataset(["", *(["soup " * words] * len(results))])  # the first row has no word and is skipped
+    total = Tally.over(result.certificate.tally for result in results)
+    certificate = Certificate(terms, Budget(words * share), total)
+    return Case(dataset, dataset.pair(["", *(result.text for result in results)]), certificate, results)
+
+
+def test_the_worst_documents_are_reported():
+    found = ClearText().measure(make_case([0, 1, 5, 0, 4, 0, 0, 0, 0, 0]))
+    assert found.values["returned"] == pytest.approx(10 / 50)
+    assert found.values["returned_max"] == 1
+    assert found.values["returned_p95"] == pytest.approx(0.8 + 0.2 * 0.55)  # at position 8.55 of 0 to 9
+    assert (found.values["documents_verbatim"], found.values["documents_80"]) == (0.1, 0.2)
+    assert found.line.endswith(
+        "20.0% of the perturbed words returned. In 1 of 10 documents all of them did, in 2 at least 80%."
+    )
+    assert "chance" not in found.line
+    assert found.details["worst_rows"] == [4, 6, 3]  # from 1, with the skipped row
+
+
+def test_at_most_ten_worst_rows_are_listed_and_never_a_text():
+    found = ClearText().measure(make_case([1] * 12 + [2]))
+    assert found.details["worst_rows"] == [14, *range(2, 11)]
+    assert "soup" not in json.dumps(found.as_dict()).lower()
+    assert found.line.endswith("In none of 13 documents did 80% or more of them return.")
+
+
+def test_documents_that_return_are_counted_without_chunks():
+    case = make_case([0, 1, 5, 0, 4, 0, 0, 0, 0, 0])
+    alone = ClearText().measure(replace(case, obfuscations=None))
+    assert alone.values["returned"] == pytest.approx(10 / 50)
+    assert (alone.values["documents_verbatim"], alone.values["documents_80"]) == (0.1, 0.2)
+    assert alone.line == ClearText().measure(case).line
+    assert "worst_rows" not in alone.details
+
+
+def test_a_certificate_that_did_not_count_returned_words():
+    case = make_case([0, 5])
+    old = replace(case.certificate, tally=Tally(case.certificate.tally.words))  # as read from format 1
+    found = ClearText().measure(replace(case, certificate=old, obfuscations=None))
+    assert found.values.keys().isdisjoint({"returned", "documents_verbatim", "documents_80"})
+    assert "returned" not in found.line
+
+
+@pytest.mark.parametrize("cap", [None, math.inf, 5.0])
+def test_a_share_at_which_half_of_the_words_return_explains_it(cap):
+    half = Obfuscator().find_shares()["0.5"]
+    explanation = f"Shares of about {{:.3g}} explain it: at {half:.3g}, half of the words return."
+    for share, explains in ((half, True), (2 * half, True), (0.9 * half, False)):
+        line = ClearText().measure(make_case([5, 0], share=share, largest_share=cap)).line
+        assert line.endswith(explanation.format(share)) is explains
+        assert ("explain" in line) is explains
+    assert "explain" not in ClearText().measure(make_case([1, 0], share=half, largest_share=cap)).line
+
+
+def test_a_certificate_explains_it_by_the_shares_that_were_limited():
+    case = make_case([5, 0])
+    half = case.certificate.terms.largest_share
+    for capped, explains in ((5, True), (4, False)):
+        tally = replace(case.certificate.tally, capped=capped)
+        alone = replace(case, certificate=replace(case.certificate, tally=tally), obfuscations=None)
+        assert (f"Shares of about {half:.3g} explain it" in ClearText().measure(alone).line) is explains
+
+
+def test_a_certificate_explains_it_by_the_budget_per_word():
+    case = make_case([5, 0], largest_share=math.inf)
+    for budget, explains in ((30.0, True), (10.0, False)):
+        certificate = replace(case.certificate, budget=Budget(epsilon_per_word=budget, length="own"))
+        found = ClearText().measure(replace(case, certificate=certificate, obfuscations=None))
+        assert ("Shares of about 30 explain it" in found.line) is explains
+
+
+def test_the_largest_share_of_another_bundle_stands_for_the_unknown_one():
+    case = make_case([5, 0], share=30.0)
+    for cap, explains in ((30.0, True), (31.0, False), (None, False)):
+        terms = replace(case.certificate.terms, bundle={"sha256": "0" * 64}, largest_share=cap)
+        certificate = replace(case.certificate, terms=terms)
+        line = ClearText().measure(replace(case, certificate=certificate)).line
+        assert ("Shares of about 30 explain it" in line) is explains
+
+
+def test_a_replay_is_told_apart_from_the_file():
+    case = make_case([5, 0])
+    replayed = replace(case, obfuscations=make_case([0, 1]).obfuscations)
+    found = ClearText().measure(replayed)
+    assert found.values["returned"] == pytest.approx(1 / 10)
+    assert found.line.endswith(
+        "In the file itself: 50.0% of the perturbed words returned. In 1 of 2 documents all of them did, in 1 at least "
+        "80%. With new noise: 10.0% of the perturbed words returned. In none of 2 documents did 80% or more of them "
+        "return."
+    )
+    assert found.details["of_file"]["documents"] == {"perturbed": 2, "verbatim": 1, "80": 1}
+    assert "With new noise" not in ClearText().measure(case).line
+
+
+def test_a_text_of_stopwords_has_no_perturbed_words():
+    found = ClearText().measure(obfuscate(5, texts=["the and of", "it was"]))
+    assert found.values["returned"] == 0
+    assert found.line == "100.0% of the words reach the output unchanged: 100.0% are stopwords that were kept."

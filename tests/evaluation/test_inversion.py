@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -12,8 +14,8 @@ from textveil.obfuscation import Obfuscator
 from textveil.randomness import SeededRandomness
 
 
-def measure(texts, epsilon, *, bundle=None, profile="strict", **options):
-    obfuscator = Obfuscator(**({} if bundle is None else {"bundle": bundle}), profile=profile, seed=1)
+def measure(texts, epsilon, *, bundle=None, largest_share=math.inf, **options):
+    obfuscator = Obfuscator(**({} if bundle is None else {"bundle": bundle}), largest_share=largest_share, seed=1)
     results = list(obfuscator.obfuscate_all(texts, epsilon=epsilon))
     dataset = Dataset(texts)
     case = Case(dataset, dataset.pair([result.text for result in results]), None, results)
@@ -29,6 +31,11 @@ def test_a_large_budget_reveals_every_chunk_and_a_small_one_none():
     small = measure(TEXTS, 0.001).values
     assert small["top_1"] == small["prior_top_1"]
     assert small["top_10"] == small["prior_top_10"] < 0.5
+
+
+def test_the_largest_share_protects_from_a_large_budget():
+    limited = measure(TEXTS, 5000, largest_share=None).values
+    assert 0.3 < limited["top_1"] < 0.9
 
 
 def test_ten_guesses_are_better_than_one():
@@ -100,7 +107,7 @@ def test_replaced_chunks_are_attacked():
 
 
 def test_multiword_expressions_are_attacked():
-    obfuscator = Obfuscator(decomposition="pmi", seed=1)
+    obfuscator = Obfuscator(decomposition="pmi", largest_share=math.inf, seed=1)
     results = list(obfuscator.obfuscate_all(["the box office hit of a week"], epsilon=9000))
     vectors = obfuscator.bundle.vectors("pmi")
     found = collect(results, vectors)

@@ -1,3 +1,4 @@
+import math
 import shutil
 from dataclasses import replace
 
@@ -7,11 +8,23 @@ from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.evaluation.replay import replay
 from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.resources import find
 
 TEXTS = ["The soup was cold, dear Grzybowski.", None, "It was a box office hit, of course."]
 EPSILON = 70.0
+NEW_IN_FORMAT_2 = (
+    "decomposition",
+    "distribution",
+    "stopwords",
+    "neighbors",
+    "other_columns",
+    "emoji",
+    "returned",
+    "words_with_largest_share",
+    "dropped_symbols",
+)
 
 
 def obfuscate(texts=TEXTS, **options):
@@ -19,7 +32,7 @@ def obfuscate(texts=TEXTS, **options):
     obfuscator = Obfuscator(seed=9, **options)
     results = list(obfuscator.obfuscate_all(texts, epsilon=EPSILON))
     tally = Tally.over(result.certificate.tally for result in results)
-    return results, Certificate.from_dict(Certificate(obfuscator.terms, EPSILON, tally).as_dict())
+    return results, Certificate.from_dict(Certificate(obfuscator.terms, Budget(EPSILON), tally).as_dict())
 
 
 def check_same(results, again):
@@ -33,13 +46,15 @@ def check_same(results, again):
 
 
 def write_format_1(certificate, *, decomposition, distribution):
-    """The certificate as format 1 wrote it: a method is one line."""
+    """The certificate as format 1 wrote it: a method is one line, the budget a number, and no share is limited."""
     values = certificate.as_dict()
-    for name in ("decomposition", "distribution", "stopwords", "neighbors", "other_columns"):
+    for name in NEW_IN_FORMAT_2:
         del values[name]
     return {
         **values,
         "certificate": 1,
+        "budget": EPSILON,
+        "largest_total_of_shares": certificate.tally.largest_spent,
         "neighbours": "documents that differ in one chunk",
         "allocation": {
             "decomposition": decomposition,
@@ -71,6 +86,8 @@ def nltk_tagger():
         {},
         {"profile": "paper", "decomposition": "pos"},
         {"profile": "proven"},
+        {"largest_share": 4.0},
+        {"largest_share": math.inf},
         {"decomposition": "pmi", "distribution": "yake", "stopwords": "perturb"},
         {"distribution": "attention"},
         {"distribution": "gradients", "distribution_options": {"steps": 3}},
@@ -81,6 +98,17 @@ def nltk_tagger():
 def test_chunks_shares_and_outcomes_are_the_same(options, minilm):
     results, certificate = obfuscate(**options)
     check_same(results, replay(certificate, TEXTS, bundle="en"))
+
+
+@pytest.mark.parametrize(
+    "budget", [Budget(epsilon_per_word=9.0, length="own"), Budget(epsilon_per_word=9.0, length="average")], ids=str
+)
+def test_a_budget_per_word_is_replayed(budget):
+    obfuscator = Obfuscator(seed=9)
+    results = list(obfuscator.obfuscate_all(TEXTS, budget=budget))
+    tally = Tally.over(result.certificate.tally for result in results)
+    certificate = Certificate(obfuscator.terms, results[0].certificate.budget, tally)
+    check_same(results, replay(Certificate.from_dict(certificate.as_dict()), TEXTS, bundle="en"))
 
 
 def test_options_are_replayed(minilm):
@@ -148,7 +176,8 @@ def test_another_encoder_than_in_format_1_is_refused(minilm):
 
 
 def test_the_tagger_of_format_1(nltk_tagger):
-    results, certificate = obfuscate(decomposition="pos", decomposition_options={"tagger": "nltk"})
+    options = {"decomposition": "pos", "decomposition_options": {"tagger": "nltk"}, "largest_share": math.inf}
+    results, certificate = obfuscate(**options)
     old = write_format_1(certificate, decomposition="pos (tagger nltk)", distribution="uniform")
     check_same(results, replay(Certificate.from_dict(old), TEXTS, bundle="en"))
 

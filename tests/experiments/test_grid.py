@@ -8,12 +8,27 @@ from textveil.experiments.grid import Cell, Environment, expand, read_cell
 from textveil.experiments.study import Study
 
 CELL = Cell(
-    "reviews", "high", "words", "uniform", "madlib", "strict", "keep", 5.2, 42, "a" * 64, "b" * 64, ("words", "uniform")
+    "reviews",
+    "high",
+    "words",
+    "uniform",
+    "madlib",
+    "strict",
+    "keep",
+    epsilon=5.2,
+    epsilon_per_word=0.1,
+    length="own",
+    largest_share=None,
+    seed=42,
+    texts="a" * 64,
+    bundle="b" * 64,
+    methods=("words", "uniform"),
 )
+OTHER = {"epsilon": 5.3, "epsilon_per_word": 0.2, "length": "average", "largest_share": 9.0, "seed": 43}
 
 
 def test_an_id_is_stable():
-    assert CELL.id == "41ab7beb0dac09c5"
+    assert CELL.id == "3c725f1fff2ceeb1"
     assert CELL.id == read_cell(asdict(CELL)).id
 
 
@@ -21,7 +36,7 @@ def test_an_id_depends_on_exactly_what_determines_the_texts():
     assert replace(CELL, level="strong").id == CELL.id
     for name, value in asdict(CELL).items():
         if name != "level":
-            changed = 43 if name == "seed" else 5.3 if name == "epsilon" else (value[0] + "x", *value[1:])
+            changed = OTHER[name] if name in OTHER else (value[0] + "x", *value[1:])
             assert replace(CELL, **{name: changed}).id != CELL.id, name
 
 
@@ -42,6 +57,17 @@ def test_a_grid_has_every_combination_once(make_study):
     average = datasets["reviews"].average_length
     assert [cell.epsilon for cell in cells[::4]] == [0.1 * average, 1 * average, 5 * average]
     assert str(cells[0]) == "reviews / high / words / uniform / madlib / strict"
+
+
+def test_a_budget_per_word_has_the_length_of_the_profile(make_study):
+    def lengths(**values):
+        experiment = make_study(profiles=["strict", "paper"], **values)
+        with experiment.store.locked():
+            cells = expand(experiment.study, experiment.read_datasets(), experiment.runner.environment)
+        return {(cell.profile, cell.length, cell.largest_share) for cell in cells}
+
+    assert lengths() == {("strict", "own", None), ("paper", "average", None)}
+    assert lengths(length="average", largest_share=9.0) == {("strict", "average", 9.0), ("paper", "average", 9.0)}
 
 
 def test_a_data_set_that_was_not_read_has_no_cells(values):

@@ -11,6 +11,7 @@ from textveil.errors import InputError, OutputExistsError
 from textveil.evaluation import Measurement
 from textveil.experiments.store import Failure, Store, Value
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import Outcome
 
@@ -130,7 +131,7 @@ def test_a_study_of_an_earlier_version_is_read(store, keep):
     assert isinstance(found, Certificate)
     assert (found.terms.decomposition["name"], found.terms.decomposition["options"]) == ("pos", {"tagger": "textveil"})
     assert found.terms.distribution["options"] == {"steps": 10}
-    assert (found.tally.words[Outcome.KEPT_UNKNOWN], found.average_length) == (2, 10.5)
+    assert (found.tally.words[Outcome.KEPT_UNKNOWN], found.budget) == (2, Budget(CERTIFICATE_OF_FORMAT_1["budget"]))
     old = {"measurement": MEASUREMENT_WITH_LABEL, "texts_sha256": texts.sha256, "seconds": 2.0}
     (store.folder / "values" / CELL.id).mkdir()
     (store.folder / "values" / CELL.id / "similarity-key.json").write_text(json.dumps(old))

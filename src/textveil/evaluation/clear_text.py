@@ -1,15 +1,23 @@
-"""Words that reach the output unchanged, by reason."""
+"""Words that reach the output unchanged, by reason, and the documents in which most of them do."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
 
-from textveil.errors import InputError
+import numpy as np
+
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.errors import InputError, TextveilError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
 from textveil.language.words import find_words
-from textveil.privacy.certificate import Certificate
+from textveil.mechanisms.returns import LARGEST_RATE
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.certificate import RETURN_BANDS, Certificate, Tally, Terms
 from textveil.privacy.outcomes import Outcome
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.registry import Option
@@ -22,13 +30,17 @@ REASONS = {
     Outcome.KEPT_NO_SHARE.value: "got no share of the budget",
     RETURNED: "were chosen again by the mechanism",
 }
+HIGH = 0.8
+"""From this share of returned words on, a document counts as nearly unchanged."""
+WORST = 10
+"""The number of worst documents whose rows are listed."""
 
 
 class ClearText(Metric):
-    """The share of words that reach the output unchanged, by reason.
+    """The share of words that reach the output unchanged, by reason, and the worst documents.
 
-    The counts come from the certificate. The outcomes of chunks, if given, add the words themselves, and the chunks for
-    which the mechanism chose the original.
+    The counts come from the certificate. The outcomes of chunks, if given, add the words themselves, and for every
+    document the share of its perturbed words that returned.
 
     Args:
         options: The number of ``words`` to show.
@@ -41,24 +53,182 @@ class ClearText(Metric):
     words: int
 
     def measure(self, case: Case) -> Measurement:
-        """Count unchanged words with the certificate, and list them if the outcomes of chunks are given."""
+        """Count unchanged words with the certificate, and per document if the outcomes of chunks are given."""
         counts = read_counts(case.certificate)
         total = sum(counts.values())
         clear = {name: counts[name] for name in REASONS if name in counts}
-        shown: dict[str, list[str]] = {}
-        if case.obfuscations is not None:
-            unchanged = count_unchanged(case.obfuscations)
-            clear[RETURNED] = sum(unchanged[RETURNED].values())
-            shown = {
-                reason: [word for word, _ in found.most_common(self.words)]
-                for reason, found in unchanged.items()
-                if self.words and found
-            }
+        found = find_returns(case)
+        if found is not None:
+            clear[RETURNED] = found.returned
         values = {name: count / total for name, count in clear.items()}
         values["released"] = values[Outcome.KEPT_UNKNOWN.value] + values[Outcome.KEPT_NO_SHARE.value]
         parts = [f"{values[name]:.1%} {reason}" for name, reason in REASONS.items() if values.get(name)]
         line = f"{sum(clear.values()) / total:.1%} of the words reach the output unchanged"
-        return self.report(f"{line}: {', '.join(parts)}." if parts else f"{line}.", values, words=shown, counts=clear)
+        lines = [f"{line}: {', '.join(parts)}." if parts else f"{line}."]
+        details: dict[str, Any] = {"words": self._list_words(case.obfuscations), "counts": clear}
+        if found is not None and found.documents and case.certificate is not None:
+            values |= found.as_values()
+            details |= found.as_details()
+            of_file = find_returns_of_file(case)
+            if of_file is not None:
+                details["of_file"] = of_file.as_details()
+            lines += describe_returns(found, of_file, case.certificate.terms)
+        return self.report(" ".join(lines), values, **details)
+
+    def _list_words(self, obfuscations: Sequence[Obfuscation] | None) -> dict[str, list[str]]:
+        """The most frequent unchanged words of every reason."""
+        if not self.words or obfuscations is None:
+            return {}
+        unchanged = count_unchanged(obfuscations)
+        return {
+            reason: [word for word, _ in found.most_common(self.words)] for reason, found in unchanged.items() if found
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """The perturbed words that returned, in all documents and in the worst ones."""
+
+    returned: int
+    perturbed: int
+    documents: int
+    """The number of documents with a perturbed word."""
+    verbatim: int
+    """The number of documents whose perturbed words all returned."""
+    high: int
+    """The number of documents in which most of the perturbed words returned, or all."""
+    share: float | None
+    """The typical share of a perturbed chunk, their median where chunks are known; ``None`` if it is not known."""
+    by_row: Mapping[int, float] | None = None
+    """The share of returned words by row, from 1; ``None`` without the outcomes of chunks."""
+
+    @classmethod
+    def of_chunks(cls, obfuscations: Sequence[Obfuscation], rows: Sequence[int]) -> Returns:
+        """The returned words from the outcomes of chunks."""
+        returned = perturbed = 0
+        by_row: dict[int, float] = {}
+        shares: list[float] = []
+        for row, obfuscation in zip(rows, obfuscations, strict=True):
+            chosen = [chunk for chunk in obfuscation.chunks if not chunk.outcome.in_clear]
+            if words := sum(chunk.chunk.size for chunk in chosen):
+                same = sum(chunk.chunk.size for chunk in chosen if is_returned(chunk))
+                by_row[row + 1] = same / words
+                returned, perturbed = returned + same, perturbed + words
+                shares += [chunk.share for chunk in chosen]
+        return cls(
+            returned,
+            perturbed,
+            len(by_row),
+            sum(rate == 1 for rate in by_row.values()),
+            sum(rate >= HIGH for rate in by_row.values()),
+            float(np.median(shares)) if shares else None,
+            by_row,
+        )
+
+    @classmethod
+    def of_certificate(cls, certificate: Certificate) -> Returns | None:
+        """The returned words from the counts of a certificate; ``None`` if it has none, as in format 1."""
+        tally, bands = certificate.tally, certificate.tally.return_bands
+        perturbed = count_perturbed(tally)
+        documents = sum(bands[band] for band in RETURN_BANDS)
+        if perturbed and not documents:
+            return None
+        nearly, verbatim = (bands[band] for band in RETURN_BANDS[-2:])
+        budget, share = certificate.budget, None
+        if 2 * tally.capped >= perturbed:
+            share = certificate.terms.largest_share
+        elif budget.length == "own" and not tally.capped:
+            share = budget.epsilon_per_word
+        return cls(tally.returned, perturbed, documents, verbatim, nearly + verbatim, share)
+
+    def as_values(self) -> dict[str, float]:
+        """The values of the worst documents."""
+        values = {"documents_verbatim": self.verbatim / self.documents, "documents_80": self.high / self.documents}
+        if not self.by_row:
+            return values
+        rates = np.array(list(self.by_row.values()))
+        return {"returned_p95": float(np.quantile(rates, 0.95)), "returned_max": float(rates.max()), **values}
+
+    def as_details(self) -> dict[str, Any]:
+        """The counts behind the values, and the rows of the worst documents with a returned word."""
+        details: dict[str, Any] = {
+            "perturbed_words": self.perturbed,
+            "documents": {"perturbed": self.documents, "verbatim": self.verbatim, "80": self.high},
+        }
+        if self.by_row is not None:
+            worst = sorted(self.by_row.items(), key=lambda item: -item[1])[:WORST]
+            details["worst_rows"] = [row for row, rate in worst if rate]
+        return details
+
+    def describe(self) -> str:
+        """The returned words in plain language.
+
+        >>> Returns(12, 100, 400, 3, 10, None).describe()
+        '12.0% of the perturbed words returned. In 3 of 400 documents all of them did, in 10 at least 80%.'
+        """
+        line = f"{self.returned / self.perturbed:.1%} of the perturbed words returned."
+        if not self.high:
+            return f"{line} In none of {self.documents:,} documents did {HIGH:.0%} or more of them return."
+        verbatim = f"In {self.verbatim:,} of {self.documents:,} documents all of them did"
+        return f"{line} {verbatim}, in {self.high:,} at least {HIGH:.0%}."
+
+
+def find_returns(case: Case) -> Returns | None:
+    """The returned words: of every document if the outcomes of chunks are given, otherwise those that were counted."""
+    if case.obfuscations is not None:
+        return Returns.of_chunks(case.obfuscations, case.dataset.rows)
+    return None if case.certificate is None else Returns.of_certificate(case.certificate)
+
+
+def find_returns_of_file(case: Case) -> Returns | None:
+    """The returned words of the file by its certificate, if the outcomes of chunks are those of a replay."""
+    if case.certificate is None or case.obfuscations is None:
+        return None
+    pairs = zip(case.obfuscations, case.obfuscated, strict=True)
+    replayed = any(obfuscation.text != text for obfuscation, text in pairs)
+    return Returns.of_certificate(case.certificate) if replayed else None
+
+
+def find_half_share(terms: Terms) -> float | None:
+    """The share at which half of the words return; ``None`` if it is not known.
+
+    With the bundle that ships with textveil it is computed. With another bundle it is the largest share, which is the
+    same by default.
+    """
+    record = json.dumps([terms.decomposition["name"], terms.mechanism["name"], terms.mechanism["options"]])
+    return _compute_half_share(terms.bundle["sha256"], record) or terms.largest_share
+
+
+@lru_cache
+def _compute_half_share(bundle: str, record: str) -> float | None:
+    decomposition, mechanism, options = json.loads(record)
+    try:
+        shipped = Bundle.load(DEFAULT_BUNDLE)
+        if shipped.hash != bundle:
+            return None
+        obfuscator = Obfuscator(
+            shipped, decomposition=decomposition, mechanism=mechanism, mechanism_options=options, largest_share=np.inf
+        )
+    except TextveilError:  # a method that needs something that is not installed here
+        return None
+    return obfuscator.find_shares()[f"{LARGEST_RATE:g}"]
+
+
+def describe_returns(found: Returns, of_file: Returns | None, terms: Terms) -> list[str]:
+    """The sentences about returned words: of the file first, if the outcomes of chunks are those of a replay."""
+    lines = [found.describe()]
+    if of_file is not None:
+        lines = [f"In the file itself: {of_file.describe()}", f"With new noise: {found.describe()}"]
+    explained = describe_share(found, terms)
+    return lines if explained is None else [*lines, explained]
+
+
+def describe_share(found: Returns, terms: Terms) -> str | None:
+    """The sentence that explains documents that are nearly unchanged by their shares; ``None`` if shares do not."""
+    half = find_half_share(terms) if found.high and found.share is not None else None
+    if half is None or found.share is None or found.share < half:
+        return None
+    return f"Shares of about {found.share:.3g} explain it: at {half:.3g}, half of the words return."
 
 
 def read_counts(certificate: Certificate | None) -> dict[str, int]:
@@ -71,6 +241,11 @@ def read_counts(certificate: Certificate | None) -> dict[str, int]:
     if not sum(counts.values()):
         raise InputError("The certificate counts no words. Give the certificate of the obfuscated file.")
     return counts
+
+
+def count_perturbed(tally: Tally) -> int:
+    """The number of words that the mechanism chose."""
+    return sum(tally.words[outcome] for outcome in Outcome if not outcome.in_clear)
 
 
 def count_unchanged(obfuscations: Sequence[Obfuscation]) -> dict[str, Counter[str]]:

@@ -21,19 +21,19 @@ UNUSUAL = [
 
 
 @pytest.mark.parametrize("document", UNUSUAL)
-def test_words_are_those_of_the_regular_expression(document):
+def test_words_are_those_of_the_definition(document):
     assert split_documents([document]) == [*plain_words(document), END]
 
 
 @given(st.lists(st.text(alphabet=st.characters(), max_size=40), max_size=6))
-def test_words_of_any_text_are_those_of_the_regular_expression(documents):
+def test_words_of_any_text_are_those_of_the_definition(documents):
     words = split_documents(documents)
     expected = [[*plain_words(document), END] for document in sorted(documents, key=lambda text: not text.isascii())]
     assert words == [word for document in expected for word in document]
 
 
 @pytest.mark.parametrize("start", range(0, 0x110000, 0x8000))
-def test_every_character_is_classified_as_by_the_regular_expression(start):
+def test_every_character_is_classified_as_by_the_definition(start):
     text = " ".join(f"a{chr(code)}B" for code in range(start, start + 0x8000))
     assert split_documents([text])[:-1] == plain_words(text)
 
