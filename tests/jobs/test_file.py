@@ -509,3 +509,28 @@ def test_long_columns_of_parquet(tmp_path, seeded):
     job(tmp_path, "parquet", part_seconds=ALWAYS, batch_size=900).run(seeded())
     result = pq.read_table(tmp_path / "out.parquet")
     assert result.column("n").to_pylist() == list(range(5000))
+
+
+# Permissions.
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_output_and_certificate_are_as_readable_as_the_source(tmp_path, seeded, mode):
+    source(tmp_path).chmod(mode)
+    job(tmp_path, certificate=tmp_path / "c.json").run(seeded())
+    for name in ("out.csv", "c.json"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == mode
+
+
+def test_an_unfinished_run_is_for_the_user_only(tmp_path, seeded):
+    source(tmp_path).chmod(0o644)
+    modes = {}
+
+    def look(*_):
+        folder = tmp_path / "out.csv.partial"
+        modes.update({path.name: path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())})
+
+    job(tmp_path, part_seconds=ALWAYS).run(seeded(), look)
+    assert modes.pop("out.csv.partial") == 0o700
+    assert {"job.json", "000000.part", "000000.json"} < set(modes)
+    assert set(modes.values()) == {0o600}

@@ -207,3 +207,9 @@ def test_a_file_of_the_user_with_the_name_of_the_lock_survives(run):
     with run.locked():
         pass
     assert path.read_text() == "mine"
+
+
+def test_the_folder_of_a_run_is_for_the_user_only(run):
+    start(run)
+    assert run.folder.stat().st_mode & 0o777 == 0o700
+    assert (run.folder / "job.json").stat().st_mode & 0o777 == 0o600

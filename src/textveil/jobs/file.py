@@ -53,7 +53,7 @@ class FileJob:
             )
         source = FileSource(self.source)
         table = self.options.layout.table(source)
-        partial = Partial(self.output.resolve())
+        partial = Partial(self.output.resolve(), self.source)
         chosen = obfuscator.choose_budget(self.options.budget)
         settings = self._settings(obfuscator, table, chosen)
 
@@ -69,7 +69,7 @@ class FileJob:
                 tally = Tally.from_dict(totals)
             else:
                 tally = self._run_parts(RowWriter(obfuscator, budget), source, table, partial, progress)
-            report = self.options.report(obfuscator, budget, tally, table, started)
+            report = self.options.report(obfuscator, budget, tally, table, started, source=self.source)
             partial.remove()
         return report
 

@@ -62,12 +62,19 @@ class JobOptions:
                 )
 
     def report(
-        self, obfuscator: ObfuscatesTexts, budget: Budget, tally: Tally, table: Table, started: float
+        self,
+        obfuscator: ObfuscatesTexts,
+        budget: Budget,
+        tally: Tally,
+        table: Table,
+        started: float,
+        *,
+        source: Path | None = None,
     ) -> JobReport:
-        """Issue the certificate."""
+        """Issue the certificate. Its file is never more readable than the ``source``."""
         certificate = Certificate(obfuscator.terms, budget, tally, other_columns=table.has_columns)
         if self.certificate is not None:
-            certificate.write(self.certificate)
+            certificate.write(self.certificate, like=source)
         return JobReport(tally.documents.total(), time.monotonic() - started, certificate)
 
 

@@ -196,9 +196,9 @@ class Certificate:
         open_points.append("the counts in this certificate, if it is published with the texts")
         return open_points
 
-    def write(self, path: Path) -> None:
-        """Write the certificate as JSON."""
-        with writing(path) as stream:
+    def write(self, path: Path, *, like: Path | None = None) -> None:
+        """Write the certificate as JSON, to a file that is never more readable than the file ``like``."""
+        with writing(path, like=like) as stream:
             stream.write(self.to_json().encode())
 
     def to_json(self) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import InputError
-from textveil.storage.atomic import output_error, writing
+from textveil.storage.atomic import make_folder, writing
 
 Key: TypeAlias = bytes
 """A SHA-256."""
@@ -83,11 +83,8 @@ class _Files:
         described = json.dumps(identity, indent=2, sort_keys=True) + "\n"
         self._folder = folder / hashlib.sha256(described.encode()).hexdigest()[:16]
         self._read: set[str] = set()
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise output_error(self._folder, error) from error
-        with writing(self._folder / _IDENTITY) as stream:
+        make_folder(self._folder, private=True)
+        with writing(self._folder / _IDENTITY, private=True) as stream:
             stream.write(described.encode())
 
     def read_new(self) -> dict[Key, Row]:
@@ -109,7 +106,7 @@ class _Files:
             lengths=np.array([len(row) for row in rows.values()], dtype=np.int64),
             scores=np.concatenate(list(rows.values())),
         )
-        with writing(path) as stream:
+        with writing(path, private=True) as stream:
             stream.write(packed.getvalue())
         self._read.add(path.name)
 
