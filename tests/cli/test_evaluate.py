@@ -153,6 +153,19 @@ def test_scores_are_cached_in_the_given_folder_without_text(files, tmp_path):
     assert kept
     assert not any(word in path.read_bytes() for path in kept for word in (b"waiter", b"Maria", b"anna"))
     assert not (tmp_path / "a.csv.scores").exists()
+    assert f"Scores are cached in {str(cache)!r}" in result.stderr
+
+
+def test_quiet_runs_do_not_mention_the_cache(files, tmp_path):
+    result = run(*arguments(files, "--metrics", "identifiers", "--cache", tmp_path / "cached", "--quiet"))
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_an_output_is_as_readable_as_the_originals(files, tmp_path):
+    files[0].chmod(0o600)
+    out = tmp_path / "evaluation.json"
+    assert run(*arguments(files, "--metrics", "identifiers", "--no-cache", "--output", out, "-q")).exit_code == 0
+    assert out.stat().st_mode & 0o777 == 0o600
 
 
 def test_unchanged_words_are_shown_on_request(files):

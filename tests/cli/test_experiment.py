@@ -37,6 +37,9 @@ def test_a_study_from_its_beginning_to_its_report(study):
     assert ran.exit_code == 0, ran.output
     assert "[8/8] reviews / low / words / yake / madlib / paper" in ran.stderr
     assert "[1/2] originals of reviews" in ran.stderr
+    copied = f"The originals are copied to {str(study.parent / 'study-results')!r}."
+    assert copied in ran.stderr.replace("\n", " ")
+    assert copied not in dry.stderr.replace("\n", " ")
     assert "8 cells: 8 finished, 0 to do, 0 failed" in ran.stdout
     assert "There is nothing left to do." in call("run", study, "--dry-run", "--executor", "local").stdout
     after = call("status", study, "--cells")

@@ -70,7 +70,9 @@ def test_an_empty_obfuscated_text(similarity):
     assert -1 <= measure(similarity, [("The soup was cold.", "")]).values["cosine"] < 0.5
 
 
-def test_pairs_and_originals_are_cached(similarity, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("keep", "expected"), [(False, [1, 3]), (True, [3])])
+def test_pairs_are_cached_and_originals_on_request(minilm, tmp_path, monkeypatch, keep, expected):
+    similarity = Similarity(keep_embeddings=keep)
     first = measure(similarity, PAIRS, tmp_path)
     calls = []
     encoder = similarity.encoders[0]
@@ -80,7 +82,7 @@ def test_pairs_and_originals_are_cached(similarity, tmp_path, monkeypatch):
     assert calls == []
     changed = [(original, f"{obfuscated} Again.") for original, obfuscated in PAIRS]
     measure(similarity, changed, tmp_path)
-    assert calls == [3]  # originals are cached; new pairs are embedded
+    assert calls == expected
 
 
 def test_the_encoders_of_the_paper_are_resources():

@@ -85,3 +85,20 @@ def test_lists_of_one_length_have_samples_of_the_same_rows():
     assert [text[1:] for text in second.sample(7)] == chosen
     assert first.sample(7) is first.sample(7)  # or its scores would be lost
     assert first.sample(None) is first.sample(50) is first
+
+
+def test_neither_names_nor_files_hold_plain_hashes(tmp_path):
+    texts = Texts(["HIV positive"], tmp_path)
+    score(texts, Lengths(texts))
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["key"]
+    for path in tmp_path.rglob("*"):
+        assert texts.hash[:8] not in path.name
+        assert path.is_dir() or texts.keys[0] not in path.read_bytes()
+
+
+def test_scores_in_memory_are_not_written(tmp_path):
+    texts = Texts(["a", "bb"], tmp_path / "cache")
+    work = Lengths(texts)
+    assert score(texts, work, in_memory=True) == score(texts, work, in_memory=True) == [[1], [2]]
+    assert len(work.asked) == 1
+    assert not (tmp_path / "cache").exists()

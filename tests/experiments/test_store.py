@@ -145,3 +145,13 @@ def test_a_cache_is_separate_from_the_folder(tmp_path):
     for folder in (store.datasets, store.scores, store.numbers):
         assert folder.parent == tmp_path / "cache"
     assert not store.begun
+
+
+def test_everything_in_the_folder_is_for_the_user_only(store, keep):
+    texts = keep("a")
+    value = Value(Measurement("similarity", "similarity (x)", {"cosine": 0.5}, "Half."), texts.sha256, 2.0)
+    store.write_value(CELL, "similarity", "key", value)
+    store.write_failure(CELL, "key", Failure("similarity", "It failed."))
+    modes = {path: path.stat().st_mode & 0o777 for path in (store.folder, *store.folder.rglob("*"))}
+    assert {path.name for path in modes} >= {"texts", f"{CELL.id}.parquet", "similarity-key.json"}
+    assert {path: mode for path, mode in modes.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}

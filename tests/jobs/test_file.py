@@ -22,6 +22,7 @@ from textveil.errors import BudgetError, ColumnError, InputError, OutputError, O
 from textveil.jobs import FileJob, JobOptions
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
+from textveil.privacy.certificate import Certificate
 from textveil.tables import FORMATS, Layout
 
 from ..tables.test_contract import make, read
@@ -521,3 +522,63 @@ def test_long_columns_of_parquet(tmp_path, seeded):
     job(tmp_path, "parquet", part_seconds=ALWAYS, batch_size=900).run(seeded())
     result = pq.read_table(tmp_path / "out.parquet")
     assert result.column("n").to_pylist() == list(range(5000))
+
+
+# Permissions.
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_output_and_certificate_are_as_readable_as_the_source(tmp_path, seeded, mode):
+    source(tmp_path).chmod(mode)
+    job(tmp_path, certificate=tmp_path / "c.json").run(seeded())
+    for name in ("out.csv", "c.json"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == mode
+
+
+def test_an_unfinished_run_is_for_the_user_only(tmp_path, seeded):
+    source(tmp_path).chmod(0o644)
+    modes = {}
+
+    def look(*_):
+        folder = tmp_path / "out.csv.partial"
+        modes.update({path.name: path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())})
+
+    job(tmp_path, part_seconds=ALWAYS).run(seeded(), look)
+    assert modes.pop("out.csv.partial") == 0o700
+    assert {"job.json", "000000.part", "000000.json"} < set(modes)
+    assert set(modes.values()) == {0o600}
+
+
+# Metadata and digests.
+
+
+@pytest.mark.parametrize("metadata", [None, {"note": "HIV positive"}])
+def test_the_certificate_says_whether_metadata_was_dropped(tmp_path, seeded, metadata):
+    pq.write_table(pa.table({"text": ["alpha"]}).replace_schema_metadata(metadata), tmp_path / "in.parquet")
+    report = job(tmp_path, "parquet", certificate=tmp_path / "c.json").run(seeded())
+    assert report.dropped_metadata == (metadata is not None)
+    assert json.loads((tmp_path / "c.json").read_text())["dropped_metadata"] == (metadata is not None)
+    assert Certificate.load(tmp_path / "c.json").dropped_metadata == (metadata is not None)
+    assert b"HIV" not in (tmp_path / "out.parquet").read_bytes()
+
+
+def test_dropped_metadata_is_known_when_only_the_clean_up_was_interrupted(tmp_path, seeded, monkeypatch):
+    pq.write_table(pa.table({"text": ["alpha"]}).replace_schema_metadata({"a": "b"}), tmp_path / "in.parquet")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(JobOptions, "report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        job(tmp_path, "parquet").run(seeded())
+    assert job(tmp_path, "parquet", resume=True).run(seeded()).dropped_metadata
+
+
+def test_equal_runs_have_different_digests(tmp_path, seeded):
+    source(tmp_path)
+    digests = set()
+
+    def look(*_):
+        mark = tmp_path / "out.csv.partial" / "000000.json"
+        if mark.exists():
+            digests.add(json.loads(mark.read_text())["digest"])
+
+    for _ in range(2):
+        job(tmp_path, part_seconds=ALWAYS, overwrite=True).run(seeded(), look)
+    assert len(digests) == 2

@@ -8,6 +8,7 @@ from textveil.errors import InputError
 from textveil.jobs.history import History
 from textveil.tables import FORMATS, Rows
 
+KEY = bytes(32)
 LINES = [f"text {number}" for number in range(10)]
 
 
@@ -21,7 +22,7 @@ def open_csv(lines=LINES, header="text", batch_size=4):
 def finish(rows, **options):
     """The mark of a run that has finished so many rows."""
     table, batches = open_csv(batch_size=1, **options)
-    history = History(table)
+    history = History(table, KEY)
     for _, batch in zip(range(rows), batches, strict=False):
         history.add(batch)
     return history.as_dict()
@@ -30,7 +31,7 @@ def finish(rows, **options):
 def skip(mark, **options):
     """The history of a resumed run, and the texts that are left for it."""
     table, batches = open_csv(**options)
-    history = History(table)
+    history = History(table, KEY)
     left = [text for rows in history.skip(batches, [mark] if mark else []) for text in rows.texts]
     return history, left
 
@@ -61,7 +62,7 @@ def test_finished_rows_are_skipped_whatever_the_batches(done, batch_size):
 
 def test_only_the_last_mark_counts():
     table, batches = open_csv()
-    history = History(table)
+    history = History(table, KEY)
     next(history.skip(batches, [{"rows": 2, "digest": "of another time"}, finish(6)]))
     assert history.rows == 6
 
@@ -102,7 +103,7 @@ def test_the_boundary_between_rows_is_part_of_the_digest():
     digests = []
     for texts in (["ab", "c"], ["a", "bc"]):
         table = FORMATS.load("txt")(column="text", outcome_column=None, source="s")
-        history = History(table)
+        history = History(table, KEY)
         history.add(Rows(texts, [None, None]))
         digests.append(history.as_dict()["digest"])
     assert digests[0] != digests[1]
@@ -110,6 +111,16 @@ def test_the_boundary_between_rows_is_part_of_the_digest():
 
 def test_lone_surrogates_are_hashed():
     table = FORMATS.load("jsonl")(column="text", outcome_column=None, source="s")
-    history = History(table)
+    history = History(table, KEY)
     history.add(Rows(["\ud83d"], [[]]))
     assert history.rows == 1
+
+
+def test_a_mark_without_its_key_confirms_no_row():
+    table, batches = open_csv()
+    ours, same, other = (History(table, key) for key in (KEY, KEY, bytes([1]) * 32))
+    for batch in batches:
+        for history in (ours, same, other):
+            history.add(batch)
+    assert ours.as_dict() == same.as_dict()
+    assert ours.as_dict()["digest"] != other.as_dict()["digest"]

@@ -54,3 +54,14 @@ def test_a_failure_leaves_no_file(tmp_path, seeded):
     with pytest.raises(Exception, match="not UTF-8"):
         StreamJob(source, tmp_path / "out.txt", JobOptions(Budget(1.0), batch_size=1)).run(seeded(), io.BytesIO())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_the_output_of_a_file_is_as_readable_as_the_file(tmp_path, seeded, mode):
+    path, out = tmp_path / "in.txt", tmp_path / "out.txt"
+    path.write_bytes(b"alpha\n")
+    path.chmod(mode)
+    options = JobOptions(Budget(1e6), certificate=tmp_path / "c.json")
+    StreamJob(FileSource(path), out, options).run(seeded(), io.BytesIO())
+    assert out.stat().st_mode & 0o777 == mode
+    assert (tmp_path / "c.json").stat().st_mode & 0o777 == mode

@@ -260,3 +260,9 @@ def test_a_link_that_replaces_the_lock_during_a_run_is_left_alone(run, tmp_path)
         path.symlink_to(tmp_path / "mine")
     assert path.is_symlink()
     assert (tmp_path / "mine").exists()
+
+
+def test_the_folder_of_a_run_is_for_the_user_only(run):
+    start(run)
+    assert run.folder.stat().st_mode & 0o777 == 0o700
+    assert (run.folder / "job.json").stat().st_mode & 0o777 == 0o600

@@ -16,7 +16,7 @@ def parquet(table: pa.Table) -> bytes:
     return out.getvalue()
 
 
-def test_parquet_keeps_types_and_metadata():
+def test_parquet_keeps_types():
     from datetime import UTC, datetime
 
     table = pa.table(
@@ -25,11 +25,10 @@ def test_parquet_keeps_types_and_metadata():
             "text": pa.array(["a", "b"]).dictionary_encode(),
             "tags": pa.array([[1, 2], []], pa.list_(pa.int8())),
         }
-    ).replace_schema_metadata({"made": "here"})
+    )
     result = pq.read_table(io.BytesIO(rewrite("parquet", parquet(table), str.upper)))
     assert result.schema.field("when").type == pa.timestamp("ns", tz="UTC")
     assert result.schema.field("text").type == pa.string()
-    assert result.schema.metadata[b"made"] == b"here"
     assert result.column("tags").to_pylist() == [[1, 2], []]
     assert result.column("text").to_pylist() == ["A", "B"]
 
@@ -82,3 +81,48 @@ def test_small_parts_of_parquet_are_merged_into_large_row_groups():
     table.merge(parts, target)
     merged = pq.ParquetFile(target)
     assert (merged.metadata.num_rows, merged.metadata.num_row_groups) == (50, 1)
+
+
+SECRET = {"note": "HIV positive"}
+
+
+def write_nested(metadata):
+    """A file with metadata everywhere, or nowhere."""
+    inner = pa.field("inner", pa.int8(), nullable=False, metadata=metadata)
+    fields = [
+        pa.field("text", pa.string(), nullable=False, metadata=metadata),
+        pa.field("flat", pa.int64(), nullable=False, metadata=metadata),
+        pa.field("struct", pa.struct([inner]), metadata=metadata),
+        pa.field("list", pa.list_(pa.field("element", pa.struct([inner]), metadata=metadata))),
+        pa.field("large", pa.large_list(pa.field("element", pa.int8(), metadata=metadata))),
+        pa.field("fixed", pa.list_(pa.field("element", pa.int8(), metadata=metadata), 2)),
+        pa.field("map", pa.map_(pa.string(), pa.field("value", pa.int8(), metadata=metadata))),
+    ]
+    row = {"text": "a", "flat": 1, "struct": {"inner": 1}, "list": [{"inner": 1}], "large": [1], "fixed": [1, 2]}
+    schema = pa.schema(fields, metadata=metadata)
+    return parquet(pa.Table.from_pylist([{**row, "map": [("k", 1)]}], schema=schema))
+
+
+def test_metadata_is_dropped_and_types_and_nullability_stay():
+    content = write_nested(SECRET)
+    assert b"HIV positive" in content
+    written = rewrite("parquet", content, str.upper)
+    assert b"HIV" not in written
+    plain, result = pq.read_table(io.BytesIO(write_nested(None))), pq.read_table(io.BytesIO(written))
+    assert result.schema.remove(result.schema.get_field_index("textveil_outcome")) == plain.schema
+    assert result.drop_columns(["text", "textveil_outcome"]).to_pylist() == plain.drop_columns(["text"]).to_pylist()
+
+
+@pytest.mark.parametrize(("metadata", "dropped"), [(None, False), (SECRET, True), ({"PARQUET:field_id": "7"}, False)])
+@pytest.mark.parametrize("place", ["file", "column", "nested"])
+def test_a_table_knows_whether_metadata_was_dropped(metadata, dropped, place):
+    inner = pa.field("inner", pa.int8(), metadata=metadata if place == "nested" else None)
+    text = pa.field("text", pa.string(), metadata=metadata if place == "column" else None)
+    schema = pa.schema([text, pa.field("other", pa.struct([inner]))], metadata=metadata if place == "file" else None)
+    table = open_table("parquet")
+    list(table.read(io.BytesIO(parquet(pa.Table.from_pylist([], schema=schema))), batch_size=5))
+    assert table.dropped_metadata == (dropped or (place == "file" and metadata is not None))
+    if place == "column" and metadata != SECRET:
+        assert (table.schema.field("text").metadata or {}) == {
+            k.encode(): v.encode() for k, v in (metadata or {}).items()
+        }

@@ -152,7 +152,7 @@ def evaluate(
         evaluation = evaluator.measure(pairs.obfuscated, certificate=issued, obfuscations=replayed)
     content = json.dumps(evaluation.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if output is not None:
-        with writing(output) as stream:
+        with writing(output, like=original) as stream:
             stream.write(content.encode(errors="surrogatepass"))
     if as_json:
         typer.echo(content, nl=False)

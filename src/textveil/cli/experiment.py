@@ -145,6 +145,11 @@ def run(
                 _show_plan(preview, chosen, retry_failed)
         return
     experiment.check()  # before an executor, such as a cluster, is started
+    if not quiet:
+        report(
+            f"The originals are copied to {str(experiment.store.folder)!r}. Protect this folder like the originals, or "
+            "delete it when you are done."
+        )
     with start() as chosen, watching(quiet) as watcher:
         states = experiment.run(chosen, retry_failed=retry_failed, watcher=watcher)
     _summarize(experiment, states)

@@ -19,9 +19,9 @@ from textveil.version import __version__
 class CachedDistributor(Distributor):
     """A distributor that scores a document once.
 
-    Scores are found by the SHA-256 of the document's text, and kept in memory, 8 bytes a word; in a folder they are
-    kept beyond that, for every distributor with its model and versions. No text is written. Several processes may
-    share a folder.
+    Scores are found by a keyed hash of the document's text, and cached in memory, 8 bytes per word. In a folder they
+    are stored beyond the process, for every distributor with its model and versions. No text is written. Several
+    processes may share a folder.
 
     Args:
         distributor: What gives the scores that are not known yet.

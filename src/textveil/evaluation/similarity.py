@@ -26,7 +26,8 @@ class Similarity(Metric):
     A text that is longer than an encoder's window is read in several windows, whose mean is taken. Nothing is cut.
 
     Args:
-        options: The encoders (``models``), the ``sample`` of pairs, the ``batch_size`` and the ``device``.
+        options: The encoders (``models``), the ``sample`` of pairs, the ``batch_size``, the ``device``, and whether to
+            write the embeddings of originals to the cache (``keep_embeddings``).
     """
 
     name = "similarity"
@@ -43,11 +44,20 @@ class Similarity(Metric):
         SAMPLE_OPTION,
         Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
         Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+        Option(
+            "keep_embeddings",
+            bool,
+            False,
+            "Write the embeddings of the originals to the cache, so that later runs need not compute them. Texts can "
+            "be reconstructed from embeddings.",
+            changes_results=False,
+        ),
     )
     models: Sequence[str | Path]
     sample: int | None
     batch_size: int
     device: str | None
+    keep_embeddings: bool
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -58,7 +68,7 @@ class Similarity(Metric):
         files = [ModelFiles.find(model) for model in self.models]
         if len({each.name for each in files}) < len(files):
             raise ParameterError("Two of the `models` of similarity have the same name. Remove or rename one.")
-        self.encoders = [_CachedEncoder(each, self.batch_size, self.device) for each in files]
+        self.encoders = [_CachedEncoder(each, self.batch_size, self.device, self.keep_embeddings) for each in files]
 
     def as_dict(self) -> dict[str, Any]:
         """The record of the metric, with its encoders."""
@@ -91,12 +101,13 @@ class Similarity(Metric):
 
 
 class _CachedEncoder:
-    """An encoder that caches the embeddings of originals and the cosines of pairs."""
+    """An encoder that caches the embeddings of originals, by default in memory only, and the cosines of pairs."""
 
-    def __init__(self, files: ModelFiles, batch_size: int, device: str | None) -> None:
+    def __init__(self, files: ModelFiles, batch_size: int, device: str | None, keep_embeddings: bool) -> None:
         self.files = files
         self._batch_size = batch_size
         self._device = device
+        self._keep_embeddings = keep_embeddings
 
     @cached_property
     def model(self) -> SentenceEncoder:
@@ -115,6 +126,7 @@ class _CachedEncoder:
             rows = originals.score(
                 identify("embedding", versions, model=model),
                 embed,
+                in_memory=not self._keep_embeddings,
                 stage=f"originals, {self.files.name}",
                 progress=case.progress,
             )

@@ -13,7 +13,8 @@ import numpy as np
 
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import SeededRandomness
-from textveil.storage.score_cache import Key, Row, ScoreCache, hash_text
+from textveil.storage.score_cache import Key, Row, ScoreCache, hash_text, sign
+from textveil.storage.secret_key import load_key
 
 PART_TEXTS = 512
 """Texts to score before the scores are written to disk."""
@@ -27,6 +28,7 @@ class Texts(Sequence[str]):
     Args:
         texts: The texts.
         folder: The folder of the cache, in which each list of texts has its own subfolder. ``None`` caches in memory.
+            Hashes of texts are keyed there, with the secret of the folder.
     """
 
     def __init__(self, texts: Sequence[str], folder: Path | None = None) -> None:
@@ -57,7 +59,7 @@ class Texts(Sequence[str]):
 
     @cached_property
     def hash(self) -> str:
-        """A hash of all texts in order."""
+        """A plain SHA-256 of all texts in order. Caches do not store it."""
         return hashlib.sha256(b"".join(self.keys)).hexdigest()
 
     def sample(self, size: int | None) -> Texts:
@@ -69,13 +71,18 @@ class Texts(Sequence[str]):
             self._samples[size] = Texts([self._texts[position] for position in chosen], self._folder)
         return self._samples[size]
 
-    def cached(self, identity: Mapping[str, object]) -> ScoreCache:
-        """The cache of the scores with this identity."""
-        name = json.dumps(identity, sort_keys=True)
+    def cached(self, identity: Mapping[str, object], *, in_memory: bool = False) -> ScoreCache:
+        """The cache of the scores with this identity; ``in_memory`` writes nothing to the folder."""
+        name = json.dumps([identity, in_memory], sort_keys=True)
         if name not in self._caches:
-            folder = None if self._folder is None else self._folder / self.hash[:16]
-            self._caches[name] = ScoreCache(folder, identity)
+            self._caches[name] = ScoreCache(None, identity) if in_memory else self._open_cache(identity)
         return self._caches[name]
+
+    def _open_cache(self, identity: Mapping[str, object]) -> ScoreCache:
+        if self._folder is None:
+            return ScoreCache(None, identity)
+        secret = load_key(self._folder)
+        return ScoreCache(self._folder / sign(bytes.fromhex(self.hash), secret).hex()[:16], identity, secret)
 
     def score(
         self,
@@ -83,6 +90,7 @@ class Texts(Sequence[str]):
         work: Callable[[list[int]], Sequence[Row]],
         *,
         keys: Sequence[Key] | None = None,
+        in_memory: bool = False,
         stage: str = "scoring",
         progress: Progress = ignore_progress,
     ) -> list[Row]:
@@ -92,10 +100,11 @@ class Texts(Sequence[str]):
             identity: Everything that the numbers depend on besides the texts.
             work: Computes the rows of the texts at the given positions.
             keys: The keys of the cache; by default the hashes of the texts.
+            in_memory: Write nothing to the folder of the cache.
             stage: The name of the work in progress reports.
             progress: Receives progress reports.
         """
-        cached, keys = self.cached(identity), self.keys if keys is None else keys
+        cached, keys = self.cached(identity, in_memory=in_memory), self.keys if keys is None else keys
         missing = cached.find_missing(keys)
         missing.sort(key=lambda position: -len(self._texts[position]))  # texts of similar length together
         for start in range(0, len(missing), PART_TEXTS):

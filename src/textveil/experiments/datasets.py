@@ -113,7 +113,7 @@ def read_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool 
         dropped=dict(rows.dropped),
     )
     write_table(path, columns)
-    with writing(path.with_suffix(".json")) as stream:  # last: a data set with this file is complete
+    with writing(path.with_suffix(".json"), private=True) as stream:  # last: a data set with this file is complete
         stream.write(json.dumps(asdict(info), indent=1).encode())
     return StudyDataset(info, path)
 

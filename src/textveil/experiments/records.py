@@ -120,7 +120,7 @@ def write_results(file: StudyFile, store: Store, states: Sequence[CellState]) ->
         writer = csv.DictWriter(buffer, _ORDER, lineterminator="\n")
         writer.writeheader()
         writer.writerows(records)
-        with writing(store.folder / f"{RESULTS}.csv") as stream:
+        with writing(store.folder / f"{RESULTS}.csv", private=True) as stream:
             stream.write(buffer.getvalue().encode())
     return records
 

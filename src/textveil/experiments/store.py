@@ -16,7 +16,7 @@ from textveil.evaluation.texts import Texts
 from textveil.experiments.grid import Cell
 from textveil.experiments.tables import read_table, write_table
 from textveil.privacy.certificate import Certificate
-from textveil.storage.atomic import output_error, writing
+from textveil.storage.atomic import make_folder, writing
 from textveil.storage.resumable import ResumableRun
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Failure:
 class Store:
     """Everything that a study has computed. A file that exists is complete.
 
-    The folder holds original texts: protect it like the originals.
+    The folder holds original texts: protect it like the originals. Only the user may read what is written there.
 
     Args:
         folder: The folder of texts, values and failures.
@@ -86,11 +86,8 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Create the folder, and lock it against other runs."""
-        try:
-            for folder in (self.datasets, self._texts, self._values, self._failures):
-                folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise output_error(self.folder, error) from error
+        for folder in (self.datasets, self._texts, self._values, self._failures):
+            make_folder(folder, private=True)
         with ResumableRun(self.folder).locked():
             yield
 
@@ -148,7 +145,7 @@ class Store:
     def write_value(self, cell: Cell, metric: str, key: str, value: Value) -> None:
         """Store the measurement of a metric."""
         folder = self._values / cell.id
-        folder.mkdir(exist_ok=True)
+        make_folder(folder, private=True)
         measured = {"metric": value.measurement.metric, **value.measurement.as_dict()}
         content = {"measurement": measured, "texts_sha256": value.texts_sha256, "seconds": value.seconds}
         _write_json(folder / f"{metric}-{key}.json", content)
@@ -164,7 +161,7 @@ class Store:
     def write_failure(self, cell: Cell, key: str, failure: Failure) -> None:
         """Store the failure of a step."""
         folder = self._failures / cell.id
-        folder.mkdir(exist_ok=True)
+        make_folder(folder, private=True)
         _write_json(folder / f"{failure.what}-{key}.json", asdict(failure))
 
     def find_failure(self, cell: Cell, what: str, key: str) -> Failure | None:
@@ -182,7 +179,7 @@ def _read_measurement(values: Mapping[str, Any]) -> Measurement:
 
 
 def _write_json(path: Path, values: Mapping[str, Any]) -> None:
-    with writing(path) as stream:
+    with writing(path, private=True) as stream:
         stream.write(json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False).encode())
 
 

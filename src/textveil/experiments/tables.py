@@ -12,9 +12,9 @@ from textveil.storage.atomic import writing
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns of the same length."""
+    """Write columns of the same length, to a file that only the user may read."""
     arrow, parquet = require("pyarrow", extra="parquet"), require("pyarrow.parquet", extra="parquet")
-    with writing(path) as stream:
+    with writing(path, private=True) as stream:
         parquet.write_table(arrow.table(dict(columns)), stream, compression="zstd")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ from textveil.tables.compression import compressing
 
 PART_SECONDS = 5.0
 """About how much work an interrupted run loses at most."""
+_DIGEST_KEY = "digest key"
+"""The setting of a run with the secret key of its digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +56,13 @@ class FileJob:
             )
         source = FileSource(self.source)
         table = self.options.layout.table(source)
-        partial = Partial(self.output.resolve())
+        partial = Partial(self.output.resolve(), self.source)
         chosen = obfuscator.choose_budget(self.options.budget)
         settings = self._settings(obfuscator, table, chosen)
 
         def derive() -> Mapping[str, Any]:
             texts = read_texts(source, self.options.layout.table(source), self.options.batch_size, progress)
-            return {"average length": chosen.resolve(texts).average_length}
+            return {"average length": chosen.resolve(texts).average_length, _DIGEST_KEY: secrets.token_hex(32)}
 
         with partial.locked():
             job = partial.start(settings, derive, resume=self.resume, overwrite=self.options.overwrite)
@@ -67,9 +70,11 @@ class FileJob:
             totals = partial.load_totals()
             if totals is not None:
                 tally = Tally.from_dict(totals)
+                table.dropped_metadata = bool(totals["dropped_metadata"])
             else:
-                tally = self._run_parts(RowWriter(obfuscator, budget), source, table, partial, progress)
-            report = self.options.report(obfuscator, budget, tally, table, started)
+                history = History(table, bytes.fromhex(job[_DIGEST_KEY]))
+                tally = self._run_parts(RowWriter(obfuscator, budget), source, history, partial, progress)
+            report = self.options.report(obfuscator, budget, tally, table, started, source=self.source)
             partial.remove()
         return report
 
@@ -97,14 +102,13 @@ class FileJob:
         self,
         rows: RowWriter,
         source: FileSource,
-        table: Table,
+        history: History,
         partial: Partial,
         progress: Progress,
     ) -> Tally:
         """Write the parts one by one, then join them."""
-        marks = partial.load_marks()
+        table, marks = history.table, partial.load_marks()
         tally = Tally.over(Tally.from_dict(mark["tally"]) for mark in marks)
-        history = History(table)
         batches = _UntilError(history.skip(source.read(table, batch_size=self.options.batch_size), marks))
         parts = len(marks)
         pending = next(batches, None)
@@ -131,7 +135,8 @@ class FileJob:
             with compressing(target, self.output) as compressed:
                 table.merge(streams, compressed)
 
-        partial.finish(parts, merge, tally.as_dict(), overwrite=self.options.overwrite)
+        totals = {**tally.as_dict(), "dropped_metadata": table.dropped_metadata}
+        partial.finish(parts, merge, totals, overwrite=self.options.overwrite)
         return tally
 
 

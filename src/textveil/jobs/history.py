@@ -1,8 +1,8 @@
-"""The rows that a job has done: their number, and a hash that notices changes."""
+"""The rows that a job has done: their number, and a keyed hash that detects changes."""
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -12,19 +12,24 @@ from textveil.tables import Rows, Table
 
 
 class History:
-    """The rows done so far: their number, and a hash that notices changes."""
+    """The rows done so far: their number, and a keyed hash that detects changes.
 
-    def __init__(self, table: Table) -> None:
+    Args:
+        table: The table that reads the rows.
+        key: The secret key of the run. Without it, a mark cannot confirm a guessed row.
+    """
+
+    def __init__(self, table: Table, key: bytes) -> None:
         self.rows = 0
-        self._table = table
-        self._digest = hashlib.sha256()
+        self.table = table
+        self._digest = hmac.new(key, digestmod="sha256")
 
     def add(self, rows: Rows) -> None:
         """Count these rows as done."""
         if self.rows == 0:
-            self._digest.update(self._table.describe_head().encode("utf-8", "surrogatepass"))
+            self._digest.update(self.table.describe_head().encode("utf-8", "surrogatepass"))
         self.rows += len(rows.texts)
-        for row in self._table.describe_rows(rows):
+        for row in self.table.describe_rows(rows):
             self._digest.update(f"{len(row)}:{row}".encode("utf-8", "surrogatepass"))
 
     def as_dict(self) -> dict[str, Any]:
@@ -38,7 +43,7 @@ class History:
             rows = next(batches, None)
             if rows is None:
                 raise InputError(
-                    f"{self._table.source} is shorter than when the run began. Start over with `overwrite=True`."
+                    f"{self.table.source} is shorter than when the run began. Start over with `overwrite=True`."
                 )
             size = min(len(rows.texts), done["rows"] - self.rows)
             self.add(Rows(rows.texts[:size], rows.carried[:size]))
@@ -46,6 +51,6 @@ class History:
                 batches = chain([Rows(rows.texts[size:], rows.carried[size:])], batches)
         if marks and self.as_dict()["digest"] != done["digest"]:
             raise InputError(
-                f"{self._table.source} has changed in rows that are done already. Start over with `overwrite=True`."
+                f"{self.table.source} has changed in rows that are done already. Start over with `overwrite=True`."
             )
         yield from batches

@@ -23,6 +23,11 @@ class JobReport:
     seconds: float
     certificate: Certificate
 
+    @property
+    def dropped_metadata(self) -> bool:
+        """Whether the input has metadata, which the output did not get."""
+        return self.certificate.dropped_metadata
+
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
@@ -62,12 +67,25 @@ class JobOptions:
                 )
 
     def report(
-        self, obfuscator: ObfuscatesTexts, budget: Budget, tally: Tally, table: Table, started: float
+        self,
+        obfuscator: ObfuscatesTexts,
+        budget: Budget,
+        tally: Tally,
+        table: Table,
+        started: float,
+        *,
+        source: Path | None = None,
     ) -> JobReport:
-        """Issue the certificate."""
-        certificate = Certificate(obfuscator.terms, budget, tally, other_columns=table.has_columns)
+        """Issue the certificate. Its file is never more readable than the ``source``."""
+        certificate = Certificate(
+            obfuscator.terms,
+            budget,
+            tally,
+            other_columns=table.has_columns,
+            dropped_metadata=table.dropped_metadata,
+        )
         if self.certificate is not None:
-            certificate.write(self.certificate)
+            certificate.write(self.certificate, like=source)
         return JobReport(tally.documents.total(), time.monotonic() - started, certificate)
 
 

@@ -25,9 +25,18 @@ _FINAL_MARK = "final.json"
 
 
 class Partial(ResumableRun):
-    """The folder of an unfinished file of rows."""
+    """The folder of an unfinished file of rows.
+
+    Args:
+        output: The file that the run writes.
+        source: The file that it reads. The output is never more readable.
+    """
 
     our_names = re.compile(r"job\.json|final(\.json)?|\d{6}\.(part|json)")
+
+    def __init__(self, output: Path, source: Path | None = None) -> None:
+        super().__init__(output)
+        self._source = source
 
     def load_marks(self) -> list[dict[str, Any]]:
         """The marks of the finished parts, in order."""
@@ -39,7 +48,7 @@ class Partial(ResumableRun):
     @contextmanager
     def writing_part(self, number: int) -> Iterator[BinaryIO]:
         """Write a part; it counts once :meth:`mark` is called for it."""
-        with writing(self._path(number, "part")) as stream:
+        with writing(self._path(number, "part"), private=True) as stream:
             yield stream
 
     def mark(self, number: int, mark: Mapping[str, Any]) -> None:
@@ -56,7 +65,7 @@ class Partial(ResumableRun):
     ) -> None:
         """Join the parts under the name of the output; the totals stay until :meth:`remove`."""
         final = self.folder / _FINAL
-        with writing(final) as target:
+        with writing(final, like=self._source) as target:
             merge(self._open_parts(parts), target)
         if self.output.exists() and not overwrite:
             raise OutputExistsError(

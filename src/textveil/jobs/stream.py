@@ -35,7 +35,8 @@ class StreamJob:
     def run(self, obfuscator: ObfuscatesTexts, stream: BinaryIO, progress: Progress = ignore_progress) -> JobReport:
         """Obfuscate; without an output file, rows go to ``stream``."""
         started = time.monotonic()
-        self.options.check(self.source.path if isinstance(self.source, FileSource) else None, self.output)
+        source = self.source.path if isinstance(self.source, FileSource) else None
+        self.options.check(source, self.output)
         if self.output is not None:
             check_free(self.output, overwrite=self.options.overwrite)
         layout = self.options.layout
@@ -46,9 +47,10 @@ class StreamJob:
         budget = obfuscator.choose_budget(self.options.budget).resolve(texts)
         with ExitStack() as stack:
             if self.output is not None:
-                stream = stack.enter_context(compressing(stack.enter_context(writing(self.output)), self.output))
+                target = stack.enter_context(writing(self.output, like=source))
+                stream = stack.enter_context(compressing(target, self.output))
             tally = self._copy(RowWriter(obfuscator, budget), table, stream, progress)
-        return self.options.report(obfuscator, budget, tally, table, started)
+        return self.options.report(obfuscator, budget, tally, table, started, source=source)
 
     def _copy(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress) -> Tally:
         """Write the rows, batch by batch."""

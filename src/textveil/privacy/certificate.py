@@ -133,6 +133,8 @@ class Certificate:
     tally: Tally
     other_columns: bool = False
     """Whether the documents stand in a file with other columns, which are carried along."""
+    dropped_metadata: bool = False
+    """Whether the file has metadata, such as that of a Parquet schema, which was not carried along."""
     _as_read: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
@@ -168,6 +170,7 @@ class Certificate:
             "symbols_between_words": tally["symbols"],
             "dropped_symbols": tally["dropped_symbols"],
             "other_columns": self.other_columns,
+            "dropped_metadata": self.dropped_metadata,
             "bundle": dict(terms.bundle),
             "versions": dict(terms.versions),
         }
@@ -196,9 +199,9 @@ class Certificate:
         open_points.append("the counts in this certificate, if it is published with the texts")
         return open_points
 
-    def write(self, path: Path) -> None:
-        """Write the certificate as JSON."""
-        with writing(path) as stream:
+    def write(self, path: Path, *, like: Path | None = None) -> None:
+        """Write the certificate as JSON, to a file that is never more readable than the file ``like``."""
+        with writing(path, like=like) as stream:
             stream.write(self.to_json().encode())
 
     def to_json(self) -> str:
@@ -280,7 +283,13 @@ class Certificate:
             }
         )
         given = Budget(**{name: budget[name] for name in ("epsilon", "epsilon_per_word", "length", "average_length")})
-        return cls(terms, given, tally, other_columns=bool(values["other_columns"]))
+        return cls(
+            terms,
+            given,
+            tally,
+            other_columns=bool(values["other_columns"]),
+            dropped_metadata=bool(values.get("dropped_metadata", False)),
+        )
 
 
 _METHOD = re.compile(r"(?P<name>\w+)(?: \((?P<details>.*)\))?")

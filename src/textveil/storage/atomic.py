@@ -1,4 +1,8 @@
-"""Atomic writing: a file or folder appears under its name only when it is complete and on disk."""
+"""Atomic writing: a file or folder appears under its name only when it is complete and on disk.
+
+This module also decides who may read a new file. Its mode is set at creation, so it is never readable to more people,
+not even for a moment. The umask of the process can only remove permissions. Windows ignores modes.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import os
 import re
 import secrets
 import shutil
+import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +28,10 @@ def output_error(path: Path, error: OSError) -> OutputError:
     )
 
 
+_ANY_FILE = 0o666
+_PRIVATE_FILE = 0o600
+_ANY_FOLDER = 0o777
+_PRIVATE_FOLDER = 0o700
 _UNFINISHED = re.compile(r"\.(.+)\.[0-9a-f]{8}\.unfinished")
 
 
@@ -49,28 +59,67 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def make_folder(folder: Path) -> None:
-    """Create a folder and its parents, unless it exists.
+def make_folder(folder: Path, *, private: bool = False) -> None:
+    """Create a folder and its missing parents, unless it exists.
+
+    Args:
+        folder: The folder.
+        private: Only the user may enter the folders that are created. An existing folder is not changed.
 
     Raises:
         OutputError: The system does not allow it.
     """
+    mode = _PRIVATE_FOLDER if private else _ANY_FOLDER
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+            missing.mkdir(mode, exist_ok=True)
+        folder.mkdir(exist_ok=True)  # an error if it is a file
     except OSError as error:
         raise output_error(folder, error) from error
 
 
+def _choose_mode(path: Path, like: Path | None, private: bool) -> int:
+    """The mode of a new file, from which the umask is still subtracted. The user may always read and write it."""
+    if private:
+        return _PRIVATE_FILE
+    if like is None or sys.platform == "win32":
+        return _ANY_FILE
+    try:
+        source = like.stat()
+    except OSError:  # its mode is unknown
+        return _PRIVATE_FILE
+    mode = stat.S_IMODE(source.st_mode) & _ANY_FILE
+    if source.st_gid != _predict_group(path.parent):  # permissions of one group must not go to another
+        shared = (mode >> 3) & mode & 0o006
+        mode = shared << 3 | shared
+    return _PRIVATE_FILE | mode
+
+
+def _predict_group(folder: Path) -> int:
+    """The group that a new file in a folder belongs to."""
+    if sys.platform == "win32":
+        return 0
+    parent = folder.stat()
+    inherited = sys.platform == "darwin" or parent.st_mode & stat.S_ISGID
+    return parent.st_gid if inherited else os.getegid()
+
+
 @contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
+def writing(path: Path, *, like: Path | None = None, private: bool = False) -> Iterator[BinaryIO]:
     """Write a file that appears as ``path`` when the block ends without an error.
+
+    Args:
+        path: The file.
+        like: The file that the content comes from. The new file is never more readable than this one.
+        private: Only the user may read the file.
 
     Raises:
         OutputError: The disk is full, or the folder is missing or not writable.
     """
     unfinished = _unfinished(path)
     try:
-        with unfinished.open("xb") as stream:
+        mode = _choose_mode(path, like, private)
+        with open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.errors import TextveilError
-from textveil.storage.atomic import writing
+from textveil.storage.atomic import make_folder, writing
 
 VARIABLE = "TEXTVEIL_CACHE"
 """The environment variable that names the cache folder."""
@@ -82,8 +82,8 @@ def _read(path: Path) -> dict[str, Any] | None:
 def _write(path: Path, figures: dict[str, Any]) -> None:
     """Cache figures; a cache that cannot be written is no error, since they are computed again."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with writing(path) as stream:
+        make_folder(path.parent, private=True)
+        with writing(path, private=True) as stream:
             stream.write(json.dumps(figures).encode())
     except (OSError, TextveilError):
         return

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from textveil.errors import InputError, OutputExistsError, ParameterError
-from textveil.storage.atomic import output_error, strip_unfinished, writing
+from textveil.storage.atomic import make_folder, output_error, strip_unfinished, writing
 
 try:
     import fcntl
@@ -28,7 +28,7 @@ _REMOVAL = "removal.json"
 
 
 class ResumableRun:
-    """The folder ``OUTPUT.partial``, from which an interrupted run resumes.
+    """The folder ``OUTPUT.partial``, from which an interrupted run resumes. Only the user may enter it.
 
     Args:
         output: The file or folder that the run writes.
@@ -98,10 +98,7 @@ class ResumableRun:
             return self._resume(settings)
         job = {**settings, **derive()}
         self.remove()
-        try:
-            self.folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise output_error(self.folder, error) from error
+        make_folder(self.folder, private=True)
         self.write_json(SETTINGS, job)
         return job
 
@@ -189,7 +186,7 @@ class ResumableRun:
 
     def write_json(self, name: str, values: Mapping[str, Any]) -> None:
         """Write values to a file of the folder, all or nothing."""
-        with writing(self.folder / name) as stream:
+        with writing(self.folder / name, private=True) as stream:
             stream.write(json.dumps(values, indent=1).encode())
 
 

@@ -1,8 +1,9 @@
-"""Cached scores: rows of numbers, in memory and in a folder, by the hash of the texts they were computed from."""
+"""Cached scores: rows of numbers, in memory and in a folder, by a keyed hash of the texts they were computed from."""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
 import json
 import secrets
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import InputError
-from textveil.storage.atomic import output_error, writing
+from textveil.storage.atomic import make_folder, writing
+from textveil.storage.secret_key import PROCESS_KEY, load_key
 
 Key: TypeAlias = bytes
 """A SHA-256."""
@@ -23,10 +25,15 @@ Row: TypeAlias = NDArray[np.float64]
 
 _KEY_SIZE = hashlib.sha256().digest_size
 _IDENTITY = "identity.json"
+_FORMAT = "keyed hashes"
+"""A part of the name of folders. Folders of earlier versions, with plain hashes, are not read."""
 
 
 def hash_text(*texts: str) -> Key:
-    """The key of a text, or of several texts together."""
+    """The SHA-256 of a text, or of several texts together.
+
+    Do not write it to a file that should not confirm a guessed text: :func:`sign` it first.
+    """
     digest = hashlib.sha256()
     for text in texts:
         encoded = text.encode("utf-8", "surrogatepass")
@@ -36,30 +43,39 @@ def hash_text(*texts: str) -> Key:
     return digest.digest()
 
 
+def sign(key: Key, secret: bytes) -> Key:
+    """The keyed hash of a hash: its HMAC-SHA256."""
+    return hmac.digest(secret, key, "sha256")
+
+
 class ScoreCache:
-    """A cache of rows of scores by key.
+    """A cache of rows of scores by the hash of a text.
 
     The folder has a subfolder for each identity. Every :meth:`add` writes one file to it, atomically, and no file is
-    ever changed. No text is stored. Several processes may share a folder.
+    ever changed. No text is stored, and hashes are keyed: without the secret, a guessed text cannot be looked up.
+    Several processes may share a folder.
 
     Args:
         folder: The folder of the cache. ``None`` caches in memory only.
         identity: Everything besides the texts that the scores depend on.
+        secret: The secret of the keyed hashes; by default the one in the folder.
     """
 
-    def __init__(self, folder: Path | None, identity: Mapping[str, object]) -> None:
+    def __init__(self, folder: Path | None, identity: Mapping[str, object], secret: bytes | None = None) -> None:
         self._rows: dict[Key, Row] = {}
+        self._secret = secret or (PROCESS_KEY if folder is None else load_key(folder))
         self._files = None if folder is None else _Files(folder, identity)
 
     def __getitem__(self, key: Key) -> Row:
-        return self._rows[key]
+        return self._rows[sign(key, self._secret)]
 
     def find_missing(self, keys: Sequence[Key]) -> list[int]:
         """The positions of keys without cached scores. Of equal keys, only the first is listed."""
-        missing = self._find_missing(keys)
+        signed = [sign(key, self._secret) for key in keys]
+        missing = self._find_missing(signed)
         if missing and self._files is not None:
             self._rows.update(self._files.read_new())
-            missing = self._find_missing(keys)
+            missing = self._find_missing(signed)
         return missing
 
     def _find_missing(self, keys: Sequence[Key]) -> list[int]:
@@ -71,9 +87,10 @@ class ScoreCache:
 
     def add(self, rows: Mapping[Key, Row]) -> None:
         """Cache rows."""
+        signed = {sign(key, self._secret): row for key, row in rows.items()}
         if self._files is not None:
-            self._files.write(rows)
-        self._rows.update(rows)
+            self._files.write(signed)
+        self._rows.update(signed)
 
 
 class _Files:
@@ -81,13 +98,10 @@ class _Files:
 
     def __init__(self, folder: Path, identity: Mapping[str, object]) -> None:
         described = json.dumps(identity, indent=2, sort_keys=True) + "\n"
-        self._folder = folder / hashlib.sha256(described.encode()).hexdigest()[:16]
+        self._folder = folder / hashlib.sha256(f"{_FORMAT}\n{described}".encode()).hexdigest()[:16]
         self._read: set[str] = set()
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise output_error(self._folder, error) from error
-        with writing(self._folder / _IDENTITY) as stream:
+        make_folder(self._folder, private=True)
+        with writing(self._folder / _IDENTITY, private=True) as stream:
             stream.write(described.encode())
 
     def read_new(self) -> dict[Key, Row]:
@@ -109,7 +123,7 @@ class _Files:
             lengths=np.array([len(row) for row in rows.values()], dtype=np.int64),
             scores=np.concatenate(list(rows.values())),
         )
-        with writing(path) as stream:
+        with writing(path, private=True) as stream:
             stream.write(packed.getvalue())
         self._read.add(path.name)
 

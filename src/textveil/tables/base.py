@@ -75,6 +75,8 @@ class Table(ABC):
         self.column = column
         self.outcome_column = outcome_column
         self.source = source
+        self.dropped_metadata = False
+        """Whether the file that was read has metadata, which the output does not get."""
 
     @abstractmethod
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:

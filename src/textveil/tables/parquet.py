@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 MERGED_GROUP = 1 << 14
 """The number of rows in a row group of a merged file."""
+_FIELD_ID = b"PARQUET:field_id"
 PAGE_BYTES = 1 << 16
 """The number of bytes to read from a column at a time, instead of a whole row group."""
 
 
 class ParquetTable(Table):
-    """Typed columns. A null is a missing text."""
+    """Typed columns. A null is a missing text.
+
+    Metadata of the file and of its columns is dropped, since it can hold any text.
+    """
 
     name = "parquet"
 
@@ -106,8 +110,12 @@ class ParquetTable(Table):
             raise InputError(
                 f"{self.source}: the column {self.column!r} holds {kind}, not text. Choose a column of strings."
             )
-        text = self.arrow.field(self.column, self.arrow.string() if types.is_null(kind) else kind)
-        schema = schema.set(position, text.with_metadata(schema.field(position).metadata))
+        stripped = _Stripping(self.arrow)
+        self.dropped_metadata = bool(schema.metadata)
+        schema = self.arrow.schema([stripped.field(field) for field in schema])
+        self.dropped_metadata |= stripped.found
+        text = self.arrow.string() if types.is_null(kind) else kind
+        schema = schema.set(position, schema.field(position).with_type(text))
         if self.outcome_column is not None:
             outcome = self.arrow.field(self.outcome_column, self.arrow.string())
             known = schema.get_field_index(self.outcome_column)
@@ -133,6 +141,32 @@ class ParquetTable(Table):
                     waiting = []
             if waiting:
                 writer.write_table(self.arrow.concat_tables(waiting))
+
+
+class _Stripping:
+    """Removes metadata from fields, also from nested ones. Types, nullability and the numbers of fields stay."""
+
+    def __init__(self, arrow: Any) -> None:
+        self._arrow = arrow
+        self.found = False
+
+    def field(self, field: pa.Field) -> pa.Field:
+        """The field without metadata."""
+        kept = {name: value for name, value in (field.metadata or {}).items() if name == _FIELD_ID and value.isdigit()}
+        self.found |= len(kept) < len(field.metadata or {})
+        return self._arrow.field(field.name, self._type(field.type), field.nullable, kept or None)
+
+    def _type(self, kind: pa.DataType) -> pa.DataType:
+        arrow, types = self._arrow, self._arrow.types
+        if types.is_struct(kind):
+            return arrow.struct([self.field(kind.field(number)) for number in range(kind.num_fields)])
+        if types.is_map(kind):
+            return arrow.map_(self.field(kind.key_field), self.field(kind.item_field), keys_sorted=kind.keys_sorted)
+        if types.is_fixed_size_list(kind):
+            return arrow.list_(self.field(kind.value_field), kind.list_size)
+        if types.is_large_list(kind):
+            return arrow.large_list(self.field(kind.value_field))
+        return arrow.list_(self.field(kind.value_field)) if types.is_list(kind) else kind
 
 
 class _ParquetWriter(Writer):
