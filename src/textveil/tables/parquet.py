@@ -102,11 +102,12 @@ class ParquetTable(Table):
         kind, types = schema.field(position).type, self.arrow.types
         if types.is_dictionary(kind):
             kind = kind.value_type
-        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)):
+        is_view = hasattr(types, "is_string_view") and types.is_string_view(kind)  # older Arrow has no views
+        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind) or is_view):
             raise InputError(
                 f"{self.source}: the column {self.column!r} holds {kind}, not text. Choose a column of strings."
             )
-        text = self.arrow.field(self.column, self.arrow.string() if types.is_null(kind) else kind)
+        text = self.arrow.field(self.column, self.arrow.string() if types.is_null(kind) or is_view else kind)
         schema = schema.set(position, text.with_metadata(schema.field(position).metadata))
         if self.outcome_column is not None:
             outcome = self.arrow.field(self.outcome_column, self.arrow.string())
