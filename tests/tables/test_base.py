@@ -121,7 +121,7 @@ def test_another_column_is_not_chosen_by_the_parameter_of_the_texts():
 
 def test_only_the_needed_column_must_be_unique():
     assert open_table()._find_column(["x", "x", "text"]) == 2
-    with pytest.raises(ColumnError, match="has the column 'text' more than once. Rename one of them"):
+    with pytest.raises(ColumnError, match="has the column 'text' more than once: columns 1 and 3. Rename one"):
         open_table()._find_column(["text", "x", "text"])
     with pytest.raises(ColumnError, match="s has the column 'x' more than once"):
         check_names(["a", "x", "x"], "s")
@@ -132,16 +132,35 @@ def test_only_the_needed_column_must_be_unique():
     ("name", "shown"),
     [
         ("stars", True),
-        ("three short words", True),
-        ("four very short words", False),
+        ("Review text", True),
+        ("a.b:c/d-e_f", True),
+        ("größe", True),
+        ("Dear Dr Smith", False),
+        ("Grzybowski, Jan", False),
+        ("5", False),
+        ("2020-01-31", False),
+        ("", False),
         ("x" * LONGEST_NAME, True),
         ("x" * (LONGEST_NAME + 1), False),
+        ("Congratulations Grzybowski", False),
     ],
 )
-def test_a_name_that_looks_like_a_text_is_counted_and_not_quoted(name, shown):
+def test_a_name_that_looks_like_a_text_is_numbered_and_not_quoted(name, shown):
     listed = list_columns(["id", name])
-    assert (name in listed) is shown
-    assert ("1 whose name looks like a text" in listed) is not shown
+    assert (repr(name) in listed) is shown
+    if not shown:
+        assert listed == "2 columns (column 2 looks like a text, so the file may lack a header)"
+
+
+def test_columns_that_look_like_texts_are_numbered_up_to_a_limit():
+    assert list_columns(["Dear Dr Smith ..."]).startswith("1 column (column 1 looks like a text,")
+    assert "columns 1, 2, 3, 4, 5, ... look like a text" in list_columns(["7"] * 9)
+
+
+def test_a_name_that_exists_twice_is_quoted_only_in_a_header():
+    with pytest.raises(ColumnError, match="^s has the column more than once: columns 1 and 3") as caught:
+        check_names(["Grzybowski", "Dear Dr Smith", "Grzybowski"], "s")
+    assert "Grzybowski" not in str(caught.value)
 
 
 def test_lines_keep_their_ends_and_lose_a_byte_order_mark_at_the_beginning_only():

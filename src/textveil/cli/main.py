@@ -98,6 +98,10 @@ def main() -> None:
         # The parser would take it for an option, and quote it.
         report("Error: put a text that begins with - at the end, after --: textveil obfuscate --epsilon 60 -- TEXT")
         sys.exit(USAGE)
+    for number, argument in enumerate(sys.argv[1:], start=1):
+        if _is_undecodable(argument):
+            report(f"Error: argument {number} is not valid {sys.getfilesystemencoding()}. Convert it, or use --input.")
+            sys.exit(USAGE)
     app()
 
 
@@ -108,6 +112,11 @@ def _stop(*_: object) -> None:
 
 def _is_dashed_text(argument: str) -> bool:
     return argument.startswith("-") and any(map(str.isspace, argument.partition("=")[0]))
+
+
+def _is_undecodable(argument: str) -> bool:
+    """Whether Python stands for bytes of an argument with surrogates, because it could not decode them."""
+    return any("\udc80" <= character <= "\udcff" for character in argument)
 
 
 if __name__ == "__main__":

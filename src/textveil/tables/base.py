@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,8 +20,9 @@ OUTCOME_COLUMN = "textveil_outcome"
 """The default name of the column for the outcomes."""
 
 LONGEST_NAME = 40
-LONGEST_NAME_WORDS = 3
-"""A longer column name looks like a text, which errors must not quote."""
+LONGEST_NAME_WITH_SPACES = 24
+_NAME = re.compile(r"[^\W\d][\w.:/-]*( [\w.:/-]+)?")
+"""A column name of one or two words. Any other one looks like a text, which errors must not quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class Table(ABC):
         return position
 
     def _position(self, columns: Sequence[str], name: str, *, parameter: str = "") -> int:
-        check_names([column for column in columns if column == name], self.source)
+        check_names(columns, self.source, only=name)
         if name not in columns:
             raise ColumnError(
                 f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one{parameter}."
@@ -131,31 +133,54 @@ class Table(ABC):
         return columns.index(name)
 
 
-def check_names(columns: Sequence[str], source: str) -> None:
-    """Refuse a table with two columns of the same name."""
-    for name in columns:
+def check_names(columns: Sequence[str], source: str, *, only: str | None = None) -> None:
+    """Refuse a table with two columns of the same name, of any name or of one."""
+    for name in columns if only is None else [only]:
         if columns.count(name) > 1:
-            raise ColumnError(f"{source} has the column {name!r} more than once. Rename one of them.")
+            first, second = [number for number, other in enumerate(columns, start=1) if other == name][:2]
+            shown = f" {name!r}" if only is not None or all(map(_looks_like_name, columns)) else ""
+            raise ColumnError(
+                f"{source} has the column{shown} more than once: columns {first} and {second}. Rename one of them."
+            )
 
 
 def list_columns(columns: Sequence[str]) -> str:
     """The names of columns for an error message.
 
-    A name that looks like a text is counted, not quoted: the header may be missing.
+    If a name looks like a text, the header may be missing, so all of them may be values: none is quoted.
 
-    >>> list_columns(["id", "I have been ill since May"])
-    "'id', 1 whose name looks like a text (is the header missing?)"
+    >>> list_columns(["id", "stars"]), list_columns(["id", "I have been ill since May"])
+    ("'id', 'stars'", '2 columns (column 2 looks like a text, so the file may lack a header)')
     """
-    names = [repr(name) for name in columns if len(name) <= LONGEST_NAME and len(name.split()) <= LONGEST_NAME_WORDS]
-    hidden = len(columns) - len(names)
-    if hidden:
-        names.append(f"{hidden} whose name looks like a text (is the header missing?)")
-    return ", ".join(names)
+    numbers = [str(number) for number, name in enumerate(columns, start=1) if not _looks_like_name(name)]
+    if not numbers:
+        return ", ".join(map(repr, columns))
+    texts = f"column {numbers[0]} looks" if len(numbers) == 1 else f"columns {_shorten(numbers)} look"
+    size = f"{len(columns)} columns" if len(columns) > 1 else "1 column"
+    return f"{size} ({texts} like a text, so the file may lack a header)"
+
+
+def _shorten(numbers: Sequence[str], most: int = 5) -> str:
+    return ", ".join(numbers if len(numbers) <= most else [*numbers[:most], "..."])
+
+
+def _looks_like_name(column: str) -> bool:
+    longest = LONGEST_NAME_WITH_SPACES if " " in column else LONGEST_NAME
+    return len(column) <= longest and _NAME.fullmatch(column) is not None
 
 
 def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
-    """The lines of a UTF-8 file with their line ends, without a byte order mark."""
+    """The lines of a UTF-8 file with their line ends, without a byte order mark.
+
+    Raises:
+        InputError: A line is not UTF-8, or it has a NUL byte, as every line of UTF-16 has.
+    """
     for number, line in enumerate(lines, start=1):
+        if (place := line.find(0)) >= 0:
+            raise InputError(
+                f"{source}, line {number}, byte {place + 1}: this is a NUL byte, so the file is not UTF-8 text but "
+                "perhaps UTF-16. Convert the file to UTF-8 first, for example with iconv."
+            )
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:

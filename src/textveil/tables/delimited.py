@@ -13,7 +13,7 @@ from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_
 
 _OTHER_DELIMITER = re.compile(r"[;,\t|]")
 LONGEST_FIELD = 1 << 26
-"""A longer field is assumed to be an unclosed quote."""
+"""The largest number of characters in a field."""
 
 
 class CsvTable(Table):
@@ -66,10 +66,7 @@ class CsvTable(Table):
             try:
                 record = next(reader, None)
             except csv.Error as error:
-                raise InputError(
-                    f"{self.source}, line {line}: the record that begins here is broken, perhaps by a quote that is "
-                    "not closed or not doubled. Fix this line."
-                ) from error
+                raise self._broken_record(line, error) from error
             if record is None:
                 return
             if not record and width == 1:
@@ -81,6 +78,18 @@ class CsvTable(Table):
             if record:
                 width = width or len(record)
                 yield record
+
+    def _broken_record(self, line: int, error: csv.Error) -> InputError:
+        if "field limit" in str(error):
+            return InputError(
+                f"{self.source}, line {line}: the record that begins here has a field of more than "
+                f"{csv.field_size_limit():,} characters, which is the limit. Split this text into several, or close a "
+                "quote that was left open."
+            )
+        return InputError(
+            f"{self.source}, line {line}: the record that begins here is broken, perhaps by a quote that is "
+            "not closed or not doubled. Fix this line."
+        )
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
         """The fields of a column; an empty field is a missing value."""
