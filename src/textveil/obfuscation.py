@@ -223,7 +223,8 @@ class Obfuscator:
         """Obfuscate many texts: one result per text, in order, as they are ready.
 
         Args:
-            texts: Any iterable, read a batch at a time. ``None`` is a missing text and gets a result, too.
+            texts: Any iterable, read a batch at a time. ``None``, NaN and ``pandas.NA`` are missing texts; they get a
+                result, too.
             epsilon: The budget of every single text.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
             length: The words that ``epsilon_per_word`` is multiplied by: a text's ``own``, or the ``average`` of all
@@ -480,9 +481,24 @@ def _describe_chunks(plan: _Plan, replacements: Sequence[str | None]) -> Iterato
 
 
 def _check_texts(texts: Iterable[str | None]) -> Iterator[str | None]:
+    """The texts, with ``None`` for every missing value."""
     for number, text in enumerate(texts, start=1):
-        if text is not None and not isinstance(text, str):
+        if isinstance(text, str):
+            yield text
+        elif _is_missing(text):
+            yield None
+        else:
             raise ParameterError(
                 f"Text {number} must be a string, or None if it is missing. Got {type(text).__name__} instead."
             )
-        yield text
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a value is ``None``, not a number, or the missing value of pandas."""
+    if isinstance(value, Real):
+        return value != value  # noqa: PLR0124 # true only of NaN
+    return value is None or type(value).__name__ in _MISSING_TYPES
+
+
+_MISSING_TYPES = ("NAType", "NaTType")
+"""The types of ``pandas.NA`` and ``pandas.NaT``, which is not imported for this."""

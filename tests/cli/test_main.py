@@ -48,9 +48,7 @@ def test_a_text_that_begins_with_a_dash_is_not_taken_for_an_option():
 
 
 def test_an_argument_that_is_not_utf8_is_refused_and_not_quoted():
-    wrong = subprocess.run(
-        [TEXTVEIL, "obfuscate", b"SECRET \xe9", "--epsilon", "60"], capture_output=True, text=True
-    )
+    wrong = subprocess.run([TEXTVEIL, "obfuscate", b"SECRET \xe9", "--epsilon", "60"], capture_output=True, text=True)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr == "Error: argument 2 is not valid utf-8. Convert it, or use --input.\n"
 
