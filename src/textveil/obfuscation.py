@@ -271,7 +271,7 @@ class Obfuscator:
         epsilon: float | None = None,
         epsilon_per_word: float | None = None,
         length: Length | None = None,
-        column: str = TEXT_COLUMN,
+        column: str | Sequence[str] = TEXT_COLUMN,
         outcome_column: str | None = OUTCOME_COLUMN,
         format: str | None = None,  # noqa: A002 # what users call it
         certificate: str | Path | None = None,
@@ -288,7 +288,7 @@ class Obfuscator:
             epsilon: The budget of every document.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
             length: The words that ``epsilon_per_word`` is multiplied by; see :meth:`obfuscate_all`.
-            column: The column with the texts.
+            column: The column with the texts, or several columns; each text is a document with a budget of its own.
             outcome_column: The column to write each row's outcome to; ``None`` writes none.
             format: The format, if the name of the file does not tell it.
             certificate: Where to write the certificate.

@@ -28,7 +28,7 @@ class ListTable(Table):
 
     def read(self, stream, *, batch_size):
         lines = decode_lines(stream, self.source)
-        return batch_rows(((line.strip() or None, number) for number, line in enumerate(lines)), batch_size)
+        return batch_rows((((line.strip() or None,), number) for number, line in enumerate(lines)), batch_size)
 
     def values(self, rows, column):
         self._position(["number"], column)
@@ -100,16 +100,16 @@ def test_a_table_without_columns_may_have_one_name_for_both():
 
 
 def test_the_text_column_is_found_by_its_name():
-    assert open_table()._find_column(["id", "text"]) == 1
+    assert open_table()._find_columns(["id", "text"]) == [1]
     with pytest.raises(ColumnError, match=r"^'in.list' has no column 'text'. It has: 'id', 'review'\.") as caught:
-        open_table()._find_column(["id", "review"])
+        open_table()._find_columns(["id", "review"])
     assert caught.value.parameters == ("column",)
 
 
 def test_an_earlier_outcome_is_replaced_and_a_column_of_the_user_is_not():
-    assert open_table()._find_column(["text", OUTCOME_COLUMN]) == 0
+    assert open_table()._find_columns(["text", OUTCOME_COLUMN]) == [0]
     with pytest.raises(ColumnError, match="has a column 'fate' already") as caught:
-        open_table(outcome_column="fate")._find_column(["text", "fate"])
+        open_table(outcome_column="fate")._find_columns(["text", "fate"])
     assert caught.value.parameters == ("outcome_column",)
 
 
@@ -120,9 +120,9 @@ def test_another_column_is_not_chosen_by_the_parameter_of_the_texts():
 
 
 def test_only_the_needed_column_must_be_unique():
-    assert open_table()._find_column(["x", "x", "text"]) == 2
+    assert open_table()._find_columns(["x", "x", "text"]) == [2]
     with pytest.raises(ColumnError, match="has the column 'text' more than once: columns 1 and 3. Rename one"):
-        open_table()._find_column(["text", "x", "text"])
+        open_table()._find_columns(["text", "x", "text"])
     with pytest.raises(ColumnError, match="s has the column 'x' more than once"):
         check_names(["a", "x", "x"], "s")
     check_names(["a", "b"], "s")
@@ -177,6 +177,6 @@ def test_lines_before_a_broken_one_are_read_and_the_broken_one_is_located():
 
 
 def test_rows_are_batched_with_what_they_carry():
-    batches = list(batch_rows([("a", 1), (None, 2), ("c", 3)], 2))
+    batches = list(batch_rows([(("a",), 1), ((None,), 2), (("c",), 3)], 2))
     assert batches == [Rows(["a", None], [1, 2]), Rows(["c"], [3])]
     assert list(batch_rows([], 2)) == []

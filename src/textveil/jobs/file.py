@@ -79,7 +79,7 @@ class FileJob:
         return {
             "textveil": terms.versions["textveil"],
             "format": table.name,
-            "column": self.options.layout.column,
+            "column": table.column if len(table.columns) == 1 else list(table.columns),
             "outcome column": self.options.layout.outcome_column,
             "budget": budget.as_dict(),
             "largest share": terms.largest_share,
@@ -113,9 +113,9 @@ class FileJob:
             with partial.writing_part(parts) as stream, table.writer(stream, head=parts == 0) as writer:
                 ends = time.monotonic() + self.part_seconds
                 while pending is not None:
-                    part.add(rows.write(pending, writer, first_document=history.rows))
+                    part.add(rows.write(pending, writer, first_document=history.rows * pending.width))
                     history.add(pending)
-                    progress("obfuscating", history.rows, source.fraction)
+                    progress("obfuscating", history.rows * pending.width, source.fraction)
                     pending = next(batches, None)
                     if time.monotonic() >= ends:
                         break

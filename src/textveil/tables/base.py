@@ -1,4 +1,4 @@
-"""The interface of a table: one column of texts, and other columns that are copied unchanged."""
+"""The interface of a table: one or several columns of texts, and other columns that are copied unchanged."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import IO, Any, BinaryIO, ClassVar
+from typing import IO, Any, BinaryIO
 
 from textveil.errors import ColumnError, InputError, ParameterError
 from textveil.language.batches import batch_texts
@@ -30,17 +29,32 @@ class Rows:
     """Consecutive rows of a table.
 
     Attributes:
-        texts: The texts; ``None`` where a text is missing.
+        texts: The texts, row by row, with one text per text column; ``None`` where a text is missing.
         carried: The complete rows, in a form that only their table knows.
+        width: The number of text columns.
     """
 
     texts: list[str | None]
     carried: Any
+    width: int = 1
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.texts) // self.width
+
+    def split(self, size: int) -> tuple[Rows, Rows]:
+        """The first rows, and the rest."""
+        texts = size * self.width
+        return (
+            Rows(self.texts[:texts], self.carried[:size], self.width),
+            Rows(self.texts[texts:], self.carried[size:], self.width),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result for a row: the obfuscated text (``None`` if the text was missing) and the outcome."""
+    """The result for a text: the obfuscated text (``None`` if the text was missing) and the outcome."""
 
     text: str | None
     outcome: str
@@ -51,7 +65,7 @@ class Writer(AbstractContextManager["Writer"], ABC):
 
     @abstractmethod
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        """Write the rows, each with its result."""
+        """Write the rows. There is one result per text, in the order of ``rows.texts``."""
 
     def __exit__(self, *_: object) -> None:
         """Finish the output. By default there is nothing to do."""
@@ -61,30 +75,36 @@ class Table(ABC):
     """One file of texts. A table remembers the header or schema that it reads and uses it for writing.
 
     Args:
-        column: The column with the texts.
-        outcome_column: The column for the outcomes; ``None`` writes no outcomes.
+        column: The column with the texts, or several columns.
+        outcome_column: The column for the outcomes; ``None`` writes no outcomes. With several text columns, each
+            has an outcome column of its own: this name, an underscore and the name of the text column.
         source: The name of the file in error messages.
     """
 
-    name: ClassVar[str]
-    has_columns: ClassVar[bool] = True
+    name: str
+    has_columns: bool = True
 
-    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
-        if self.has_columns and column == outcome_column:
-            raise ParameterError(
-                f"Texts and outcomes cannot both be in the column {column!r}. Set `outcome_column` to another name."
-            )
-        self.column = column
+    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
+        self.columns = name_columns(column)
+        self.column = self.columns[0]
         self.outcome_column = outcome_column
+        self.outcome_columns = _name_outcomes(self.columns, outcome_column)
         self.source = source
+        if not self.has_columns and len(self.columns) > 1:
+            raise ParameterError(f"{source} is plain text, which has no columns. Set `column` for other formats only.")
+        for name in self.columns:
+            if self.has_columns and name in self.outcome_columns:
+                raise ParameterError(
+                    f"Texts and outcomes cannot both be in the column {name!r}. Set `outcome_column` to another name."
+                )
 
     @abstractmethod
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows in batches of at most ``batch_size``."""
 
     def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
-        """Stream only the texts. If ``head`` is false, the stream starts at a row in the middle of the file."""
-        return (rows.texts for rows in self.read(stream, batch_size=batch_size))
+        """Stream only the texts of the first text column. If ``head`` is false, the stream starts at a later row."""
+        return (rows.texts[:: rows.width] for rows in self.read(stream, batch_size=batch_size))
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
         """Stream the rows as mappings from column to value. No column needs to hold texts."""
@@ -115,14 +135,13 @@ class Table(ABC):
         for part in parts:
             shutil.copyfileobj(part, target)
 
-    def _find_column(self, columns: Sequence[str]) -> int:
-        """The position of the text column, after a check that outcomes do not replace a column of the user."""
-        position = self._position(columns, self.column, parameter=" with `column`")
-        if self.outcome_column in columns and self.outcome_column != OUTCOME_COLUMN:
-            raise ColumnError(
-                f"{self.source} has a column {self.outcome_column!r} already. Set `outcome_column` to another name."
-            )
-        return position
+    def _find_columns(self, columns: Sequence[str]) -> list[int]:
+        """The positions of the text columns, after a check that outcomes do not replace a column of the user."""
+        positions = [self._position(columns, name, parameter=" with `column`") for name in self.columns]
+        for name in self.outcome_columns:
+            if name in columns and self.outcome_column != OUTCOME_COLUMN:
+                raise ColumnError(f"{self.source} has a column {name!r} already. Set `outcome_column` to another name.")
+        return positions
 
     def _position(self, columns: Sequence[str], name: str, *, parameter: str = "") -> int:
         check_names(columns, self.source, only=name)
@@ -131,6 +150,27 @@ class Table(ABC):
                 f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one{parameter}."
             )
         return columns.index(name)
+
+
+def name_columns(column: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of text columns, of which there is at least one.
+
+    >>> name_columns("text"), name_columns(["title", "text"])
+    (('text',), ('title', 'text'))
+    """
+    names = (column,) if isinstance(column, str) else tuple(column)
+    if not names:
+        raise ParameterError("`column` names no column. Set the name of one or more columns.")
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(f"`column` has the name {name!r} more than once. Leave one out.")
+    return names
+
+
+def _name_outcomes(columns: Sequence[str], outcome_column: str | None) -> tuple[str, ...]:
+    if outcome_column is None:
+        return ()
+    return (outcome_column,) if len(columns) == 1 else tuple(f"{outcome_column}_{name}" for name in columns)
 
 
 def check_names(columns: Sequence[str], source: str, *, only: str | None = None) -> None:
@@ -191,7 +231,12 @@ def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
         yield text
 
 
-def batch_rows(rows: Iterable[tuple[str | None, Any]], batch_size: int) -> Iterator[Rows]:
-    """Group rows, given as pairs of a text and the complete row, into batches."""
-    for batch in batch_texts(rows, batch_size, text_of=itemgetter(0)):
-        yield Rows([text for text, _ in batch], [rest for _, rest in batch])
+def batch_rows(rows: Iterable[tuple[Sequence[str | None], Any]], batch_size: int) -> Iterator[Rows]:
+    """Group rows, given as pairs of their texts and the complete row, into batches."""
+    for batch in batch_texts(rows, batch_size, text_of=lambda row: join_texts(row[0])):
+        yield Rows([text for texts, _ in batch for text in texts], [rest for _, rest in batch], len(batch[0][0]))
+
+
+def join_texts(texts: Sequence[str | None]) -> str | None:
+    """All texts of a row together, to count their characters."""
+    return texts[0] if len(texts) == 1 else "".join(text or "" for text in texts)

@@ -22,7 +22,7 @@ class CsvTable(Table):
     name = "csv"
     delimiter: ClassVar[str] = ","
 
-    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
+    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
         super().__init__(column=column, outcome_column=outcome_column, source=source)
         self.header: list[str] = []
 
@@ -32,15 +32,15 @@ class CsvTable(Table):
         self.header = self._read_header(records)
         if (
             len(self.header) == 1
-            and self.header[0] != self.column
+            and self.header[0] not in self.columns
             and (found := _OTHER_DELIMITER.search(self.header[0]))
         ):
             raise InputError(
                 f"{self.source} has one column only: its header has {found[0]!r} where {self.delimiter!r} is expected. "
                 f"Convert the file to {self.name}."
             )
-        position = self._find_column(self.header)
-        return batch_rows(((record[position], record) for record in records), batch_size)
+        positions = self._find_columns(self.header)
+        return batch_rows((([record[position] for position in positions], record) for record in records), batch_size)
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
         """Stream the records after the header, with unchanged values."""
@@ -120,25 +120,23 @@ class _CsvWriter(Writer):
     def __init__(self, stream: BinaryIO, table: CsvTable, *, head: bool) -> None:
         self._stream = stream
         self._delimiter = table.delimiter
-        self._text = table.header.index(table.column)
-        self._outcome = None
-        header = list(table.header)
-        if table.outcome_column is not None:
-            if table.outcome_column not in header:
-                header.append(table.outcome_column)
-            self._outcome = header.index(table.outcome_column)
-        self._width = len(header)
+        header = [*table.header, *(name for name in table.outcome_columns if name not in table.header)]
+        self._texts = [header.index(name) for name in table.columns]
+        self._outcomes = [header.index(name) for name in table.outcome_columns]
+        self._added = [""] * (len(header) - len(table.header))
         if head:
             self._write_records([header])
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        self._write_records(self._fill(record, result) for record, result in zip(rows.carried, results, strict=True))
+        of_rows = zip(*(results[column :: rows.width] for column in range(rows.width)), strict=True)
+        self._write_records(self._fill(record, found) for record, found in zip(rows.carried, of_rows, strict=True))
 
-    def _fill(self, record: list[str], result: Result) -> list[str]:
-        filled = [*record, ""][: self._width]
-        filled[self._text] = result.text or ""
-        if self._outcome is not None:
-            filled[self._outcome] = result.outcome
+    def _fill(self, record: list[str], results: Sequence[Result]) -> list[str]:
+        filled = [*record, *self._added]
+        for position, result in zip(self._texts, results, strict=True):
+            filled[position] = result.text or ""
+        for position, result in zip(self._outcomes, results, strict=False):  # there may be none
+            filled[position] = result.outcome
         return filled
 
     def _write_records(self, records: Iterable[list[str]]) -> None:

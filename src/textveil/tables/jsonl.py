@@ -35,7 +35,7 @@ class JsonLinesTable(Table):
         """Stream the objects."""
         return batch_rows(self._read_objects(stream), batch_size)
 
-    def _read_objects(self, stream: IO[bytes]) -> Iterator[tuple[str | None, list[Member]]]:
+    def _read_objects(self, stream: IO[bytes]) -> Iterator[tuple[list[str | None], list[Member]]]:
         first = True
         for number, line in enumerate(decode_lines(stream, self.source), start=1):
             if not line.strip():
@@ -45,14 +45,14 @@ class JsonLinesTable(Table):
             except (ValueError, IndexError, RecursionError) as error:
                 raise self._not_an_object(number) from error
             names = [member.name for member in members]
-            if first or names.count(self.column) > 1:
-                self._find_column(names)
+            if first or any(names.count(name) > 1 for name in self.columns):
+                self._find_columns(names)
                 first = False
-            yield self._find_text(members, number), members
+            yield [self._find_text(members, name, number) for name in self.columns], members
 
     def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
-        """Stream only the texts, without keeping the other members."""
-        texts = ((text, None) for text in self._read_values(stream, head=head))
+        """Stream only the texts of the first text column, without keeping the other members."""
+        texts = (((text,), None) for text in self._read_values(stream, head=head))
         return (rows.texts for rows in batch_rows(texts, batch_size))
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
@@ -75,24 +75,24 @@ class JsonLinesTable(Table):
     def _read_values(self, stream: IO[bytes], *, head: bool) -> Iterator[str | None]:
         for number, members in self._load_objects(stream):
             if head:
-                self._find_column(list(members))
+                self._find_columns(list(members))
                 head = False
             text = members.get(self.column)
             if text is not None and not isinstance(text, str):
-                raise self._not_a_text(number)
+                raise self._not_a_text(self.column, number)
             yield text
 
     def _not_an_object(self, number: int) -> InputError:
         # The message of the decoder is omitted because it may quote the line.
         return InputError(f"{self.source}, line {number}: this is not a JSON object. Fix this line.")
 
-    def _not_a_text(self, number: int) -> InputError:
-        return InputError(f"{self.source}, line {number}: the column {self.column!r} holds no text. Fix this line.")
+    def _not_a_text(self, column: str, number: int) -> InputError:
+        return InputError(f"{self.source}, line {number}: the column {column!r} holds no text. Fix this line.")
 
-    def _find_text(self, members: Sequence[Member], number: int) -> str | None:
-        value = dict(members).get(self.column, "null")
+    def _find_text(self, members: Sequence[Member], column: str, number: int) -> str | None:
+        value = dict(members).get(column, "null")
         if value != "null" and not value.startswith('"'):
-            raise self._not_a_text(number)
+            raise self._not_a_text(column, number)
         text: str | None = _DECODER.decode(value)
         return text
 
@@ -110,7 +110,7 @@ class JsonLinesTable(Table):
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for objects."""
-        return _JsonLinesWriter(stream, self.column, self.outcome_column)
+        return _JsonLinesWriter(stream, self.columns, self.outcome_columns)
 
 
 def _split(line: str) -> list[Member]:
@@ -143,16 +143,17 @@ def _split(line: str) -> list[Member]:
 
 
 class _JsonLinesWriter(Writer):
-    def __init__(self, stream: BinaryIO, column: str, outcome_column: str | None) -> None:
+    def __init__(self, stream: BinaryIO, columns: Sequence[str], outcome_columns: Sequence[str]) -> None:
         self._stream = stream
-        self._column = column
-        self._outcome_column = outcome_column
+        self._columns = columns
+        self._outcome_columns = outcome_columns
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        for members, result in zip(rows.carried, results, strict=True):
-            new = {self._column: _encode(result.text)}
-            if self._outcome_column is not None:
-                new[self._outcome_column] = _encode(result.outcome)
+        of_rows = zip(*(results[column :: rows.width] for column in range(rows.width)), strict=True)
+        for members, found in zip(rows.carried, of_rows, strict=True):
+            new = {name: _encode(result.text) for name, result in zip(self._columns, found, strict=True)}
+            for name, result in zip(self._outcome_columns, found, strict=False):  # there may be none
+                new[name] = _encode(result.outcome)
             kept = [Member(name, new.pop(name, value)) for name, value in members]
             added = [Member(name, value) for name, value in new.items()]
             line = ", ".join(f"{_encode(name)}: {value}" for name, value in kept + added)

@@ -18,7 +18,7 @@ class LinesTable(Table):
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the lines without line feeds."""
         lines = decode_lines(stream, self.source)
-        return batch_rows(((line.removesuffix("\n"), None) for line in lines), batch_size)
+        return batch_rows((((line.removesuffix("\n"),), None) for line in lines), batch_size)
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
         """Refuse: plain text has no other columns."""

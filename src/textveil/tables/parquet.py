@@ -6,14 +6,13 @@ import io
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from textveil.errors import InputError
 from textveil.extras import require
 from textveil.language.batches import batch_texts
-from textveil.tables.base import Result, Rows, Table, Writer, check_names
+from textveil.tables.base import Result, Rows, Table, Writer, check_names, join_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +28,7 @@ class ParquetTable(Table):
 
     name = "parquet"
 
-    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
+    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
         super().__init__(column=column, outcome_column=outcome_column, source=source)
         self.arrow = require("pyarrow", extra="parquet")
         self.parquet = require("pyarrow.parquet", extra="parquet")
@@ -39,9 +38,11 @@ class ParquetTable(Table):
         """Stream the rows page by page."""
         with self._reading(stream) as file:
             for batch in file.iter_batches(batch_size):
-                texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
-                for part in batch_texts(enumerate(texts), batch_size, text_of=itemgetter(1)):
-                    yield Rows([text for _, text in part], batch.slice(part[0][0], len(part)))
+                columns = [batch.column(batch.schema.names.index(name)).to_pylist() for name in self.columns]
+                texts = enumerate(zip(*columns, strict=True))
+                for part in batch_texts(texts, batch_size, text_of=lambda row: join_texts(row[1])):
+                    found = [text for _, of_row in part for text in of_row]
+                    yield Rows(found, batch.slice(part[0][0], len(part)), len(self.columns))
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
         """The values of a column, converted to strings by Python."""
@@ -51,7 +52,7 @@ class ParquetTable(Table):
     def read_texts(
         self, stream: IO[bytes], *, batch_size: int, head: bool = True, groups: Iterable[int] | None = None
     ) -> Iterator[list[str | None]]:
-        """Stream only the texts, of the given row groups or of all. No other column is read."""
+        """Stream only the texts of the first text column, of the given row groups or of all."""
         with self._reading(stream) as file:
             wanted = None if groups is None else list(groups)
             for batch in file.iter_batches(batch_size, row_groups=wanted, columns=[self.column]):
@@ -98,22 +99,26 @@ class ParquetTable(Table):
 
     def _result_schema(self, schema: pa.Schema) -> pa.Schema:
         """The schema of the output: strings in the text column, and the outcome column."""
-        position = self._find_column(schema.names)
-        kind, types = schema.field(position).type, self.arrow.types
+        for position in self._find_columns(schema.names):
+            schema = schema.set(position, self._text_field(schema.field(position)))
+        for name in self.outcome_columns:
+            outcome = self.arrow.field(name, self.arrow.string())
+            known = schema.get_field_index(name)
+            schema = schema.append(outcome) if known < 0 else schema.set(known, outcome)
+        return schema
+
+    def _text_field(self, field: pa.Field) -> pa.Field:
+        """A text column of the output."""
+        kind, types = field.type, self.arrow.types
         if types.is_dictionary(kind):
             kind = kind.value_type
         is_view = hasattr(types, "is_string_view") and types.is_string_view(kind)  # older Arrow has no views
         if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind) or is_view):
             raise InputError(
-                f"{self.source}: the column {self.column!r} holds {kind}, not text. Choose a column of strings."
+                f"{self.source}: the column {field.name!r} holds {kind}, not text. Choose a column of strings."
             )
-        text = self.arrow.field(self.column, self.arrow.string() if types.is_null(kind) or is_view else kind)
-        schema = schema.set(position, text.with_metadata(schema.field(position).metadata))
-        if self.outcome_column is not None:
-            outcome = self.arrow.field(self.outcome_column, self.arrow.string())
-            known = schema.get_field_index(self.outcome_column)
-            schema = schema.append(outcome) if known < 0 else schema.set(known, outcome)
-        return schema
+        text = self.arrow.field(field.name, self.arrow.string() if types.is_null(kind) or is_view else kind)
+        return text.with_metadata(field.metadata)
 
     def describe_head(self) -> str:
         """The schema."""
@@ -144,9 +149,11 @@ class _ParquetWriter(Writer):
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
         columns = rows.carried.columns + [None] * (len(self._schema) - rows.carried.num_columns)
-        replaced = {self._table.column: [result.text for result in results]}
-        if self._table.outcome_column is not None:
-            replaced[self._table.outcome_column] = [result.outcome for result in results]
+        replaced: dict[str, list[str | None]] = {}
+        for number, name in enumerate(self._table.columns):
+            replaced[name] = [result.text for result in results[number :: rows.width]]
+        for number, name in enumerate(self._table.outcome_columns):
+            replaced[name] = [result.outcome for result in results[number :: rows.width]]
         for name, values in replaced.items():
             position = self._schema.get_field_index(name)
             columns[position] = self._table.arrow.array(values, self._schema.field(position).type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,12 +45,12 @@ class Layout:
     """The format of a table and its columns of texts and outcomes.
 
     Args:
-        column: The column with the texts; ignored for plain text.
+        column: The column with the texts, or several columns; ignored for plain text.
         outcome_column: The column for the outcomes; ``None`` writes no outcomes.
         format_name: The format; by default it is detected from the name of the file.
     """
 
-    column: str = TEXT_COLUMN
+    column: str | Sequence[str] = TEXT_COLUMN
     outcome_column: str | None = OUTCOME_COLUMN
     format_name: str | None = None
 
