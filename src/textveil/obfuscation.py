@@ -280,17 +280,17 @@ class Obfuscator:
         overwrite: bool = False,
         progress: Progress = ignore_progress,
     ) -> JobReport:
-        """Obfuscate a file of texts: row by row into another file of the same format, resumable.
+        """Obfuscate a file of texts row by row into another file, resumable.
 
         Args:
             source: The file to read: txt (a document per line), csv, tsv, jsonl or parquet, also compressed.
-            target: The file to write; it gets its name when it is complete.
+            target: The file to write, in the format that its name shows; it gets its name when it is complete.
             epsilon: The budget of every document.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
             length: The words that ``epsilon_per_word`` is multiplied by; see :meth:`obfuscate_all`.
             column: The column with the texts, or several columns; each text is a document with a budget of its own.
             outcome_column: The column to write each row's outcome to; ``None`` writes none.
-            format: The format, if the name of the file does not tell it.
+            format: The format of the source, if its name does not tell it.
             certificate: Where to write the certificate.
             batch_size: The number of documents to work on together.
             resume: Resume an unfinished run.

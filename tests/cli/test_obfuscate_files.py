@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
+from textveil.tables import read_records
 
 
 def run(*arguments, **options):
@@ -35,3 +36,10 @@ def test_without_a_column_the_texts_are_in_the_column_text(tmp_path, reviews):
     rows = list(csv.DictReader(io.StringIO(out.read_text())))
     assert [row["title"] for row in rows] == ["Cold soup", "Music"]
     assert list(rows[0])[-1] == "textveil_outcome"
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.tsv.gz"])
+def test_the_name_of_the_output_chooses_its_format(tmp_path, reviews, name):
+    result = run("-i", reviews, "-o", tmp_path / name)
+    assert result.exit_code == 0, result.stderr
+    assert [row["title"] for row in read_records(tmp_path / name)] == ["Cold soup", "Music"]

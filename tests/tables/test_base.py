@@ -18,6 +18,7 @@ from textveil.tables.base import (
     check_names,
     decode_lines,
     list_columns,
+    spell,
 )
 
 
@@ -36,6 +37,18 @@ class ListTable(Table):
 
     def writer(self, stream, *, head):
         return ListWriter(stream)
+
+    def list_names(self):
+        return ["number", "text"]
+
+    def export(self, rows):
+        return [rows.carried, rows.texts]
+
+    def adopt(self, names):
+        raise NotImplementedError
+
+    def pack(self, rows, values, *, first):
+        raise NotImplementedError
 
 
 class ListWriter(Writer):
@@ -180,3 +193,31 @@ def test_rows_are_batched_with_what_they_carry():
     batches = list(batch_rows([(("a",), 1), ((None,), 2), (("c",), 3)], 2))
     assert batches == [Rows(["a", None], [1, 2]), Rows(["c"], [3])]
     assert list(batch_rows([], 2)) == []
+
+
+def test_rows_with_several_texts_are_batched_and_split_by_row():
+    (rows,) = batch_rows([(("a", "b"), 1), ((None, "c"), 2), (("d", "e"), 3)], 9)
+    assert (rows.texts, rows.size, rows.width) == (["a", "b", None, "c", "d", "e"], 3, 2)
+    first, rest = rows.split(1)
+    assert first == Rows(["a", "b"], [1], 2)
+    assert rest == Rows([None, "c", "d", "e"], [2, 3], 2)
+
+
+def test_the_texts_of_a_row_count_together_for_the_length_of_a_batch():
+    sizes = [rows.size for rows in batch_rows([(("x" * 300_000, "x" * 300_000), None)] * 6, 100)]
+    assert sizes == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (b"caf\xc3\xa9", "café"),
+        (b"\xff", "\\xff"),
+        (True, "true"),
+        (1.5, "1.5"),
+        ({"a": [None]}, '{"a": [null]}'),
+        ("\ud800", "?"),
+    ],
+)
+def test_a_value_of_any_type_is_spelled(value, text):
+    assert spell(value) == text

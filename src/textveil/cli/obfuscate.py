@@ -80,7 +80,12 @@ def obfuscate(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write; by default, standard output.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The file to write, in the format that its name shows; by default, standard output.",
+        ),
     ] = None,
     column: Annotated[
         list[str] | None,
@@ -97,7 +102,8 @@ def obfuscate(
         ),
     ] = OUTCOME_COLUMN,
     format_name: Annotated[
-        str | None, typer.Option("--format", help=f"The format, if the file name does not show it: {_names(FORMATS)}.")
+        str | None,
+        typer.Option("--format", help=f"The format of the input, if its name does not show it: {_names(FORMATS)}."),
     ] = None,
     profile: Annotated[
         str, typer.Option(help=f"How words that cannot be perturbed are handled: {_names(PROFILES)}.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from textveil.errors import ParameterError, TextveilError
+from textveil.errors import TextveilError
 from textveil.jobs.base import ObfuscatesTexts
 from textveil.jobs.history import History
 from textveil.jobs.options import JobOptions, JobReport
@@ -17,7 +17,7 @@ from textveil.jobs.row_writer import RowWriter, read_texts
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
-from textveil.tables import FileSource, Rows, Table, detect_format
+from textveil.tables import FileSource, Rows, Table
 from textveil.tables.compression import compressing
 
 PART_SECONDS = 5.0
@@ -26,7 +26,7 @@ PART_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class FileJob:
-    """Obfuscates one file into another of the same format.
+    """Obfuscates one file into another, of the same format or of the one that the name of the output shows.
 
     Args:
         source: The file to read.
@@ -46,13 +46,8 @@ class FileJob:
         """Obfuscate the file, or the rest of it."""
         started = time.monotonic()
         self.options.check(self.source, self.output)
-        if self.options.layout.format_name is None and detect_format(self.source) != detect_format(self.output):
-            raise ParameterError(
-                f"The output must have the format of the input: {detect_format(self.source)}. "
-                f"Got {detect_format(self.output)} instead."
-            )
         source = FileSource(self.source)
-        table = self.options.layout.table(source)
+        table = self.options.layout.convert(source, self.output)
         partial = Partial(self.output.resolve())
         chosen = obfuscator.choose_budget(self.options.budget)
         settings = self._settings(obfuscator, table, chosen)

@@ -38,9 +38,9 @@ class StreamJob:
         started = time.monotonic()
         self.options.check(self.source.path if isinstance(self.source, FileSource) else None, self.output)
         layout = self.options.layout
-        if layout.format_name is None and self.output is not None:
-            layout = replace(layout, format_name=detect_format(self.output))
-        table = layout.table(self.source)
+        if layout.format_name is None and self.output is not None and not isinstance(self.source, FileSource):
+            layout = replace(layout, format_name=detect_format(self.output))  # a stream has no name to show a format
+        table = layout.table(self.source) if self.output is None else layout.convert(self.source, self.output)
         with ExitStack() as stack:
             if self.output is not None:
                 stack.enter_context(Partial(self.output.resolve()).locked())  # the lock of file jobs, too

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
@@ -130,6 +131,28 @@ class Table(ABC):
         """The content of every row that must be the same when a run is resumed; by default the texts."""
         return ("" if text is None else f"text {text}" for text in rows.texts)
 
+    @abstractmethod
+    def list_names(self) -> list[str]:
+        """The names of all columns, once the first rows are read."""
+
+    @abstractmethod
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The values of all columns, column by column, for another format."""
+
+    @abstractmethod
+    def adopt(self, names: Sequence[str]) -> None:
+        """Prepare for writing rows of another format, which have these columns."""
+
+    @abstractmethod
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """Rows of another format in the form of this table.
+
+        Args:
+            rows: The texts.
+            values: The values of all columns.
+            first: The number of the first row, for error messages.
+        """
+
     def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
         """Join the outputs of several writers, of which only the first one wrote a head."""
         for part in parts:
@@ -229,6 +252,23 @@ def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
                 "first, for example with iconv."
             ) from error
         yield text
+
+
+def spell(value: Any) -> str | None:
+    """A value of any type as a string: structures and truth values as JSON, others as Python writes them.
+
+    >>> spell("a"), spell(None), spell(7), spell([1, True])
+    ('a', None, '7', '[1, true]')
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=spell)
+    return str(value)
 
 
 def batch_rows(rows: Iterable[tuple[Sequence[str | None], Any]], batch_size: int) -> Iterator[Rows]:

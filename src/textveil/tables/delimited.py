@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, BinaryIO, ClassVar
 
 from textveil.errors import InputError
-from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_names, decode_lines
+from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_names, decode_lines, spell
 
 _OTHER_DELIMITER = re.compile(r"[;,\t|]")
 LONGEST_FIELD = 1 << 26
@@ -103,6 +103,23 @@ class CsvTable(Table):
     def describe_rows(self, rows: Rows) -> Iterable[str]:
         """The records."""
         return map(repr, rows.carried)
+
+    def list_names(self) -> list[str]:
+        """The header."""
+        return self.header
+
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The fields of all columns."""
+        return [[record[position] for record in rows.carried] for position in range(len(self.header))]
+
+    def adopt(self, names: Sequence[str]) -> None:
+        """Take the names for the header."""
+        self.header = list(names)
+
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """Records of strings; a missing value becomes an empty field."""
+        columns = [[spell(value) or "" for value in values[name]] for name in self.header]
+        return Rows(rows.texts, [list(record) for record in zip(*columns, strict=True)], rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for records in the same dialect."""

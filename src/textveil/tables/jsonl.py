@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, BinaryIO, NamedTuple
 
-from textveil.errors import InputError
-from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
+from textveil.errors import ColumnError, InputError
+from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines, spell
 
 # Numbers stay strings: they are checked and copied, never computed with.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
@@ -31,6 +31,10 @@ class JsonLinesTable(Table):
 
     name = "jsonl"
 
+    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
+        super().__init__(column=column, outcome_column=outcome_column, source=source)
+        self._names = list(self.columns)
+
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the objects."""
         return batch_rows(self._read_objects(stream), batch_size)
@@ -47,6 +51,8 @@ class JsonLinesTable(Table):
             names = [member.name for member in members]
             if first or any(names.count(name) > 1 for name in self.columns):
                 self._find_columns(names)
+            if first:
+                self._names = names
                 first = False
             yield [self._find_text(members, name, number) for name in self.columns], members
 
@@ -102,11 +108,40 @@ class JsonLinesTable(Table):
         if not any(column in members for members in objects):
             self._position(list(objects[0]), column)
         values = (members.get(column, "null") for members in objects)
-        return [None if value == "null" else _DECODER.decode(value) if value[0] == '"' else value for value in values]
+        return list(map(_load, values))
 
     def describe_rows(self, rows: Rows) -> Iterable[str]:
         """The objects."""
         return map(repr, rows.carried)
+
+    def list_names(self) -> list[str]:
+        """The names in the first object."""
+        return self._names
+
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The values of all members: strings decoded, other values as JSON text.
+
+        Raises:
+            ColumnError: An object has a member that the first object lacks, or the same name twice.
+        """
+        objects = [dict(members) for members in rows.carried]
+        known = set(self._names)
+        for members, of_object in zip(rows.carried, objects, strict=True):
+            if len(of_object) < len(members) or not known.issuperset(of_object):
+                raise ColumnError(
+                    f"{self.source}: the objects do not all have the names of the first one, so they do not fit the "
+                    "columns of another format. Write jsonl, or give every object the same names."
+                )
+        return [[_load(members.get(name, "null")) for members in objects] for name in self._names]
+
+    def adopt(self, names: Sequence[str]) -> None:
+        """Take the names for the members of every object."""
+        self._names = list(names)
+
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """Objects with a member for every column."""
+        columns = [[Member(name, _encode_value(value)) for value in values[name]] for name in self._names]
+        return Rows(rows.texts, [list(members) for members in zip(*columns, strict=True)], rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for objects."""
@@ -158,6 +193,21 @@ class _JsonLinesWriter(Writer):
             added = [Member(name, value) for name, value in new.items()]
             line = ", ".join(f"{_encode(name)}: {value}" for name, value in kept + added)
             self._stream.write(f"{{{line}}}\n".encode())
+
+
+def _load(value: str) -> str | None:
+    """A value: a string decoded, any other one as JSON text."""
+    if value == "null":
+        return None
+    text: str = _DECODER.decode(value) if value[0] == '"' else value
+    return text
+
+
+def _encode_value(value: Any) -> str:
+    """A value of another format as JSON. What JSON has no type for becomes a string."""
+    if isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=spell)
+    return _encode(spell(value))
 
 
 def _encode(value: str | None) -> str:

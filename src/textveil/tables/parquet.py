@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from textveil.errors import InputError
 from textveil.extras import require
 from textveil.language.batches import batch_texts
-from textveil.tables.base import Result, Rows, Table, Writer, check_names, join_texts
+from textveil.tables.base import Result, Rows, Table, Writer, check_names, join_texts, spell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +33,7 @@ class ParquetTable(Table):
         self.arrow = require("pyarrow", extra="parquet")
         self.parquet = require("pyarrow.parquet", extra="parquet")
         self.schema: Any = None
+        self._names: list[str] = []
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows page by page."""
@@ -75,6 +76,7 @@ class ParquetTable(Table):
         """The open file, after a check of its text column."""
         with self._opening(stream) as file:
             self.schema = self._result_schema(file.schema_arrow)
+            self._names = list(file.schema_arrow.names)
             yield file
 
     @contextmanager
@@ -123,6 +125,24 @@ class ParquetTable(Table):
     def describe_head(self) -> str:
         """The schema."""
         return str(self.schema)
+
+    def list_names(self) -> list[str]:
+        """The names of the columns that were read."""
+        return self._names
+
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The values of all columns as Python objects."""
+        return [column.to_pylist() for column in rows.carried.columns]
+
+    def adopt(self, names: Sequence[str]) -> None:
+        """Take the names for columns of strings."""
+        self._names = list(names)
+        self.schema = self._result_schema(self.arrow.schema([(name, self.arrow.string()) for name in names]))
+
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """Columns of strings."""
+        columns = [self.arrow.array(map(spell, values[name]), self.arrow.string()) for name in self._names]
+        return Rows(rows.texts, self.arrow.RecordBatch.from_arrays(columns, names=self._names), rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for a complete Parquet file."""
