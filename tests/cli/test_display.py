@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from textveil.cli.display import explain, showing_progress, summarize, warn_of_clear_words
+from textveil.cli.display import explain, list_warnings, showing_progress, summarize
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.progress import ignore_progress
@@ -18,7 +19,7 @@ def certificate(tiny):
         Counter({Outcome.PERTURBED: 60, Outcome.KEPT_STOPWORD: 30, Outcome.KEPT_UNKNOWN: 10}),
         Counter({DocumentOutcome.OBFUSCATED: 8, DocumentOutcome.NO_WORDS: 2}),
     )
-    return Certificate(Obfuscator(tiny, profile="paper").terms, 12.0, tally)
+    return Certificate(Obfuscator(tiny, profile="paper").terms, Budget(12.0), tally)
 
 
 def test_the_summary_says_what_was_done_and_what_is_open(certificate):
@@ -32,30 +33,61 @@ def test_the_summary_says_what_was_done_and_what_is_open(certificate):
 
 
 def test_the_summary_of_a_budget_per_word_names_the_average_length(certificate):
-    lines = summarize(replace(certificate, average_length=3.25), 0.0)
-    assert "budget         12 per document (average length 3.2 words)" in lines
+    budget = Budget(epsilon_per_word=2.0, length="average", average_length=3.25)
+    lines = summarize(replace(certificate, budget=budget), 0.0)
+    assert "budget         2 per word of the average length, 3.2 words" in lines
     assert "(0 documents/s)" in lines[0]
 
 
 def test_words_in_clear_are_a_warning(certificate):
-    assert warn_of_clear_words(certificate).endswith(": 10")
+    (warning,) = list_warnings(certificate)
+    assert warning == "Warning: words released in clear that are not stopwords (profile paper): 10"
     without = replace(certificate, tally=Tally(Counter({Outcome.PERTURBED: 1})))
-    assert warn_of_clear_words(without) is None
+    assert list_warnings(without) == []
 
 
 def test_the_table_shows_every_chunk(tiny, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda: Console(file=shown, width=100))
-    explain(Obfuscator(tiny, seed=1).obfuscate("the alpha [bold]", epsilon=5))
+    explain(Obfuscator(tiny, seed=1).obfuscate("the alpha [bold]", epsilon=4))
     rows = [line.split("│") for line in shown.getvalue().splitlines() if line.startswith("│")]
     assert [row[1].strip() for row in rows] == ["the", "alpha", "bold"]
     assert [row[4].strip() for row in rows] == ["kept_stopword", "perturbed", "drawn"]
-    assert [row[3].strip() for row in rows] == ["", "2.5", "2.5"]
+    assert [row[3].strip() for row in rows] == ["", "2", "2"]
 
 
-def test_in_a_pipe_there_is_no_progress_bar(monkeypatch):
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test moves."""
+
+    class Clock:
+        now = 1000.0
+
+    monkeypatch.setattr("textveil.cli.display.time.monotonic", lambda: Clock.now)
+    return Clock
+
+
+def test_in_a_pipe_a_long_run_writes_a_line_a_minute(clock, capsys):
     with showing_progress(quiet=False) as progress:
+        for second in range(1, 151):
+            clock.now = 1000.0 + second
+            progress("counting words", second * 100, second / 200)
+        clock.now = 1185.0
+        progress("obfuscating", 7, None)
+    assert capsys.readouterr().err.splitlines() == [
+        "counting words: 6,000 documents (30%)",
+        "counting words: 12,000 documents (60%)",
+        "obfuscating: 7 documents",
+    ]
+
+
+def test_a_short_run_and_a_quiet_one_write_nothing(clock, capsys):
+    with showing_progress(quiet=False) as progress:
+        clock.now = 1059.0
+        progress("obfuscating", 7, 0.5)
+    with showing_progress(quiet=True) as progress:
         assert progress is ignore_progress
+    assert capsys.readouterr() == ("", "")
 
 
 def test_on_a_terminal_progress_is_shown(monkeypatch):

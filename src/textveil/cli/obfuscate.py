@@ -142,7 +142,7 @@ def obfuscate(
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress bar and no summary; warnings stay.")
+        bool, typer.Option("--quiet", "-q", help="Show no progress and no summary; warnings stay.")
     ] = False,
     method_options: dict[str, Any],
 ) -> None:
