@@ -9,23 +9,26 @@ import sys
 from itertools import takewhile
 from typing import Any
 
-import typer
-from typer.core import TyperGroup
+try:
+    import typer
+    from typer.core import TyperGroup
 
-from textveil.cli import (
-    analyze,
-    bundle,
-    bundle_making,
-    decompose,
-    distribute,
-    evaluate,
-    experiment,
-    obfuscate,
-    prepare,
-    resources,
-)
-from textveil.cli.reporting import USAGE, report
-from textveil.version import __version__
+    from textveil.cli import (
+        analyze,
+        bundle,
+        bundle_making,
+        decompose,
+        distribute,
+        evaluate,
+        experiment,
+        obfuscate,
+        prepare,
+        resources,
+    )
+    from textveil.cli.reporting import USAGE, report
+    from textveil.version import __version__
+except KeyboardInterrupt:  # the imports take a second, in which there is nothing to save
+    sys.exit(130)
 
 EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the world don't live in New York City."
   textveil distribute "The soup was cold and the waiter rude." --epsilon 14
