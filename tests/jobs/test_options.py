@@ -12,7 +12,7 @@ from textveil.errors import BudgetError, OutputExistsError, ParameterError
 from textveil.jobs.options import JobOptions, check_free, check_place
 from textveil.language.batches import BATCH_SIZE
 from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget, ResolvedBudget
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Tally
 from textveil.privacy.outcomes import DocumentOutcome
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, Layout
@@ -70,12 +70,12 @@ def test_an_existing_certificate_is_replaced_only_on_request(source, tmp_path):
     options(certificate=certificate, overwrite=True).check(source, None)
 
 
-def test_an_epsilon_per_word_needs_a_file_that_can_be_read_twice(source, tmp_path):
-    per_word = options(budget=Budget(epsilon_per_word=1.0))
+def test_an_average_length_needs_a_file_that_can_be_read_twice(source, tmp_path):
+    per_word = options(budget=Budget(epsilon_per_word=1.0, length="average"))
     for unreadable in (None, tmp_path):
         with pytest.raises(BudgetError, match="read twice"):
             per_word.check(unreadable, None)
-        options().check(unreadable, None)
+        options(budget=Budget(epsilon_per_word=1.0, length="own")).check(unreadable, None)
     per_word.check(tmp_path / "missing.csv", None)  # reading it will say that it is missing
 
 
@@ -84,12 +84,11 @@ def test_a_report_certifies_the_tally(tiny, tmp_path):
     table = FORMATS.load("csv")(column="text", outcome_column=None, source="s")
     certificate = tmp_path / "c.json"
     started = time.monotonic() - 5
-    report = options(certificate=certificate).report(
-        Obfuscator(tiny, seed=1), ResolvedBudget(30.0, 7.5), tally, table, started
-    )
+    budget = Budget(epsilon_per_word=4.0, length="average", average_length=7.5)
+    report = options(certificate=certificate).report(Obfuscator(tiny, seed=1), budget, tally, table, started)
     assert report.documents == 4
     assert report.seconds >= 5
-    assert (report.certificate.budget, report.certificate.average_length) == (30.0, 7.5)
+    assert report.certificate.budget == budget
     assert report.certificate.other_columns
     assert json.loads(certificate.read_bytes()) == report.certificate.as_dict()
 
@@ -97,7 +96,7 @@ def test_a_report_certifies_the_tally(tiny, tmp_path):
 def test_plain_text_has_no_other_columns_and_no_certificate_is_written_by_default(tiny, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = FORMATS.load("txt")(column="text", outcome_column=None, source="s")
-    report = options().report(Obfuscator(tiny, seed=1), ResolvedBudget(1.0, None), Tally(), table, time.monotonic())
+    report = options().report(Obfuscator(tiny, seed=1), Budget(1.0), Tally(), table, time.monotonic())
     assert not report.certificate.other_columns
     assert list(tmp_path.iterdir()) == []
 

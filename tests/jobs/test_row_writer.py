@@ -6,6 +6,7 @@ import pytest
 
 from textveil.jobs.row_writer import RowWriter, read_texts
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.outcomes import DocumentOutcome
 from textveil.tables import FileSource, Layout, Result, Rows, StreamSource, Writer
 
@@ -29,7 +30,7 @@ def seeded(tiny):
 
 def write(obfuscator, texts=TEXTS, epsilon=30.0, **options):
     writer = Recorder()
-    tally = RowWriter(obfuscator, epsilon).write(Rows(texts, list(texts)), writer, **options)
+    tally = RowWriter(obfuscator, Budget(epsilon)).write(Rows(texts, list(texts)), writer, **options)
     return writer.written, tally
 
 
@@ -51,13 +52,14 @@ def test_a_missing_text_stays_missing_and_an_empty_one_stays_empty(seeded):
 def test_the_tally_counts_every_row(seeded):
     _, tally = write(seeded())
     assert tally.documents == {
-        DocumentOutcome.OBFUSCATED: 2,
+        DocumentOutcome.OBFUSCATED: 1,
+        DocumentOutcome.RETURNED: 1,
         DocumentOutcome.MISSING: 1,
         DocumentOutcome.NO_WORDS: 1,
         DocumentOutcome.ONLY_STOPWORDS: 1,
     }
     assert tally.words.total() == 6
-    assert tally.largest_total == pytest.approx(30.0)
+    assert tally.largest_budget == 30.0
 
 
 def test_the_number_of_the_first_document_chooses_the_noise(seeded):
@@ -86,7 +88,7 @@ def test_nothing_is_written_if_obfuscation_fails():
 
     writer = Recorder()
     with pytest.raises(ZeroDivisionError):
-        RowWriter(Failing(), 1.0).write(Rows(["a"], [None]), writer)
+        RowWriter(Failing(), Budget(1.0)).write(Rows(["a"], [None]), writer)
     assert writer.written == []
 
 
@@ -107,3 +109,12 @@ def test_the_progress_of_a_stream_has_no_fraction():
     assert reported == []  # a batch is reported when all of its texts were taken
     assert next(texts) == "two"
     assert [amounts for _, *amounts in reported] == [[1, None]]
+
+
+def test_rows_with_several_texts_have_a_result_per_text(seeded):
+    writer = Recorder()
+    rows = Rows(["alpha", "beta", None, "gamma"], [1, 2], width=2)
+    tally = RowWriter(seeded(), Budget(30.0)).write(rows, writer)
+    ((_, results),) = writer.written
+    assert [result.outcome == "missing" for result in results] == [False, False, True, False]
+    assert tally.documents.total() == 4
