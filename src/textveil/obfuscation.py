@@ -223,7 +223,8 @@ class Obfuscator:
         """Obfuscate many texts: one result per text, in order, as they are ready.
 
         Args:
-            texts: Any iterable, read a batch at a time. ``None`` is a missing text and gets a result, too.
+            texts: Any iterable, read a batch at a time. ``None``, NaN and ``pandas.NA`` are missing texts; they get a
+                result, too.
             epsilon: The budget of every single text.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
             length: The words that ``epsilon_per_word`` is multiplied by: a text's ``own``, or the ``average`` of all
@@ -270,7 +271,7 @@ class Obfuscator:
         epsilon: float | None = None,
         epsilon_per_word: float | None = None,
         length: Length | None = None,
-        column: str = TEXT_COLUMN,
+        column: str | Sequence[str] = TEXT_COLUMN,
         outcome_column: str | None = OUTCOME_COLUMN,
         format: str | None = None,  # noqa: A002 # what users call it
         certificate: str | Path | None = None,
@@ -279,17 +280,17 @@ class Obfuscator:
         overwrite: bool = False,
         progress: Progress = ignore_progress,
     ) -> JobReport:
-        """Obfuscate a file of texts: row by row into another file of the same format, resumable.
+        """Obfuscate a file of texts row by row into another file, resumable.
 
         Args:
             source: The file to read: txt (a document per line), csv, tsv, jsonl or parquet, also compressed.
-            target: The file to write; it gets its name when it is complete.
+            target: The file to write, in the format that its name shows; it gets its name when it is complete.
             epsilon: The budget of every document.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
             length: The words that ``epsilon_per_word`` is multiplied by; see :meth:`obfuscate_all`.
-            column: The column with the texts.
+            column: The column with the texts, or several columns; each text is a document with a budget of its own.
             outcome_column: The column to write each row's outcome to; ``None`` writes none.
-            format: The format, if the name of the file does not tell it.
+            format: The format of the source, if its name does not tell it.
             certificate: Where to write the certificate.
             batch_size: The number of documents to work on together.
             resume: Resume an unfinished run.
@@ -480,9 +481,24 @@ def _describe_chunks(plan: _Plan, replacements: Sequence[str | None]) -> Iterato
 
 
 def _check_texts(texts: Iterable[str | None]) -> Iterator[str | None]:
+    """The texts, with ``None`` for every missing value."""
     for number, text in enumerate(texts, start=1):
-        if text is not None and not isinstance(text, str):
+        if isinstance(text, str):
+            yield text
+        elif _is_missing(text):
+            yield None
+        else:
             raise ParameterError(
                 f"Text {number} must be a string, or None if it is missing. Got {type(text).__name__} instead."
             )
-        yield text
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a value is ``None``, not a number, or the missing value of pandas."""
+    if isinstance(value, Real):
+        return value != value  # noqa: PLR0124 # true only of NaN
+    return value is None or type(value).__name__ in _MISSING_TYPES
+
+
+_MISSING_TYPES = ("NAType", "NaTType")
+"""The types of ``pandas.NA`` and ``pandas.NaT``, which is not imported for this."""

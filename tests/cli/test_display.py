@@ -35,6 +35,7 @@ def test_the_summary_says_what_was_done_and_what_is_open(certificate):
     assert any("stopwords" in line for line in lines if line.startswith("not protected"))
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("budget", "line"),
     [
@@ -72,21 +73,68 @@ def test_what_a_user_must_know_is_a_warning(tiny, tally, budget, warnings):
     for warning, part in zip(found, warnings, strict=True):
         assert warning.startswith("Warning: ")
         assert part in warning
+=======
+def test_the_summary_of_a_budget_per_word_names_the_average_length(certificate):
+    budget = Budget(epsilon_per_word=2.0, length="average", average_length=3.25)
+    lines = summarize(replace(certificate, budget=budget), 0.0)
+    assert "budget         2 per word of the average length, 3.2 words" in lines
+    assert "(0 documents/s)" in lines[0]
+
+
+def test_words_in_clear_are_a_warning(certificate):
+    (warning,) = list_warnings(certificate)
+    assert warning == "Warning: words released in clear that are not stopwords (profile paper): 10"
+    without = replace(certificate, tally=Tally(Counter({Outcome.PERTURBED: 1})))
+    assert list_warnings(without) == []
+>>>>>>> i-tables
 
 
 def test_the_table_shows_every_chunk(tiny, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda: Console(file=shown, width=100))
+<<<<<<< HEAD
     explain(Obfuscator(tiny, seed=1, largest_share=9).obfuscate("the alpha [bold]", epsilon=5))
+=======
+    explain(Obfuscator(tiny, seed=1).obfuscate("the alpha [bold]", epsilon=4))
+>>>>>>> i-tables
     rows = [line.split("│") for line in shown.getvalue().splitlines() if line.startswith("│")]
     assert [row[1].strip() for row in rows] == ["the", "alpha", "bold"]
     assert [row[4].strip() for row in rows] == ["kept_stopword", "perturbed", "drawn"]
-    assert [row[3].strip() for row in rows] == ["", "2.5", "2.5"]
+    assert [row[3].strip() for row in rows] == ["", "2", "2"]
 
 
-def test_in_a_pipe_there_is_no_progress_bar(monkeypatch):
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test moves."""
+
+    class Clock:
+        now = 1000.0
+
+    monkeypatch.setattr("textveil.cli.display.time.monotonic", lambda: Clock.now)
+    return Clock
+
+
+def test_in_a_pipe_a_long_run_writes_a_line_a_minute(clock, capsys):
     with showing_progress(quiet=False) as progress:
+        for second in range(1, 151):
+            clock.now = 1000.0 + second
+            progress("counting words", second * 100, second / 200)
+        clock.now = 1185.0
+        progress("obfuscating", 7, None)
+    assert capsys.readouterr().err.splitlines() == [
+        "counting words: 6,000 documents (30%)",
+        "counting words: 12,000 documents (60%)",
+        "obfuscating: 7 documents",
+    ]
+
+
+def test_a_short_run_and_a_quiet_one_write_nothing(clock, capsys):
+    with showing_progress(quiet=False) as progress:
+        clock.now = 1059.0
+        progress("obfuscating", 7, 0.5)
+    with showing_progress(quiet=True) as progress:
         assert progress is ignore_progress
+    assert capsys.readouterr() == ("", "")
 
 
 def test_on_a_terminal_progress_is_shown(monkeypatch):

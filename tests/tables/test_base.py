@@ -18,6 +18,7 @@ from textveil.tables.base import (
     check_names,
     decode_lines,
     list_columns,
+    spell,
 )
 
 
@@ -28,7 +29,7 @@ class ListTable(Table):
 
     def read(self, stream, *, batch_size):
         lines = decode_lines(stream, self.source)
-        return batch_rows(((line.strip() or None, number) for number, line in enumerate(lines)), batch_size)
+        return batch_rows((((line.strip() or None,), number) for number, line in enumerate(lines)), batch_size)
 
     def values(self, rows, column):
         self._position(["number"], column)
@@ -36,6 +37,18 @@ class ListTable(Table):
 
     def writer(self, stream, *, head):
         return ListWriter(stream)
+
+    def list_names(self):
+        return ["number", "text"]
+
+    def export(self, rows):
+        return [rows.carried, rows.texts]
+
+    def adopt(self, names):
+        raise NotImplementedError
+
+    def pack(self, rows, values, *, first):
+        raise NotImplementedError
 
 
 class ListWriter(Writer):
@@ -100,16 +113,16 @@ def test_a_table_without_columns_may_have_one_name_for_both():
 
 
 def test_the_text_column_is_found_by_its_name():
-    assert open_table()._find_column(["id", "text"]) == 1
+    assert open_table()._find_columns(["id", "text"]) == [1]
     with pytest.raises(ColumnError, match=r"^'in.list' has no column 'text'. It has: 'id', 'review'\.") as caught:
-        open_table()._find_column(["id", "review"])
+        open_table()._find_columns(["id", "review"])
     assert caught.value.parameters == ("column",)
 
 
 def test_an_earlier_outcome_is_replaced_and_a_column_of_the_user_is_not():
-    assert open_table()._find_column(["text", OUTCOME_COLUMN]) == 0
+    assert open_table()._find_columns(["text", OUTCOME_COLUMN]) == [0]
     with pytest.raises(ColumnError, match="has a column 'fate' already") as caught:
-        open_table(outcome_column="fate")._find_column(["text", "fate"])
+        open_table(outcome_column="fate")._find_columns(["text", "fate"])
     assert caught.value.parameters == ("outcome_column",)
 
 
@@ -120,9 +133,9 @@ def test_another_column_is_not_chosen_by_the_parameter_of_the_texts():
 
 
 def test_only_the_needed_column_must_be_unique():
-    assert open_table()._find_column(["x", "x", "text"]) == 2
-    with pytest.raises(ColumnError, match="has the column 'text' more than once. Rename one of them"):
-        open_table()._find_column(["text", "x", "text"])
+    assert open_table()._find_columns(["x", "x", "text"]) == [2]
+    with pytest.raises(ColumnError, match="has the column 'text' more than once: columns 1 and 3. Rename one"):
+        open_table()._find_columns(["text", "x", "text"])
     with pytest.raises(ColumnError, match="s has the column 'x' more than once"):
         check_names(["a", "x", "x"], "s")
     check_names(["a", "b"], "s")
@@ -132,16 +145,35 @@ def test_only_the_needed_column_must_be_unique():
     ("name", "shown"),
     [
         ("stars", True),
-        ("three short words", True),
-        ("four very short words", False),
+        ("Review text", True),
+        ("a.b:c/d-e_f", True),
+        ("größe", True),
+        ("Dear Dr Smith", False),
+        ("Grzybowski, Jan", False),
+        ("5", False),
+        ("2020-01-31", False),
+        ("", False),
         ("x" * LONGEST_NAME, True),
         ("x" * (LONGEST_NAME + 1), False),
+        ("Congratulations Grzybowski", False),
     ],
 )
-def test_a_name_that_looks_like_a_text_is_counted_and_not_quoted(name, shown):
+def test_a_name_that_looks_like_a_text_is_numbered_and_not_quoted(name, shown):
     listed = list_columns(["id", name])
-    assert (name in listed) is shown
-    assert ("1 whose name looks like a text" in listed) is not shown
+    assert (repr(name) in listed) is shown
+    if not shown:
+        assert listed == "2 columns (column 2 looks like a text, so the file may lack a header)"
+
+
+def test_columns_that_look_like_texts_are_numbered_up_to_a_limit():
+    assert list_columns(["Dear Dr Smith ..."]).startswith("1 column (column 1 looks like a text,")
+    assert "columns 1, 2, 3, 4, 5, ... look like a text" in list_columns(["7"] * 9)
+
+
+def test_a_name_that_exists_twice_is_quoted_only_in_a_header():
+    with pytest.raises(ColumnError, match="^s has the column more than once: columns 1 and 3") as caught:
+        check_names(["Grzybowski", "Dear Dr Smith", "Grzybowski"], "s")
+    assert "Grzybowski" not in str(caught.value)
 
 
 def test_lines_keep_their_ends_and_lose_a_byte_order_mark_at_the_beginning_only():
@@ -158,6 +190,34 @@ def test_lines_before_a_broken_one_are_read_and_the_broken_one_is_located():
 
 
 def test_rows_are_batched_with_what_they_carry():
-    batches = list(batch_rows([("a", 1), (None, 2), ("c", 3)], 2))
+    batches = list(batch_rows([(("a",), 1), ((None,), 2), (("c",), 3)], 2))
     assert batches == [Rows(["a", None], [1, 2]), Rows(["c"], [3])]
     assert list(batch_rows([], 2)) == []
+
+
+def test_rows_with_several_texts_are_batched_and_split_by_row():
+    (rows,) = batch_rows([(("a", "b"), 1), ((None, "c"), 2), (("d", "e"), 3)], 9)
+    assert (rows.texts, rows.size, rows.width) == (["a", "b", None, "c", "d", "e"], 3, 2)
+    first, rest = rows.split(1)
+    assert first == Rows(["a", "b"], [1], 2)
+    assert rest == Rows([None, "c", "d", "e"], [2, 3], 2)
+
+
+def test_the_texts_of_a_row_count_together_for_the_length_of_a_batch():
+    sizes = [rows.size for rows in batch_rows([(("x" * 300_000, "x" * 300_000), None)] * 6, 100)]
+    assert sizes == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (b"caf\xc3\xa9", "café"),
+        (b"\xff", "\\xff"),
+        (True, "true"),
+        (1.5, "1.5"),
+        ({"a": [None]}, '{"a": [null]}'),
+        ("\ud800", "?"),
+    ],
+)
+def test_a_value_of_any_type_is_spelled(value, text):
+    assert spell(value) == text

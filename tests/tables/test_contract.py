@@ -16,7 +16,7 @@ from textveil.tables import FORMATS, OUTCOME_COLUMN, Result, read_records
 WITH_COLUMNS = ["csv", "tsv", "jsonl", "parquet"]
 
 texts = st.lists(
-    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=30), min_size=1, max_size=12
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\0"), max_size=30), min_size=1, max_size=12
 )
 
 
@@ -137,6 +137,15 @@ def test_invalid_utf8_is_reported_by_line_and_never_quoted(name):
     lines[2] = b"SECRET" + b"\xff" + lines[2]
     with pytest.raises(InputError, match="line 3, byte 7: this is not UTF-8") as caught:
         read(name, b"\n".join(lines))
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-32-le"])
+@pytest.mark.parametrize("name", ["txt", "csv", "tsv", "jsonl"])
+def test_utf16_is_refused_by_position_and_never_quoted(name, encoding):
+    content = make(name, ["SECRET diary", "second"]).decode().encode(encoding)
+    with pytest.raises(InputError, match=r"^the file, line 1, byte [124]: .*Convert the file to UTF-8") as caught:
+        read(name, content)
     assert "SECRET" not in str(caught.value)
 
 

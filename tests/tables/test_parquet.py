@@ -39,6 +39,14 @@ def test_parquet_with_broken_utf8_is_refused():
         read("parquet", parquet(pa.table({"text": broken})))
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_every_type_of_string_is_read(kind):
+    content = parquet(pa.table({"text": pa.array(["a", None], kind), "other": pa.array(["b", "c"], kind)}))
+    result = pq.read_table(io.BytesIO(rewrite("parquet", content, lambda text: text and text.upper())))
+    assert result.column("text").to_pylist() == ["A", None]
+    assert result.column("other").to_pylist() == ["b", "c"]
+
+
 def test_a_column_of_numbers_is_refused():
     with pytest.raises(InputError, match="column 'text' holds int64"):
         read("parquet", parquet(pa.table({"text": [1, 2]})))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from textveil.cli.reporting import report
 from textveil.distribution import Score
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress, ignore_progress
 
+SECONDS_BETWEEN_LINES = 60.0
+"""The time between two lines of progress, where there is no progress bar."""
 COLORS = {
     Outcome.PERTURBED: "green",
     Outcome.DRAWN: "cyan",
@@ -60,9 +64,9 @@ def _write_score(score: Score) -> str:
 
 @contextmanager
 def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "documents") -> Iterator[Progress]:
-    """A progress bar on a terminal; nothing in a pipe."""
+    """A progress bar on a terminal, and a line a minute elsewhere, such as in a log; nothing if ``quiet``."""
     if quiet or not sys.stderr.isatty():
-        yield ignore_progress
+        yield ignore_progress if quiet else _ProgressLines(unit_of)
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -90,6 +94,26 @@ def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "doc
             bar.update(task, total=total, completed=fraction or 0.0, amount=amount, rate=rate)
 
         yield advance
+
+
+class _ProgressLines:
+    """Writes a line to standard error now and then.
+
+    Args:
+        unit_of: The unit of the amount of a stage.
+    """
+
+    def __init__(self, unit_of: Callable[[str], str]) -> None:
+        self._unit_of = unit_of
+        self._due = time.monotonic() + SECONDS_BETWEEN_LINES
+
+    def __call__(self, stage: str, amount: int, fraction: float | None) -> None:
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self._due = now + SECONDS_BETWEEN_LINES
+        share = "" if fraction is None else f" ({fraction:.0%})"
+        report(f"{stage}: {amount:,} {self._unit_of(stage)}{share}")
 
 
 def summarize(certificate: Certificate, seconds: float) -> list[str]:

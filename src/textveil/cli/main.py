@@ -9,23 +9,26 @@ import sys
 from itertools import takewhile
 from typing import Any
 
-import typer
-from typer.core import TyperGroup
+try:
+    import typer
+    from typer.core import TyperGroup
 
-from textveil.cli import (
-    analyze,
-    bundle,
-    bundle_making,
-    decompose,
-    distribute,
-    evaluate,
-    experiment,
-    obfuscate,
-    prepare,
-    resources,
-)
-from textveil.cli.reporting import USAGE, report
-from textveil.version import __version__
+    from textveil.cli import (
+        analyze,
+        bundle,
+        bundle_making,
+        decompose,
+        distribute,
+        evaluate,
+        experiment,
+        obfuscate,
+        prepare,
+        resources,
+    )
+    from textveil.cli.reporting import USAGE, report
+    from textveil.version import __version__
+except KeyboardInterrupt:  # the imports take a second, in which there is nothing to save
+    sys.exit(130)
 
 EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the world don't live in New York City."
   textveil distribute "The soup was cold and the waiter rude." --epsilon 14
@@ -98,6 +101,10 @@ def main() -> None:
         # The parser would take it for an option, and quote it.
         report("Error: put a text that begins with - at the end, after --: textveil obfuscate --epsilon 60 -- TEXT")
         sys.exit(USAGE)
+    for number, argument in enumerate(sys.argv[1:], start=1):
+        if _is_undecodable(argument):
+            report(f"Error: argument {number} is not valid {sys.getfilesystemencoding()}. Convert it, or use --input.")
+            sys.exit(USAGE)
     app()
 
 
@@ -108,6 +115,11 @@ def _stop(*_: object) -> None:
 
 def _is_dashed_text(argument: str) -> bool:
     return argument.startswith("-") and any(map(str.isspace, argument.partition("=")[0]))
+
+
+def _is_undecodable(argument: str) -> bool:
+    """Whether Python stands for bytes of an argument with surrogates, because it could not decode them."""
+    return any("\udc80" <= character <= "\udcff" for character in argument)
 
 
 if __name__ == "__main__":

@@ -80,14 +80,30 @@ def obfuscate(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write; by default, standard output.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The file to write, in the format that its name shows; by default, standard output.",
+        ),
     ] = None,
-    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            help=f"The column with the texts, by default {TEXT_COLUMN}. Repeat it for several columns.",
+        ),
+    ] = None,
     outcome_column: Annotated[
-        str, typer.Option(help="The column for the outcome of each row; '' writes none.")
+        str,
+        typer.Option(
+            help="The column for the outcome of each row; '' writes none. With several --column, _COLUMN is appended."
+        ),
     ] = OUTCOME_COLUMN,
     format_name: Annotated[
-        str | None, typer.Option("--format", help=f"The format, if the file name does not show it: {_names(FORMATS)}.")
+        str | None,
+        typer.Option("--format", help=f"The format of the input, if its name does not show it: {_names(FORMATS)}."),
     ] = None,
     profile: Annotated[
         str, typer.Option(help=f"How words that cannot be perturbed are handled: {_names(PROFILES)}.")
@@ -126,7 +142,7 @@ def obfuscate(
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress bar and no summary; warnings stay.")
+        bool, typer.Option("--quiet", "-q", help="Show no progress and no summary; warnings stay.")
     ] = False,
     method_options: dict[str, Any],
 ) -> None:
@@ -161,7 +177,7 @@ def obfuscate(
             issued.write(certificate)
         return
     options = JobOptions(
-        budget, Layout(column, outcome_column or None, format_name), batch_size, overwrite, certificate
+        budget, Layout(column or TEXT_COLUMN, outcome_column or None, format_name), batch_size, overwrite, certificate
     )
     with showing_progress(quiet) as progress:
         if input_file in (None, STANDARD) or output is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from textveil.errors import ParameterError, TextveilError
+from textveil.errors import TextveilError
 from textveil.jobs.base import ObfuscatesTexts
 from textveil.jobs.history import History
 from textveil.jobs.options import JobOptions, JobReport
@@ -18,7 +18,7 @@ from textveil.jobs.row_writer import RowWriter, read_texts
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
-from textveil.tables import FileSource, Rows, Table, detect_format
+from textveil.tables import FileSource, Rows, Table
 from textveil.tables.compression import compressing
 
 PART_SECONDS = 5.0
@@ -29,7 +29,7 @@ _DIGEST_KEY = "digest key"
 
 @dataclass(frozen=True, slots=True)
 class FileJob:
-    """Obfuscates one file into another of the same format.
+    """Obfuscates one file into another, of the same format or of the one that the name of the output shows.
 
     Args:
         source: The file to read.
@@ -49,13 +49,8 @@ class FileJob:
         """Obfuscate the file, or the rest of it."""
         started = time.monotonic()
         self.options.check(self.source, self.output)
-        if self.options.layout.format_name is None and detect_format(self.source) != detect_format(self.output):
-            raise ParameterError(
-                f"The output must have the format of the input: {detect_format(self.source)}. "
-                f"Got {detect_format(self.output)} instead."
-            )
         source = FileSource(self.source)
-        table = self.options.layout.table(source)
+        table = self.options.layout.convert(source, self.output)
         partial = Partial(self.output.resolve(), self.source)
         chosen = obfuscator.choose_budget(self.options.budget)
         settings = self._settings(obfuscator, table, chosen)
@@ -84,7 +79,7 @@ class FileJob:
         return {
             "textveil": terms.versions["textveil"],
             "format": table.name,
-            "column": self.options.layout.column,
+            "column": table.column if len(table.columns) == 1 else list(table.columns),
             "outcome column": self.options.layout.outcome_column,
             "budget": budget.as_dict(),
             "largest share": terms.largest_share,
@@ -117,9 +112,9 @@ class FileJob:
             with partial.writing_part(parts) as stream, table.writer(stream, head=parts == 0) as writer:
                 ends = time.monotonic() + self.part_seconds
                 while pending is not None:
-                    part.add(rows.write(pending, writer, first_document=history.rows))
+                    part.add(rows.write(pending, writer, first_document=history.rows * pending.width))
                     history.add(pending)
-                    progress("obfuscating", history.rows, source.fraction)
+                    progress("obfuscating", history.rows * pending.width, source.fraction)
                     pending = next(batches, None)
                     if time.monotonic() >= ends:
                         break

@@ -28,7 +28,7 @@ class History:
         """Count these rows as done."""
         if self.rows == 0:
             self._digest.update(self.table.describe_head().encode("utf-8", "surrogatepass"))
-        self.rows += len(rows.texts)
+        self.rows += rows.size
         for row in self.table.describe_rows(rows):
             self._digest.update(f"{len(row)}:{row}".encode("utf-8", "surrogatepass"))
 
@@ -45,10 +45,10 @@ class History:
                 raise InputError(
                     f"{self.table.source} is shorter than when the run began. Start over with `overwrite=True`."
                 )
-            size = min(len(rows.texts), done["rows"] - self.rows)
-            self.add(Rows(rows.texts[:size], rows.carried[:size]))
-            if size < len(rows.texts):
-                batches = chain([Rows(rows.texts[size:], rows.carried[size:])], batches)
+            known, rest = rows.split(min(rows.size, done["rows"] - self.rows))
+            self.add(known)
+            if rest.size:
+                batches = chain([rest], batches)
         if marks and self.as_dict()["digest"] != done["digest"]:
             raise InputError(
                 f"{self.table.source} has changed in rows that are done already. Start over with `overwrite=True`."

@@ -11,8 +11,7 @@ from textveil.jobs.base import ObfuscatesTexts
 from textveil.language.batches import BATCH_SIZE, check_batch_size
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
-from textveil.tables import FORMATS, Layout, Table
-from textveil.tables.compression import strip_suffix
+from textveil.tables import Layout, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class JobOptions:
 
     Args:
         budget: The budget of every document.
-        layout: Where the texts are, in input and output.
+        layout: The format of the input, and the columns of texts and outcomes.
         batch_size: The number of documents to work on together.
         overwrite: Replace files that exist.
         certificate: Where to write the certificate.
@@ -59,12 +58,6 @@ class JobOptions:
             check_free(self.certificate, overwrite=self.overwrite)
         if self.budget.length == "average" and (source is None or (source.exists() and not source.is_file())):
             raise BudgetError("`length='average'` needs a file that can be read twice. Use `length='own'` instead.")
-        if output is not None and self.layout.format_name is not None:
-            told = strip_suffix(output).suffix.removeprefix(".").lower()
-            if told in FORMATS and FORMATS.load(told) is not FORMATS.load(self.layout.format_name):
-                raise ParameterError(
-                    f"The name of the output says {told}, but `format={self.layout.format_name!r}` was given."
-                )
 
     def report(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from textveil.jobs.base import ObfuscatesTexts
+from textveil.language.batches import LARGEST_BATCH
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Tally
 from textveil.privacy.outcomes import DocumentOutcome
@@ -34,7 +35,10 @@ class RowWriter:
         """Write the rows with obfuscated texts, and tally their outcomes."""
         done = list(
             self.obfuscator.obfuscate_all(
-                rows.texts, budget=self.budget, batch_size=len(rows.texts), first_document=first_document
+                rows.texts,
+                budget=self.budget,
+                batch_size=min(len(rows.texts), LARGEST_BATCH),
+                first_document=first_document,
             )
         )
         writer.write(rows, [_as_result(obfuscation) for obfuscation in done])

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from textveil.jobs.base import ObfuscatesTexts
 from textveil.jobs.options import JobOptions, JobReport, check_free
+from textveil.jobs.partial import Partial
 from textveil.jobs.row_writer import RowWriter, read_texts
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
@@ -37,20 +38,25 @@ class StreamJob:
         started = time.monotonic()
         source = self.source.path if isinstance(self.source, FileSource) else None
         self.options.check(source, self.output)
-        if self.output is not None:
-            check_free(self.output, overwrite=self.options.overwrite)
         layout = self.options.layout
-        if layout.format_name is None and self.output is not None:
-            layout = replace(layout, format_name=detect_format(self.output))
-        table = layout.table(self.source)
-        texts = read_texts(self.source, layout.table(self.source), self.options.batch_size, progress)
-        budget = obfuscator.choose_budget(self.options.budget).resolve(texts)
+        if layout.format_name is None and self.output is not None and not isinstance(self.source, FileSource):
+            layout = replace(layout, format_name=detect_format(self.output))  # a stream has no name to show a format
+        table = layout.table(self.source) if self.output is None else layout.convert(self.source, self.output)
         with ExitStack() as stack:
             if self.output is not None:
-                target = stack.enter_context(writing(self.output, like=source))
-                stream = stack.enter_context(compressing(target, self.output))
-            tally = self._copy(RowWriter(obfuscator, budget), table, stream, progress)
+                stack.enter_context(Partial(self.output.resolve(), source).locked())  # the lock of file jobs, too
+                check_free(self.output, overwrite=self.options.overwrite)
+            texts = read_texts(self.source, layout.table(self.source), self.options.batch_size, progress)
+            budget = obfuscator.choose_budget(self.options.budget).resolve(texts)
+            tally = self._write(RowWriter(obfuscator, budget), table, stream, progress, source)
         return self.options.report(obfuscator, budget, tally, table, started, source=source)
+
+    def _write(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress, source: Path | None) -> Tally:
+        """Write the rows to the output file, or else to the stream."""
+        if self.output is None:
+            return self._copy(rows, table, stream, progress)
+        with writing(self.output, like=source) as file, compressing(file, self.output) as compressed:
+            return self._copy(rows, table, compressed, progress)
 
     def _copy(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress) -> Tally:
         """Write the rows, batch by batch."""

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import operator
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain, count, pairwise
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 from textveil.language.contractions import CONTRACTIONS
-from textveil.language.words import PAUSE, find_spans, find_words, spell_latin
+from textveil.language.words import PAUSE, find_spans, find_words, fold, spell_latin
 
 Span: TypeAlias = tuple[int, int]
 """Start and stop offsets in a text."""
+LONG_TEXT = 1 << 20
+"""A longer text is parsed in a way that needs less memory."""
 
 
 def cut(text: str, words: int) -> str:
@@ -57,9 +62,9 @@ class Document:
 
     text: str
     words: tuple[str, ...]
-    pauses: tuple[int, ...]
+    pauses: array[int] = field(compare=False)
     """For each pause (a match of ``PAUSE``), the number of words before it."""
-    pause_offsets: tuple[int, ...]
+    pause_offsets: array[int] = field(compare=False)
     """The offset of each pause in the text."""
 
     def __repr__(self) -> str:
@@ -68,16 +73,7 @@ class Document:
     @classmethod
     def parse(cls, text: str) -> Document:
         """Find the words of ``text`` and the pauses between them."""
-        latin = spell_latin(text)
-        if latin is None:
-            pieces = PAUSE.split(text)
-            words = list(map(find_words, pieces))
-        else:  # the same, several times faster
-            pieces = latin.split("\n")
-            words = [piece.split() for piece in pieces]
-        before = accumulate(map(len, words))
-        offsets = map(operator.add, accumulate(map(len, pieces)), count())
-        return cls(text, tuple(chain.from_iterable(words)), tuple(before)[:-1], tuple(offsets)[:-1])
+        return cls(text, *(_parse_long(text) if len(text) > LONG_TEXT else _parse_short(text)))
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
@@ -125,6 +121,41 @@ class Document:
             done = stop
         pieces.append(write_gap(self.text[done:], False))
         return "".join(pieces)
+
+
+def _parse_short(text: str) -> tuple[tuple[str, ...], array[int], array[int]]:
+    """The words of a text, the number of words before each pause, and the offsets of the pauses."""
+    latin = spell_latin(text)
+    if latin is None:
+        pieces = PAUSE.split(text)
+        words = list(map(find_words, pieces))
+    else:  # the same, several times faster
+        pieces = latin.split("\n")
+        words = [piece.split() for piece in pieces]
+    before = array("q", accumulate(map(len, words)))
+    offsets = array("q", map(operator.add, accumulate(map(len, pieces)), count()))
+    return tuple(chain.from_iterable(words)), before[:-1], offsets[:-1]
+
+
+def _parse_long(text: str) -> tuple[tuple[str, ...], array[int], array[int]]:
+    """The same without an object per pause. It is slower for short texts."""
+    latin = spell_latin(text)
+    if latin is None:
+        spans = find_spans(text)
+        words = tuple(fold(text[start:stop]) for start, stop in spans)
+        starts = np.fromiter((start for start, _ in spans), np.int64, len(spans))
+        offsets = np.fromiter((pause.start() for pause in PAUSE.finditer(text)), np.int64)
+    else:
+        words = tuple(latin.split())
+        symbols = np.frombuffer(latin.encode("latin-1"), np.uint8)
+        in_word = symbols > ord(" ")
+        in_word[1:] &= symbols[:-1] <= ord(" ")
+        starts = np.flatnonzero(in_word)
+        offsets = np.flatnonzero(symbols == ord("\n"))
+        del symbols, in_word
+    code, kind = ("i", np.int32) if len(text) <= np.iinfo(np.int32).max else ("q", np.int64)
+    before = array(code, np.searchsorted(starts, offsets).astype(kind).tobytes())
+    return words, before, array(code, offsets.astype(kind).tobytes())
 
 
 def spoken(entry: str) -> str:

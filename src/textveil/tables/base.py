@@ -1,14 +1,15 @@
-"""The interface of a table: one column of texts, and other columns that are copied unchanged."""
+"""The interface of a table: one or several columns of texts, and other columns that are copied unchanged."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import IO, Any, BinaryIO, ClassVar
+from typing import IO, Any, BinaryIO
 
 from textveil.errors import ColumnError, InputError, ParameterError
 from textveil.language.batches import batch_texts
@@ -19,8 +20,9 @@ OUTCOME_COLUMN = "textveil_outcome"
 """The default name of the column for the outcomes."""
 
 LONGEST_NAME = 40
-LONGEST_NAME_WORDS = 3
-"""A longer column name looks like a text, which errors must not quote."""
+LONGEST_NAME_WITH_SPACES = 24
+_NAME = re.compile(r"[^\W\d][\w.:/-]*( [\w.:/-]+)?")
+"""A column name of one or two words. Any other one looks like a text, which errors must not quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +30,32 @@ class Rows:
     """Consecutive rows of a table.
 
     Attributes:
-        texts: The texts; ``None`` where a text is missing.
+        texts: The texts, row by row, with one text per text column; ``None`` where a text is missing.
         carried: The complete rows, in a form that only their table knows.
+        width: The number of text columns.
     """
 
     texts: list[str | None]
     carried: Any
+    width: int = 1
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.texts) // self.width
+
+    def split(self, size: int) -> tuple[Rows, Rows]:
+        """The first rows, and the rest."""
+        texts = size * self.width
+        return (
+            Rows(self.texts[:texts], self.carried[:size], self.width),
+            Rows(self.texts[texts:], self.carried[size:], self.width),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result for a row: the obfuscated text (``None`` if the text was missing) and the outcome."""
+    """The result for a text: the obfuscated text (``None`` if the text was missing) and the outcome."""
 
     text: str | None
     outcome: str
@@ -49,7 +66,7 @@ class Writer(AbstractContextManager["Writer"], ABC):
 
     @abstractmethod
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        """Write the rows, each with its result."""
+        """Write the rows. There is one result per text, in the order of ``rows.texts``."""
 
     def __exit__(self, *_: object) -> None:
         """Finish the output. By default there is nothing to do."""
@@ -59,32 +76,38 @@ class Table(ABC):
     """One file of texts. A table remembers the header or schema that it reads and uses it for writing.
 
     Args:
-        column: The column with the texts.
-        outcome_column: The column for the outcomes; ``None`` writes no outcomes.
+        column: The column with the texts, or several columns.
+        outcome_column: The column for the outcomes; ``None`` writes no outcomes. With several text columns, each
+            has an outcome column of its own: this name, an underscore and the name of the text column.
         source: The name of the file in error messages.
     """
 
-    name: ClassVar[str]
-    has_columns: ClassVar[bool] = True
+    name: str
+    has_columns: bool = True
 
-    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
-        if self.has_columns and column == outcome_column:
-            raise ParameterError(
-                f"Texts and outcomes cannot both be in the column {column!r}. Set `outcome_column` to another name."
-            )
-        self.column = column
+    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
+        self.columns = name_columns(column)
+        self.column = self.columns[0]
         self.outcome_column = outcome_column
+        self.outcome_columns = _name_outcomes(self.columns, outcome_column)
         self.source = source
         self.dropped_metadata = False
         """Whether the file that was read has metadata, which the output does not get."""
+        if not self.has_columns and len(self.columns) > 1:
+            raise ParameterError(f"{source} is plain text, which has no columns. Set `column` for other formats only.")
+        for name in self.columns:
+            if self.has_columns and name in self.outcome_columns:
+                raise ParameterError(
+                    f"Texts and outcomes cannot both be in the column {name!r}. Set `outcome_column` to another name."
+                )
 
     @abstractmethod
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows in batches of at most ``batch_size``."""
 
     def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
-        """Stream only the texts. If ``head`` is false, the stream starts at a row in the middle of the file."""
-        return (rows.texts for rows in self.read(stream, batch_size=batch_size))
+        """Stream only the texts of the first text column. If ``head`` is false, the stream starts at a later row."""
+        return (rows.texts[:: rows.width] for rows in self.read(stream, batch_size=batch_size))
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
         """Stream the rows as mappings from column to value. No column needs to hold texts."""
@@ -110,22 +133,43 @@ class Table(ABC):
         """The content of every row that must be the same when a run is resumed; by default the texts."""
         return ("" if text is None else f"text {text}" for text in rows.texts)
 
+    @abstractmethod
+    def list_names(self) -> list[str]:
+        """The names of all columns, once the first rows are read."""
+
+    @abstractmethod
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The values of all columns, column by column, for another format."""
+
+    @abstractmethod
+    def adopt(self, names: Sequence[str]) -> None:
+        """Prepare for writing rows of another format, which have these columns."""
+
+    @abstractmethod
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """Rows of another format in the form of this table.
+
+        Args:
+            rows: The texts.
+            values: The values of all columns.
+            first: The number of the first row, for error messages.
+        """
+
     def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
         """Join the outputs of several writers, of which only the first one wrote a head."""
         for part in parts:
             shutil.copyfileobj(part, target)
 
-    def _find_column(self, columns: Sequence[str]) -> int:
-        """The position of the text column, after a check that outcomes do not replace a column of the user."""
-        position = self._position(columns, self.column, parameter=" with `column`")
-        if self.outcome_column in columns and self.outcome_column != OUTCOME_COLUMN:
-            raise ColumnError(
-                f"{self.source} has a column {self.outcome_column!r} already. Set `outcome_column` to another name."
-            )
-        return position
+    def _find_columns(self, columns: Sequence[str]) -> list[int]:
+        """The positions of the text columns, after a check that outcomes do not replace a column of the user."""
+        positions = [self._position(columns, name, parameter=" with `column`") for name in self.columns]
+        for name in self.outcome_columns:
+            if name in columns and self.outcome_column != OUTCOME_COLUMN:
+                raise ColumnError(f"{self.source} has a column {name!r} already. Set `outcome_column` to another name.")
+        return positions
 
     def _position(self, columns: Sequence[str], name: str, *, parameter: str = "") -> int:
-        check_names([column for column in columns if column == name], self.source)
+        check_names(columns, self.source, only=name)
         if name not in columns:
             raise ColumnError(
                 f"{self.source} has no column {name!r}. It has: {list_columns(columns)}. Choose one{parameter}."
@@ -133,31 +177,75 @@ class Table(ABC):
         return columns.index(name)
 
 
-def check_names(columns: Sequence[str], source: str) -> None:
-    """Refuse a table with two columns of the same name."""
-    for name in columns:
+def name_columns(column: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of text columns, of which there is at least one.
+
+    >>> name_columns("text"), name_columns(["title", "text"])
+    (('text',), ('title', 'text'))
+    """
+    names = (column,) if isinstance(column, str) else tuple(column)
+    if not names:
+        raise ParameterError("`column` names no column. Set the name of one or more columns.")
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(f"`column` has the name {name!r} more than once. Leave one out.")
+    return names
+
+
+def _name_outcomes(columns: Sequence[str], outcome_column: str | None) -> tuple[str, ...]:
+    if outcome_column is None:
+        return ()
+    return (outcome_column,) if len(columns) == 1 else tuple(f"{outcome_column}_{name}" for name in columns)
+
+
+def check_names(columns: Sequence[str], source: str, *, only: str | None = None) -> None:
+    """Refuse a table with two columns of the same name, of any name or of one."""
+    for name in columns if only is None else [only]:
         if columns.count(name) > 1:
-            raise ColumnError(f"{source} has the column {name!r} more than once. Rename one of them.")
+            first, second = [number for number, other in enumerate(columns, start=1) if other == name][:2]
+            shown = f" {name!r}" if only is not None or all(map(_looks_like_name, columns)) else ""
+            raise ColumnError(
+                f"{source} has the column{shown} more than once: columns {first} and {second}. Rename one of them."
+            )
 
 
 def list_columns(columns: Sequence[str]) -> str:
     """The names of columns for an error message.
 
-    A name that looks like a text is counted, not quoted: the header may be missing.
+    If a name looks like a text, the header may be missing, so all of them may be values: none is quoted.
 
-    >>> list_columns(["id", "I have been ill since May"])
-    "'id', 1 whose name looks like a text (is the header missing?)"
+    >>> list_columns(["id", "stars"]), list_columns(["id", "I have been ill since May"])
+    ("'id', 'stars'", '2 columns (column 2 looks like a text, so the file may lack a header)')
     """
-    names = [repr(name) for name in columns if len(name) <= LONGEST_NAME and len(name.split()) <= LONGEST_NAME_WORDS]
-    hidden = len(columns) - len(names)
-    if hidden:
-        names.append(f"{hidden} whose name looks like a text (is the header missing?)")
-    return ", ".join(names)
+    numbers = [str(number) for number, name in enumerate(columns, start=1) if not _looks_like_name(name)]
+    if not numbers:
+        return ", ".join(map(repr, columns))
+    texts = f"column {numbers[0]} looks" if len(numbers) == 1 else f"columns {_shorten(numbers)} look"
+    size = f"{len(columns)} columns" if len(columns) > 1 else "1 column"
+    return f"{size} ({texts} like a text, so the file may lack a header)"
+
+
+def _shorten(numbers: Sequence[str], most: int = 5) -> str:
+    return ", ".join(numbers if len(numbers) <= most else [*numbers[:most], "..."])
+
+
+def _looks_like_name(column: str) -> bool:
+    longest = LONGEST_NAME_WITH_SPACES if " " in column else LONGEST_NAME
+    return len(column) <= longest and _NAME.fullmatch(column) is not None
 
 
 def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
-    """The lines of a UTF-8 file with their line ends, without a byte order mark."""
+    """The lines of a UTF-8 file with their line ends, without a byte order mark.
+
+    Raises:
+        InputError: A line is not UTF-8, or it has a NUL byte, as every line of UTF-16 has.
+    """
     for number, line in enumerate(lines, start=1):
+        if (place := line.find(0)) >= 0:
+            raise InputError(
+                f"{source}, line {number}, byte {place + 1}: this is a NUL byte, so the file is not UTF-8 text but "
+                "perhaps UTF-16. Convert the file to UTF-8 first, for example with iconv."
+            )
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
@@ -168,7 +256,29 @@ def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
         yield text
 
 
-def batch_rows(rows: Iterable[tuple[str | None, Any]], batch_size: int) -> Iterator[Rows]:
-    """Group rows, given as pairs of a text and the complete row, into batches."""
-    for batch in batch_texts(rows, batch_size, text_of=itemgetter(0)):
-        yield Rows([text for text, _ in batch], [rest for _, rest in batch])
+def spell(value: Any) -> str | None:
+    """A value of any type as a string: structures and truth values as JSON, others as Python writes them.
+
+    >>> spell("a"), spell(None), spell(7), spell([1, True])
+    ('a', None, '7', '[1, true]')
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=spell)
+    return str(value)
+
+
+def batch_rows(rows: Iterable[tuple[Sequence[str | None], Any]], batch_size: int) -> Iterator[Rows]:
+    """Group rows, given as pairs of their texts and the complete row, into batches."""
+    for batch in batch_texts(rows, batch_size, text_of=lambda row: join_texts(row[0])):
+        yield Rows([text for texts, _ in batch for text in texts], [rest for _, rest in batch], len(batch[0][0]))
+
+
+def join_texts(texts: Sequence[str | None]) -> str | None:
+    """All texts of a row together, to count their characters."""
+    return texts[0] if len(texts) == 1 else "".join(text or "" for text in texts)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, BinaryIO, ClassVar
 
 from textveil.errors import InputError
-from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_names, decode_lines
+from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_names, decode_lines, spell
 
 _OTHER_DELIMITER = re.compile(r"[;,\t|]")
 LONGEST_FIELD = 1 << 26
-"""A longer field is assumed to be an unclosed quote."""
+"""The largest number of characters in a field."""
 
 
 class CsvTable(Table):
@@ -22,7 +22,7 @@ class CsvTable(Table):
     name = "csv"
     delimiter: ClassVar[str] = ","
 
-    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
+    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
         super().__init__(column=column, outcome_column=outcome_column, source=source)
         self.header: list[str] = []
 
@@ -32,15 +32,15 @@ class CsvTable(Table):
         self.header = self._read_header(records)
         if (
             len(self.header) == 1
-            and self.header[0] != self.column
+            and self.header[0] not in self.columns
             and (found := _OTHER_DELIMITER.search(self.header[0]))
         ):
             raise InputError(
                 f"{self.source} has one column only: its header has {found[0]!r} where {self.delimiter!r} is expected. "
                 f"Convert the file to {self.name}."
             )
-        position = self._find_column(self.header)
-        return batch_rows(((record[position], record) for record in records), batch_size)
+        positions = self._find_columns(self.header)
+        return batch_rows((([record[position] for position in positions], record) for record in records), batch_size)
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
         """Stream the records after the header, with unchanged values."""
@@ -66,10 +66,7 @@ class CsvTable(Table):
             try:
                 record = next(reader, None)
             except csv.Error as error:
-                raise InputError(
-                    f"{self.source}, line {line}: the record that begins here is broken, perhaps by a quote that is "
-                    "not closed or not doubled. Fix this line."
-                ) from error
+                raise self._broken_record(line, error) from error
             if record is None:
                 return
             if not record and width == 1:
@@ -81,6 +78,18 @@ class CsvTable(Table):
             if record:
                 width = width or len(record)
                 yield record
+
+    def _broken_record(self, line: int, error: csv.Error) -> InputError:
+        if "field limit" in str(error):
+            return InputError(
+                f"{self.source}, line {line}: the record that begins here has a field of more than "
+                f"{csv.field_size_limit():,} characters, which is the limit. Split this text into several, or close a "
+                "quote that was left open."
+            )
+        return InputError(
+            f"{self.source}, line {line}: the record that begins here is broken, perhaps by a quote that is "
+            "not closed or not doubled. Fix this line."
+        )
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
         """The fields of a column; an empty field is a missing value."""
@@ -94,6 +103,23 @@ class CsvTable(Table):
     def describe_rows(self, rows: Rows) -> Iterable[str]:
         """The records."""
         return map(repr, rows.carried)
+
+    def list_names(self) -> list[str]:
+        """The header."""
+        return self.header
+
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The fields of all columns."""
+        return [[record[position] for record in rows.carried] for position in range(len(self.header))]
+
+    def adopt(self, names: Sequence[str]) -> None:
+        """Take the names for the header."""
+        self.header = list(names)
+
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """Records of strings; a missing value becomes an empty field."""
+        columns = [[spell(value) or "" for value in values[name]] for name in self.header]
+        return Rows(rows.texts, [list(record) for record in zip(*columns, strict=True)], rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for records in the same dialect."""
@@ -111,25 +137,23 @@ class _CsvWriter(Writer):
     def __init__(self, stream: BinaryIO, table: CsvTable, *, head: bool) -> None:
         self._stream = stream
         self._delimiter = table.delimiter
-        self._text = table.header.index(table.column)
-        self._outcome = None
-        header = list(table.header)
-        if table.outcome_column is not None:
-            if table.outcome_column not in header:
-                header.append(table.outcome_column)
-            self._outcome = header.index(table.outcome_column)
-        self._width = len(header)
+        header = [*table.header, *(name for name in table.outcome_columns if name not in table.header)]
+        self._texts = [header.index(name) for name in table.columns]
+        self._outcomes = [header.index(name) for name in table.outcome_columns]
+        self._added = [""] * (len(header) - len(table.header))
         if head:
             self._write_records([header])
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        self._write_records(self._fill(record, result) for record, result in zip(rows.carried, results, strict=True))
+        of_rows = zip(*(results[column :: rows.width] for column in range(rows.width)), strict=True)
+        self._write_records(self._fill(record, found) for record, found in zip(rows.carried, of_rows, strict=True))
 
-    def _fill(self, record: list[str], result: Result) -> list[str]:
-        filled = [*record, ""][: self._width]
-        filled[self._text] = result.text or ""
-        if self._outcome is not None:
-            filled[self._outcome] = result.outcome
+    def _fill(self, record: list[str], results: Sequence[Result]) -> list[str]:
+        filled = [*record, *self._added]
+        for position, result in zip(self._texts, results, strict=True):
+            filled[position] = result.text or ""
+        for position, result in zip(self._outcomes, results, strict=False):  # there may be none
+            filled[position] = result.outcome
         return filled
 
     def _write_records(self, records: Iterable[list[str]]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, BinaryIO, NamedTuple
 
-from textveil.errors import InputError
-from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines
+from textveil.errors import ColumnError, InputError
+from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode_lines, spell
 
 # Numbers stay strings: they are checked and copied, never computed with.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
@@ -31,11 +31,15 @@ class JsonLinesTable(Table):
 
     name = "jsonl"
 
+    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
+        super().__init__(column=column, outcome_column=outcome_column, source=source)
+        self._names = list(self.columns)
+
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the objects."""
         return batch_rows(self._read_objects(stream), batch_size)
 
-    def _read_objects(self, stream: IO[bytes]) -> Iterator[tuple[str | None, list[Member]]]:
+    def _read_objects(self, stream: IO[bytes]) -> Iterator[tuple[list[str | None], list[Member]]]:
         first = True
         for number, line in enumerate(decode_lines(stream, self.source), start=1):
             if not line.strip():
@@ -45,14 +49,16 @@ class JsonLinesTable(Table):
             except (ValueError, IndexError, RecursionError) as error:
                 raise self._not_an_object(number) from error
             names = [member.name for member in members]
-            if first or names.count(self.column) > 1:
-                self._find_column(names)
+            if first or any(names.count(name) > 1 for name in self.columns):
+                self._find_columns(names)
+            if first:
+                self._names = names
                 first = False
-            yield self._find_text(members, number), members
+            yield [self._find_text(members, name, number) for name in self.columns], members
 
     def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
-        """Stream only the texts, without keeping the other members."""
-        texts = ((text, None) for text in self._read_values(stream, head=head))
+        """Stream only the texts of the first text column, without keeping the other members."""
+        texts = (((text,), None) for text in self._read_values(stream, head=head))
         return (rows.texts for rows in batch_rows(texts, batch_size))
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
@@ -75,24 +81,24 @@ class JsonLinesTable(Table):
     def _read_values(self, stream: IO[bytes], *, head: bool) -> Iterator[str | None]:
         for number, members in self._load_objects(stream):
             if head:
-                self._find_column(list(members))
+                self._find_columns(list(members))
                 head = False
             text = members.get(self.column)
             if text is not None and not isinstance(text, str):
-                raise self._not_a_text(number)
+                raise self._not_a_text(self.column, number)
             yield text
 
     def _not_an_object(self, number: int) -> InputError:
         # The message of the decoder is omitted because it may quote the line.
         return InputError(f"{self.source}, line {number}: this is not a JSON object. Fix this line.")
 
-    def _not_a_text(self, number: int) -> InputError:
-        return InputError(f"{self.source}, line {number}: the column {self.column!r} holds no text. Fix this line.")
+    def _not_a_text(self, column: str, number: int) -> InputError:
+        return InputError(f"{self.source}, line {number}: the column {column!r} holds no text. Fix this line.")
 
-    def _find_text(self, members: Sequence[Member], number: int) -> str | None:
-        value = dict(members).get(self.column, "null")
+    def _find_text(self, members: Sequence[Member], column: str, number: int) -> str | None:
+        value = dict(members).get(column, "null")
         if value != "null" and not value.startswith('"'):
-            raise self._not_a_text(number)
+            raise self._not_a_text(column, number)
         text: str | None = _DECODER.decode(value)
         return text
 
@@ -102,15 +108,44 @@ class JsonLinesTable(Table):
         if not any(column in members for members in objects):
             self._position(list(objects[0]), column)
         values = (members.get(column, "null") for members in objects)
-        return [None if value == "null" else _DECODER.decode(value) if value[0] == '"' else value for value in values]
+        return list(map(_load, values))
 
     def describe_rows(self, rows: Rows) -> Iterable[str]:
         """The objects."""
         return map(repr, rows.carried)
 
+    def list_names(self) -> list[str]:
+        """The names in the first object."""
+        return self._names
+
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The values of all members: strings decoded, other values as JSON text.
+
+        Raises:
+            ColumnError: An object has a member that the first object lacks, or the same name twice.
+        """
+        objects = [dict(members) for members in rows.carried]
+        known = set(self._names)
+        for members, of_object in zip(rows.carried, objects, strict=True):
+            if len(of_object) < len(members) or not known.issuperset(of_object):
+                raise ColumnError(
+                    f"{self.source}: the objects do not all have the names of the first one, so they do not fit the "
+                    "columns of another format. Write jsonl, or give every object the same names."
+                )
+        return [[_load(members.get(name, "null")) for members in objects] for name in self._names]
+
+    def adopt(self, names: Sequence[str]) -> None:
+        """Take the names for the members of every object."""
+        self._names = list(names)
+
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """Objects with a member for every column."""
+        columns = [[Member(name, _encode_value(value)) for value in values[name]] for name in self._names]
+        return Rows(rows.texts, [list(members) for members in zip(*columns, strict=True)], rows.width)
+
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for objects."""
-        return _JsonLinesWriter(stream, self.column, self.outcome_column)
+        return _JsonLinesWriter(stream, self.columns, self.outcome_columns)
 
 
 def _split(line: str) -> list[Member]:
@@ -143,20 +178,36 @@ def _split(line: str) -> list[Member]:
 
 
 class _JsonLinesWriter(Writer):
-    def __init__(self, stream: BinaryIO, column: str, outcome_column: str | None) -> None:
+    def __init__(self, stream: BinaryIO, columns: Sequence[str], outcome_columns: Sequence[str]) -> None:
         self._stream = stream
-        self._column = column
-        self._outcome_column = outcome_column
+        self._columns = columns
+        self._outcome_columns = outcome_columns
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        for members, result in zip(rows.carried, results, strict=True):
-            new = {self._column: _encode(result.text)}
-            if self._outcome_column is not None:
-                new[self._outcome_column] = _encode(result.outcome)
+        of_rows = zip(*(results[column :: rows.width] for column in range(rows.width)), strict=True)
+        for members, found in zip(rows.carried, of_rows, strict=True):
+            new = {name: _encode(result.text) for name, result in zip(self._columns, found, strict=True)}
+            for name, result in zip(self._outcome_columns, found, strict=False):  # there may be none
+                new[name] = _encode(result.outcome)
             kept = [Member(name, new.pop(name, value)) for name, value in members]
             added = [Member(name, value) for name, value in new.items()]
             line = ", ".join(f"{_encode(name)}: {value}" for name, value in kept + added)
             self._stream.write(f"{{{line}}}\n".encode())
+
+
+def _load(value: str) -> str | None:
+    """A value: a string decoded, any other one as JSON text."""
+    if value == "null":
+        return None
+    text: str = _DECODER.decode(value) if value[0] == '"' else value
+    return text
+
+
+def _encode_value(value: Any) -> str:
+    """A value of another format as JSON. What JSON has no type for becomes a string."""
+    if isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=spell)
+    return _encode(spell(value))
 
 
 def _encode(value: str | None) -> str:

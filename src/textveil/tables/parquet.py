@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from textveil.errors import InputError
 from textveil.extras import require
 from textveil.language.batches import batch_texts
-from textveil.tables.base import Result, Rows, Table, Writer, check_names
+from textveil.tables.base import Result, Rows, Table, Writer, check_names, join_texts, spell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,19 +32,22 @@ class ParquetTable(Table):
 
     name = "parquet"
 
-    def __init__(self, *, column: str, outcome_column: str | None, source: str) -> None:
+    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
         super().__init__(column=column, outcome_column=outcome_column, source=source)
         self.arrow = require("pyarrow", extra="parquet")
         self.parquet = require("pyarrow.parquet", extra="parquet")
         self.schema: Any = None
+        self._names: list[str] = []
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows page by page."""
         with self._reading(stream) as file:
             for batch in file.iter_batches(batch_size):
-                texts = batch.column(batch.schema.names.index(self.column)).to_pylist()
-                for part in batch_texts(enumerate(texts), batch_size, text_of=itemgetter(1)):
-                    yield Rows([text for _, text in part], batch.slice(part[0][0], len(part)))
+                columns = [batch.column(batch.schema.names.index(name)).to_pylist() for name in self.columns]
+                texts = enumerate(zip(*columns, strict=True))
+                for part in batch_texts(texts, batch_size, text_of=lambda row: join_texts(row[1])):
+                    found = [text for _, of_row in part for text in of_row]
+                    yield Rows(found, batch.slice(part[0][0], len(part)), len(self.columns))
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
         """The values of a column, converted to strings by Python."""
@@ -55,7 +57,7 @@ class ParquetTable(Table):
     def read_texts(
         self, stream: IO[bytes], *, batch_size: int, head: bool = True, groups: Iterable[int] | None = None
     ) -> Iterator[list[str | None]]:
-        """Stream only the texts, of the given row groups or of all. No other column is read."""
+        """Stream only the texts of the first text column, of the given row groups or of all."""
         with self._reading(stream) as file:
             wanted = None if groups is None else list(groups)
             for batch in file.iter_batches(batch_size, row_groups=wanted, columns=[self.column]):
@@ -78,6 +80,7 @@ class ParquetTable(Table):
         """The open file, after a check of its text column."""
         with self._opening(stream) as file:
             self.schema = self._result_schema(file.schema_arrow)
+            self._names = list(file.schema_arrow.names)
             yield file
 
     @contextmanager
@@ -102,29 +105,52 @@ class ParquetTable(Table):
 
     def _result_schema(self, schema: pa.Schema) -> pa.Schema:
         """The schema of the output: strings in the text column, and the outcome column."""
-        position = self._find_column(schema.names)
-        kind, types = schema.field(position).type, self.arrow.types
-        if types.is_dictionary(kind):
-            kind = kind.value_type
-        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)):
-            raise InputError(
-                f"{self.source}: the column {self.column!r} holds {kind}, not text. Choose a column of strings."
-            )
         stripped = _Stripping(self.arrow)
         self.dropped_metadata = bool(schema.metadata)
         schema = self.arrow.schema([stripped.field(field) for field in schema])
         self.dropped_metadata |= stripped.found
-        text = self.arrow.string() if types.is_null(kind) else kind
-        schema = schema.set(position, schema.field(position).with_type(text))
-        if self.outcome_column is not None:
-            outcome = self.arrow.field(self.outcome_column, self.arrow.string())
-            known = schema.get_field_index(self.outcome_column)
+        for position in self._find_columns(schema.names):
+            schema = schema.set(position, self._text_field(schema.field(position)))
+        for name in self.outcome_columns:
+            outcome = self.arrow.field(name, self.arrow.string())
+            known = schema.get_field_index(name)
             schema = schema.append(outcome) if known < 0 else schema.set(known, outcome)
         return schema
+
+    def _text_field(self, field: pa.Field) -> pa.Field:
+        """A text column of the output."""
+        kind, types = field.type, self.arrow.types
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        is_view = hasattr(types, "is_string_view") and types.is_string_view(kind)  # older Arrow has no views
+        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind) or is_view):
+            raise InputError(
+                f"{self.source}: the column {field.name!r} holds {kind}, not text. Choose a column of strings."
+            )
+        text = self.arrow.field(field.name, self.arrow.string() if types.is_null(kind) or is_view else kind)
+        return text.with_metadata(field.metadata)
 
     def describe_head(self) -> str:
         """The schema."""
         return str(self.schema)
+
+    def list_names(self) -> list[str]:
+        """The names of the columns that were read."""
+        return self._names
+
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The values of all columns as Python objects."""
+        return [column.to_pylist() for column in rows.carried.columns]
+
+    def adopt(self, names: Sequence[str]) -> None:
+        """Take the names for columns of strings."""
+        self._names = list(names)
+        self.schema = self._result_schema(self.arrow.schema([(name, self.arrow.string()) for name in names]))
+
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """Columns of strings."""
+        columns = [self.arrow.array(map(spell, values[name]), self.arrow.string()) for name in self._names]
+        return Rows(rows.texts, self.arrow.RecordBatch.from_arrays(columns, names=self._names), rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for a complete Parquet file."""
@@ -177,9 +203,11 @@ class _ParquetWriter(Writer):
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
         columns = rows.carried.columns + [None] * (len(self._schema) - rows.carried.num_columns)
-        replaced = {self._table.column: [result.text for result in results]}
-        if self._table.outcome_column is not None:
-            replaced[self._table.outcome_column] = [result.outcome for result in results]
+        replaced: dict[str, list[str | None]] = {}
+        for number, name in enumerate(self._table.columns):
+            replaced[name] = [result.text for result in results[number :: rows.width]]
+        for number, name in enumerate(self._table.outcome_columns):
+            replaced[name] = [result.outcome for result in results[number :: rows.width]]
         for name, values in replaced.items():
             position = self._schema.get_field_index(name)
             columns[position] = self._table.arrow.array(values, self._schema.field(position).type)

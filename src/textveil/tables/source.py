@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from textveil.errors import InputError, ParameterError, TextveilError
 from textveil.registry import Registry
 from textveil.tables.base import OUTCOME_COLUMN, TEXT_COLUMN, Rows, Table
 from textveil.tables.compression import SUFFIXES, decompress, strip_suffix
+from textveil.tables.conversion import ConvertedTable
 
 FORMATS: Registry[type[Table]] = Registry("format")
 FORMATS.register("txt", "textveil.tables.lines:LinesTable", aliases=["text"])
@@ -45,12 +46,12 @@ class Layout:
     """The format of a table and its columns of texts and outcomes.
 
     Args:
-        column: The column with the texts; ignored for plain text.
+        column: The column with the texts, or several columns; ignored for plain text.
         outcome_column: The column for the outcomes; ``None`` writes no outcomes.
-        format_name: The format; by default it is detected from the name of the file.
+        format_name: The format to read; by default it is detected from the name of the file.
     """
 
-    column: str = TEXT_COLUMN
+    column: str | Sequence[str] = TEXT_COLUMN
     outcome_column: str | None = OUTCOME_COLUMN
     format_name: str | None = None
 
@@ -58,6 +59,21 @@ class Layout:
         """A table for reading ``source``."""
         chosen = FORMATS.load(self.format_name or source.detect_format())
         return chosen(column=self.column, outcome_column=self.outcome_column, source=source.title)
+
+    def convert(self, source: Source, output: Path) -> Table:
+        """A table for reading ``source`` and writing ``output``, which may have another format.
+
+        If the name of the output does not show its format, and the format of the input is given, both have the same.
+        """
+        table = self.table(source)
+        suffix = strip_suffix(output).suffix.lower().removeprefix(".")
+        if self.format_name is not None and suffix not in FORMATS:
+            return table
+        target = FORMATS.load(detect_format(output))
+        if target.name == table.name:
+            return table
+        written = target(column=self.column, outcome_column=self.outcome_column, source=repr(str(output)))
+        return ConvertedTable(table, written)
 
 
 class Source(ABC):
