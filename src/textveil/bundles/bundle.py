@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tokenize
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -368,15 +369,14 @@ class Bundle:
 
     def _load_array(self, name: str) -> npt.NDArray[Any]:
         path = self._check(name)
-        reason = None
         try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            array, reason = None, error
-        if not isinstance(array, np.ndarray):  # np.load also opens archives of arrays
+            with path.open("rb") as stream:
+                np.lib.format.read_magic(stream)  # np.load would also open archives of arrays
+            array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError, OSError, SyntaxError, TypeError, OverflowError, tokenize.TokenError) as error:
             raise BundleError(
                 f"{str(path)!r} is not a plain array of numbers. Do not use this bundle unless you trust its author."
-            ) from reason
+            ) from error
         return array
 
 
