@@ -285,7 +285,8 @@ def load_study(path: Path) -> StudyFile:
         place = "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
         fault = "" if isinstance(error, _KeyTwiceError) else "this is not YAML: "
         raise StudyError(f"{str(path)!r}{place}: {fault}{error.problem}. Fix this line.") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        # PyYAML raises them for a value that does not fit its tag, such as !!int ''.
         raise StudyError(f"{str(path)!r} is not YAML. {_SEE_INIT}") from error
     if not isinstance(values, dict):
         raise StudyError(f"{str(path)!r} is not a study: a study has keys. {_SEE_INIT}")
