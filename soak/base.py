@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -37,6 +38,8 @@ class Part(ABC):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.uses = 1
+        """The number of inputs that the last one counts as."""
 
     def strategy(self, marker: str) -> SearchStrategy[Any] | None:
         """The inputs as hypothesis draws them; ``None`` if there are only random ones."""
@@ -64,13 +67,13 @@ def run_part(part: Part, report: Report, *, seed: int, seconds: float, inputs: i
     while time.monotonic() - started < seconds and (inputs is None or inputs > 0):
         (report.folder / RUNNING).write_text(json.dumps({"seed": seed, **report.as_dict()}), encoding="utf-8")
         size = part.batch if inputs is None else min(part.batch, inputs)
-        run_batch(part, report, seed=seed, size=size)
+        run_batch(part, report, seed=seed, size=size, ends=started + seconds)
         inputs = None if inputs is None else inputs - size
         seed += 1
     report.seconds[part.name] += time.monotonic() - started  # type: ignore[assignment]
 
 
-def run_batch(part: Part, report: Report, *, seed: int, size: int) -> None:
+def run_batch(part: Part, report: Report, *, seed: int, size: int, ends: float = math.inf) -> None:
     """Use the inputs of one seed: drawn by hypothesis if the seed is even, at random otherwise."""
     marker = make_marker(Random(seed))
     number = 0
@@ -78,7 +81,7 @@ def run_batch(part: Part, report: Report, *, seed: int, size: int) -> None:
     def use(given: Any) -> None:
         nonlocal number
         problem = watch(lambda: part.use(given, marker), marker, seconds=part.seconds, causes=not part.quotes_settings)
-        report.inputs[part.name] += 1
+        report.inputs[part.name] += part.uses
         if problem is not None:
             report.add(Finding(part.name, seed, number, *problem), given)
         number += 1
@@ -89,6 +92,8 @@ def run_batch(part: Part, report: Report, *, seed: int, size: int) -> None:
         return
     random = Random(seed)
     for _ in range(size):
+        if time.monotonic() >= ends:
+            return
         use(part.draw(random, marker))
 
 

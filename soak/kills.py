@@ -22,8 +22,8 @@ from soak.watching import BrokenPromiseError
 
 NAMES = tuple(f"in.{kind}{suffix}" for kind in ("csv", "tsv", "jsonl", "txt") for suffix in ("", ".gz", ".zst"))
 NAMES += ("in.parquet",)
-ROWS = 1500
-MOST_KILLS = 40
+ROWS = 800
+MOST_KILLS = 15
 PART_SECONDS = 0.02
 """How often a run saves its rows here, instead of every few seconds: so short a run has many parts."""
 _LAUNCH = f"""
@@ -46,22 +46,23 @@ class Kills(Part):
 
     name = "kills"
     seconds = 600.0
-    batch = 1
+    batch = len(NAMES)
     rows = ROWS
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.kills = 0
         self._bundle = build_tiny(folder / "tiny").folder
-        self._finished: dict[str, tuple[Any, float]] = {}
+        self._waiting: list[str] = []
 
     def draw(self, random: Random, marker: str) -> Loop:
-        """The next format, and a seed."""
-        seed = random.randrange(1 << 30)
-        return Loop(NAMES[seed % len(NAMES)], seed)
+        """The next format, and a seed. A batch has every format once."""
+        if not self._waiting:
+            self._waiting = random.sample(NAMES, len(NAMES))
+        return Loop(self._waiting.pop(), random.randrange(1 << 30))
 
     def use(self, given: Loop, marker: str) -> None:
-        """Kill and resume the command until it is done."""
+        """Kill and resume the command until it is done. Every process counts as an input."""
+        self.uses = 0
         random = Random(given.seed)
         source = self.folder / given.name
         self._write(source, random, marker)
@@ -75,7 +76,6 @@ class Kills(Part):
                 raise BrokenPromiseError(f"the output of a killed run differs ({given.name})")
             if finished or (output.exists() and not _partial(output).exists()):
                 break
-            self.kills += 1
         if not output.exists() or _partial(output).exists():
             raise BrokenPromiseError(f"a resumed run leaves something behind ({given.name})")
 
@@ -102,6 +102,7 @@ class Kills(Part):
         """Run the command, kill it after some seconds; whether it finished."""
         arguments = ["obfuscate", "-i", source, "-o", output, "--epsilon-per-word", "5", "--seed", "7", "--resume"]
         arguments += ["--bundle", self._bundle, "--batch-size", "16"]
+        self.uses += 1
         process = subprocess.Popen(
             [sys.executable, "-c", _LAUNCH, *map(str, arguments)],
             stdout=subprocess.PIPE,
@@ -116,7 +117,8 @@ class Kills(Part):
         if marker.encode() in b"".join(said).lower():
             raise BrokenPromiseError("the command repeats a text")
         if process.returncode > 0:
-            raise BrokenPromiseError(f"the command ends with code {process.returncode}")
+            message = said[1].decode(errors="replace").replace(f"{self.folder}/", "").strip()
+            raise BrokenPromiseError(f"the command ends with code {process.returncode}: {message[-300:]}")
         return process.returncode == 0
 
 
