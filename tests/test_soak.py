@@ -21,6 +21,7 @@ from soak.text import Text
 from soak.watching import BrokenPromiseError
 from textveil import Bundle, BundleError, Certificate, InputError, Obfuscator, StudyError
 from textveil.experiments.study import load_study
+from textveil.jobs.partial import Partial
 from textveil.language.codes import find_codes
 from textveil.language.text import Document
 from textveil.storage.hashing import hash_file
@@ -197,3 +198,24 @@ def test_a_run_that_differs_after_a_kill_is_caught(tmp_path, monkeypatch):
     monkeypatch.setattr(Kills, "_run_undisturbed", lambda *_: (b"something else", 60.0))
     with pytest.raises(BrokenPromiseError, match="differs"):
         Kills(tmp_path).use(Loop("in.txt", 3), "zzabcd7efghqx")
+
+
+def test_a_run_that_was_killed_after_it_wrote_its_certificate_resumes(tiny, tmp_path, monkeypatch):
+    class KilledError(BaseException):
+        pass
+
+    def kill(self):
+        if certificate.exists():
+            raise KilledError
+
+    source, output, certificate = tmp_path / "in.txt", tmp_path / "out.txt", tmp_path / "certificate.json"
+    source.write_text("good film\n")
+    obfuscator = Obfuscator(tiny, seed=7, largest_share=5.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(Partial, "remove", kill)
+        with pytest.raises(KilledError):
+            obfuscator.obfuscate_file(source, output, epsilon=9, certificate=certificate)
+    written = certificate.read_bytes()
+    obfuscator.obfuscate_file(source, output, epsilon=9, certificate=certificate, resume=True)
+    assert certificate.read_bytes() == written
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["certificate.json", "in.txt", "out.txt"]

@@ -45,7 +45,10 @@ class FileJob:
     def run(self, obfuscator: ObfuscatesTexts, progress: Progress = ignore_progress) -> JobReport:
         """Obfuscate the file, or the rest of it."""
         started = time.monotonic()
-        self.options.check(self.source, self.output)
+        partial = Partial(self.output.resolve())
+        # A run that was interrupted at its very end has written its certificate.
+        certified = self.resume and partial.load_totals() is not None
+        self.options.check(self.source, self.output, certified=certified)
         if self.options.layout.format_name is None and detect_format(self.source) != detect_format(self.output):
             raise ParameterError(
                 f"The output must have the format of the input: {detect_format(self.source)}. "
@@ -53,7 +56,6 @@ class FileJob:
             )
         source = FileSource(self.source)
         table = self.options.layout.table(source)
-        partial = Partial(self.output.resolve())
         chosen = obfuscator.choose_budget(self.options.budget)
         settings = self._settings(obfuscator, table, chosen)
 
