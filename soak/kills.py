@@ -19,6 +19,7 @@ from soak.mutation import make_text
 from soak.readers import build_file, read_file
 from soak.tiny import build_tiny
 from soak.watching import BrokenPromiseError
+from textveil.storage.resumable import SETTINGS
 
 NAMES = tuple(f"in.{kind}{suffix}" for kind in ("csv", "tsv", "jsonl", "txt") for suffix in ("", ".gz", ".zst"))
 NAMES += ("in.parquet",)
@@ -74,9 +75,9 @@ class Kills(Part):
             finished = self._run(source, output, marker, patience)
             if output.exists() and read_file(output) != expected:
                 raise BrokenPromiseError(f"the output of a killed run differs ({given.name})")
-            if finished or (output.exists() and not _partial(output).exists()):
+            if finished or (output.exists() and not _is_unfinished(output)):
                 break
-        if not output.exists() or _partial(output).exists():
+        if not output.exists() or _is_unfinished(output):
             raise BrokenPromiseError(f"a resumed run leaves something behind ({given.name})")
 
     def _write(self, source: Path, random: Random, marker: str) -> None:
@@ -124,6 +125,11 @@ class Kills(Part):
 
 def _partial(output: Path) -> Path:
     return output.with_name(f"{output.name}.partial")
+
+
+def _is_unfinished(output: Path) -> bool:
+    """Whether there is a run to resume. A run that was killed while it removed its folder is finished."""
+    return (_partial(output) / SETTINGS).exists()
 
 
 def _remove(output: Path) -> None:
