@@ -22,7 +22,7 @@ class Finding:
     number: int
     """The position of the input in its batch, from 0; -1 if unknown."""
     kind: str
-    """``crash``, ``marker``, ``hang``, ``warning``, ``wrong`` or ``died``."""
+    """``crash``, ``marker``, ``hang``, ``wrong`` or ``died``."""
     place: str
 
     @property
