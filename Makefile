@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
 # The reviews that make bench splits. Without them, it splits the examples.
 DATASETS ?= $(wildcard ../shared/datasets)
+# The time that make soak takes.
+SECONDS ?= 600
 # The resources of the tests are installed beside the environment, not into the user's own folder.
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
@@ -18,7 +20,7 @@ IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check format house bench clean
+.PHONY: help install demo test test-all check format house bench soak clean
 
 help:  ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -59,13 +61,13 @@ test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed  ## Run all te
 	$(PYTEST) -m ''
 
 check: $(VENV)/installed  ## Lint and type-check
-	$(BIN)/ruff check src tests scripts benchmarks
-	$(BIN)/ruff format --check src tests scripts benchmarks
+	$(BIN)/ruff check src tests scripts benchmarks soak
+	$(BIN)/ruff format --check src tests scripts benchmarks soak
 	$(BIN)/mypy
 
 format: $(VENV)/installed  ## Format the code
-	$(BIN)/ruff check --fix src tests scripts benchmarks
-	$(BIN)/ruff format src tests scripts benchmarks
+	$(BIN)/ruff check --fix src tests scripts benchmarks soak
+	$(BIN)/ruff format src tests scripts benchmarks soak
 
 house: $(VENV)/core  ## Draw the rooms of the code and their imports (docs/figures/house_after.svg)
 	$(BIN)/python scripts/draw_house.py --output docs/figures/house_after.svg
@@ -74,5 +76,8 @@ bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, spli
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
 		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(DATASETS),--datasets $(DATASETS))
 
+soak: $(VENV)/installed  ## Search for inputs that crash textveil (10 minutes; SECONDS=60 for another time)
+	$(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
 clean:  ## Remove environments and build products
-	rm -rf $(VENV) $(PEERS) build/demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build/demo build/soak dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

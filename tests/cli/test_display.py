@@ -35,7 +35,6 @@ def test_the_summary_says_what_was_done_and_what_is_open(certificate):
     assert any("stopwords" in line for line in lines if line.startswith("not protected"))
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("budget", "line"),
     [
@@ -73,30 +72,12 @@ def test_what_a_user_must_know_is_a_warning(tiny, tally, budget, warnings):
     for warning, part in zip(found, warnings, strict=True):
         assert warning.startswith("Warning: ")
         assert part in warning
-=======
-def test_the_summary_of_a_budget_per_word_names_the_average_length(certificate):
-    budget = Budget(epsilon_per_word=2.0, length="average", average_length=3.25)
-    lines = summarize(replace(certificate, budget=budget), 0.0)
-    assert "budget         2 per word of the average length, 3.2 words" in lines
-    assert "(0 documents/s)" in lines[0]
-
-
-def test_words_in_clear_are_a_warning(certificate):
-    (warning,) = list_warnings(certificate)
-    assert warning == "Warning: words released in clear that are not stopwords (profile paper): 10"
-    without = replace(certificate, tally=Tally(Counter({Outcome.PERTURBED: 1})))
-    assert list_warnings(without) == []
->>>>>>> i-tables
 
 
 def test_the_table_shows_every_chunk(tiny, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda: Console(file=shown, width=100))
-<<<<<<< HEAD
     explain(Obfuscator(tiny, seed=1, largest_share=9).obfuscate("the alpha [bold]", epsilon=5))
-=======
-    explain(Obfuscator(tiny, seed=1).obfuscate("the alpha [bold]", epsilon=4))
->>>>>>> i-tables
     rows = [line.split("│") for line in shown.getvalue().splitlines() if line.startswith("│")]
     assert [row[1].strip() for row in rows] == ["the", "alpha", "bold"]
     assert [row[4].strip() for row in rows] == ["kept_stopword", "perturbed", "drawn"]

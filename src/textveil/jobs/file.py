@@ -48,10 +48,12 @@ class FileJob:
     def run(self, obfuscator: ObfuscatesTexts, progress: Progress = ignore_progress) -> JobReport:
         """Obfuscate the file, or the rest of it."""
         started = time.monotonic()
-        self.options.check(self.source, self.output)
+        partial = Partial(self.output.resolve(), self.source)
+        # A run that was interrupted at its very end has written its certificate.
+        certified = self.resume and partial.load_totals() is not None
+        self.options.check(self.source, self.output, certified=certified)
         source = FileSource(self.source)
         table = self.options.layout.convert(source, self.output)
-        partial = Partial(self.output.resolve(), self.source)
         chosen = obfuscator.choose_budget(self.options.budget)
         settings = self._settings(obfuscator, table, chosen)
 

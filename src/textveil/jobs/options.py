@@ -46,8 +46,14 @@ class JobOptions:
     overwrite: bool = False
     certificate: Path | None = None
 
-    def check(self, source: Path | None, output: Path | None) -> None:
-        """Refuse wrong settings before anything is read."""
+    def check(self, source: Path | None, output: Path | None, *, certified: bool = False) -> None:
+        """Refuse wrong settings before anything is read.
+
+        Args:
+            source: The file to read, if it is one.
+            output: The file to write, if it is one.
+            certified: Whether an interrupted run may have written the certificate.
+        """
         check_batch_size(self.batch_size)
         files = [path.resolve() for path in (source, output, self.certificate) if path is not None]
         if len(set(files)) < len(files):
@@ -55,7 +61,7 @@ class JobOptions:
         if output is not None:
             check_place(output)
         if self.certificate is not None:
-            check_free(self.certificate, overwrite=self.overwrite)
+            check_free(self.certificate, overwrite=self.overwrite or certified)
         if self.budget.length == "average" and (source is None or (source.exists() and not source.is_file())):
             raise BudgetError("`length='average'` needs a file that can be read twice. Use `length='own'` instead.")
 

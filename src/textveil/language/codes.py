@@ -12,15 +12,17 @@ from textveil.language.text import Chunk, Document
 _CODE = re.compile(
     r"""
     (?:https?://|ftp://|www\.) [^\s<>"]+                              # a URL
-    | [\w.+%-]+ @ [\w-]+ (?:\.[\w-]+)*                                # an e-mail address, or user@host
+    | [\w.+%-]{1,200}+ @ [\w-]+ (?:\.[\w-]+)*                         # an e-mail address, or user@host
     | (?<!\w) [@\#] \w+                                               # a handle or a hashtag
-    | \b [\w-]+ (?:\.[\w-]+)*                                         # a host name
+    | \b [\w-]{1,63}+ (?:\.[\w-]{1,63}+){0,10}                        # a host name
       \. (?:com|org|net|edu|gov|mil|int|info|io|ai|app|dev|uk|de|fr|eu|ca|au|us) \b (?:/[^\s<>"]*)?
-    | [+(\[]* \d+ [)\]]* (?: (?:\ ?[-–]\ ?|[./:,']|\ ) [(\[]* \d+ [)\]]* )+ %?  # phone numbers, dates, amounts
-    | \b (?=[\w./-]*\d) [A-Z0-9]+ (?:[-./] [A-Z0-9]+)+ \b             # a code in capitals and digits, such as A4-17
+    | (?:(?<![+(\[])[+(\[]++ | (?<![\d+(\[])) \d++ [)\]]{0,4}         # phone numbers, dates, amounts
+      (?: (?:\ ?[-–]\ ?|[./:,']|\ ) [(\[]{0,4} \d++ [)\]]{0,4} )+ %?
+    | \b (?=[\w./-]{0,200}\d) [A-Z0-9]+ (?:[-./] [A-Z0-9]+)+ \b       # a code in capitals and digits, such as A4-17
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+"""Every repetition is bounded, or cannot be entered in its middle: a long run of characters must not take long."""
 _TRAILING = ".,;:!?'\"”’)]>"
 
 

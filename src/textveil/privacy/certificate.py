@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -88,7 +89,16 @@ class Tally:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Tally:
-        """The tally that :meth:`as_dict` returned."""
+        """The tally that :meth:`as_dict` returned.
+
+        Raises:
+            ValueError: A count or a budget is not a number.
+        """
+        counts = [count for name in _COUNTERS for count in values[name].values()] + [values[name] for name in _COUNTS]
+        if not all(type(count) is int and 0 <= count < _MOST for count in counts):
+            raise ValueError
+        if not all(_is_number(values[name]) for name in _LARGEST):
+            raise ValueError
         return cls(
             words=Counter({Outcome(name): count for name, count in values["words"].items()}),
             documents=Counter({DocumentOutcome(name): count for name, count in values["documents"].items()}),
@@ -100,6 +110,12 @@ class Tally:
 _COUNTERS = ("words", "documents", "return_bands")
 _COUNTS = ("symbols", "dropped_symbols", "unscored", "capped", "returned")
 _LARGEST = ("largest_budget", "largest_spent")
+_MOST = 1 << 63
+"""More than can be counted."""
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +270,10 @@ class Certificate:
             if not isinstance(method["name"], str) or not isinstance(method["options"], dict) or "model" not in method:
                 raise ValueError
         budget, returned = values["budget"], values["returned"]
+        if not all(budget[name] is None or _is_number(budget[name]) for name in ("largest_share", "average_length")):
+            raise ValueError
+        if not all(isinstance(line, str) for line in (values["claim"], values["neighbors"], *values["not_protected"])):
+            raise ValueError
         terms = Terms(
             profile=profile,
             decomposition=values["decomposition"],

@@ -1,0 +1,57 @@
+"""The process of a part: a crash or a hang ends it, and not the soak."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import tempfile
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from soak.base import RUNNING, Part, run_part
+from soak.report import Report
+
+PARTS = {
+    "readers": "Readers",
+    "text": "Text",
+    "allocation": "Allocation",
+    "obfuscation": "Obfuscations",
+    "studies": "Studies",
+    "bundles": "Bundles",
+    "certificates": "Certificates",
+    "kills": "Kills",
+}
+"""The class of every part, by the name of its module."""
+MEMORY = 8 << 30
+"""The bytes that a process may ask for. A damaged file must not claim more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a process is to do."""
+
+    part: str
+    output: Path
+    seed: int
+    seconds: float
+    inputs: int | None
+    keep: bool
+
+
+def load_part(name: str, folder: Path) -> Part:
+    """The part with this name."""
+    kind: type[Part] = getattr(import_module(f"soak.{name}"), PARTS[name])
+    return kind(folder)
+
+
+def run_task(task: Task) -> None:
+    """Run a part, and leave its report where the parent finds it."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    report = Report(task.output, task.keep)
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        os.environ["TEXTVEIL_CACHE"] = str(Path(folder) / "cache")
+        part = load_part(task.part, Path(folder))
+        run_part(part, report, seed=task.seed, seconds=task.seconds, inputs=task.inputs)
+    (task.output / RUNNING).write_text(json.dumps({"seed": task.seed, **report.as_dict()}), encoding="utf-8")
