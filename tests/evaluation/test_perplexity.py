@@ -25,6 +25,15 @@ def tiny_model(make_language_model):
     return make_language_model()
 
 
+class FakeTokenizer:
+    """One token per word."""
+
+    bos_token_id = 1
+
+    def __call__(self, text, **_):
+        return {"input_ids": [7] * len(text.split())}
+
+
 def compute_directly(language_model, text, tokens=32):
     """As the documentation of transformers has it: one text, its labels are its tokens."""
     text = text.replace("\ud800", "\N{REPLACEMENT CHARACTER}")
@@ -46,6 +55,37 @@ def test_it_equals_a_direct_computation(tiny_model):
     )
 
 
+def test_with_a_start_token_the_first_token_has_a_loss_too(tiny_model):
+    language_model = LanguageModel.load(ModelFiles.find(tiny_model))
+    language_model.tokenizer.bos_token = "[CLS]"
+    start = language_model.tokenizer.bos_token_id
+    torch = pytest.importorskip("torch")
+
+    def compute(text, tokens):
+        text = text.replace("\ud800", "\N{REPLACEMENT CHARACTER}")
+        ids = language_model.tokenizer(text, add_special_tokens=False)["input_ids"]
+        read = torch.tensor([[start, *ids[: tokens - 1]]])
+        return math.exp(language_model.model(input_ids=read, labels=read).loss.item())
+
+    for tokens in (32, 5):
+        found = language_model.measure(TEXTS, tokens, batch_size=3, start_token=True)
+        assert found.tolist() == pytest.approx([compute(text, tokens) for text in TEXTS], rel=1e-4)
+
+
+def test_with_a_start_token_texts_of_one_token_count(tiny_model):
+    perplexity = Perplexity(model=tiny_model, start_token=True)
+    perplexity.language_model.tokenizer = FakeTokenizer()
+    found = measure(perplexity, ["one two", "one two three", "one"], ["", "one", "one two"])
+    assert found.details == {"texts": 2, "originals": 3}
+    with pytest.raises(InputError, match="No text has the token that"):
+        measure(perplexity, ["one two"], [""])
+
+
+def test_a_model_without_a_start_token_is_refused(tiny_model):
+    with pytest.raises(ResourceError, match="has no start token. Set `start_token=False`"):
+        measure(Perplexity(model=tiny_model, start_token=True), TEXTS, TEXTS)
+
+
 def test_the_mean_and_the_median_over_texts(tiny_model):
     perplexity = Perplexity(model=tiny_model)
     direct = [compute_directly(perplexity.language_model, text) for text in TEXTS]
@@ -65,7 +105,7 @@ def test_short_texts_are_skipped_and_counted(tiny_model):
     model.tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model, cls_token=None, sep_token=None)
     bare = model.measure(["", "The soup was cold."], 32, batch_size=2)
     assert np.isnan(bare[0]) == (len(model.tokenizer("")["input_ids"]) < 2)
-    perplexity.language_model.tokenizer = lambda text, **_: {"input_ids": [7] * len(text.split())}
+    perplexity.language_model.tokenizer = FakeTokenizer()
     found = measure(perplexity, ["one two", "one two three", "one"], ["", "one", "one two"])
     assert found.details == {"texts": 1, "originals": 2}
     with pytest.raises(InputError, match="No text has the two tokens"):
@@ -76,7 +116,7 @@ def test_the_record_has_everything_that_changes_values(tiny_model):
     metric = Perplexity(model=tiny_model)
     assert metric.as_dict()["model"] == {"name": "tiny", "sha256": metric.files.sha256}
     assert metric.identity == Perplexity(model=tiny_model, batch_size=2, device="cpu").identity
-    for other in ({"tokens": 8}, {"sample": 5}):
+    for other in ({"tokens": 8}, {"sample": 5}, {"start_token": True}):
         assert metric.identity != Perplexity(model=tiny_model, **other).identity
     with pytest.raises(UnknownNameError, match="Did you mean 'tokens'"):
         Perplexity(model=tiny_model, token=8)

@@ -36,12 +36,18 @@ def test_the_paper_s_study(tmp_path):
         assert (source.sample.size, source.first_words) == (10_000, None)
     assert study.distributions["attention"]["model"] == study.distributions["gradients"]["model"] == PAPER_ENCODER
     assert study.metrics["similarity"]["models"] == ["all-minilm-l6-v2", "all-mpnet-base-v2", "gte-small"]
-    assert study.metrics["perplexity"] == {"model": "gpt2"}
+    assert study.metrics["perplexity"] == {"model": "gpt2", "start_token": True}
     for metric in ("attribute", "downstream"):
         assert study.metrics[metric] == {
             "classifier": "transformer",
             "classifier_options": {"model": "deberta-v3-base"},
         }
+
+
+def test_the_paper_s_preset_does_not_call_the_shipped_bundle_the_paper_s():
+    comments = " ".join(read_preset("paper").replace("# ", "").split())
+    assert "The shipped bundle is not the paper's." in comments
+    assert "64 million words" in comments
 
 
 def test_an_unknown_preset_is_refused():

@@ -31,11 +31,14 @@ _PACKAGES = ("torch", "transformers")
 class Perplexity(Metric):
     """The perplexity of the first tokens of a text: the exponential of their mean loss, without the first token.
 
-    Texts of fewer than two tokens have no perplexity and are skipped.
+    With a start token, the first token of the text has a loss, too: the paper's perplexity. The start token is one of
+    the tokens that are read, so the model reads one token less of the text.
+
+    Texts of fewer than two tokens, or of none if there is a start token, have no perplexity and are skipped.
 
     Args:
-        options: The language ``model``, the number of ``tokens``, the ``sample`` of pairs, the ``batch_size`` and the
-            ``device``.
+        options: The language ``model``, the number of ``tokens``, the ``start_token``, the ``sample`` of pairs, the
+            ``batch_size`` and the ``device``.
     """
 
     name = "perplexity"
@@ -50,12 +53,14 @@ class Perplexity(Metric):
             changes_results=False,  # its files do, and they are recorded
         ),
         Option("tokens", int, TOKENS, "Number of tokens to read of every text.", least=2),
+        Option("start_token", bool, False, "Read the model's start token before every text, as one of the tokens."),
         SAMPLE_OPTION,
         Option("batch_size", int, BATCH_SIZE, "Texts to read at a time.", least=1, changes_results=False),
         Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
     )
     model: str
     tokens: int
+    start_token: bool
     sample: int | None
     batch_size: int
     device: str | None
@@ -86,7 +91,8 @@ class Perplexity(Metric):
         original = self.score(case.originals.sample(self.sample), "originals, perplexity", case.progress)
         obfuscated = self.score(case.obfuscated.sample(self.sample), "perplexity", case.progress)
         if not len(original) or not len(obfuscated):
-            raise InputError("No text has the two tokens that a perplexity needs. Remove perplexity from `metrics`.")
+            needed = "token" if self.start_token else "two tokens"
+            raise InputError(f"No text has the {needed} that a perplexity needs. Remove perplexity from `metrics`.")
         values = {
             "mean": float(obfuscated.mean()),
             "median": float(np.median(obfuscated)),
@@ -101,13 +107,16 @@ class Perplexity(Metric):
         return self.report(line, values, texts=len(obfuscated), originals=len(original))
 
     def score(self, texts: Texts, stage: str, progress: Progress) -> Values:
-        """The perplexity of every text of at least two tokens."""
+        """The perplexity of every text that has one."""
 
         def work(positions: list[int]) -> list[Row]:
             chosen = [texts[position] for position in positions]
-            return list(self.language_model.measure(chosen, self.tokens, self.batch_size)[:, None])
+            found = self.language_model.measure(chosen, self.tokens, self.batch_size, start_token=self.start_token)
+            return list(found[:, None])
 
-        identity = identify(self.name, self.versions, model=self.files.as_dict(), tokens=self.tokens)
+        identity = identify(
+            self.name, self.versions, model=self.files.as_dict(), tokens=self.tokens, start_token=self.start_token
+        )
         values = np.concatenate(texts.score(identity, work, stage=stage, progress=progress))
         return values[~np.isnan(values)]
 
@@ -157,20 +166,30 @@ class LanguageModel:
                 f"another, such as {DEFAULT_LANGUAGE_MODEL}."
             )
 
-    def measure(self, texts: Sequence[str], tokens: int, batch_size: int) -> Values:
-        """The perplexity of the first tokens of every text; NaN for fewer than two tokens."""
-        ids = [self._tokenize(text, tokens) for text in texts]
+    def measure(self, texts: Sequence[str], tokens: int, batch_size: int, *, start_token: bool = False) -> Values:
+        """The perplexity of the first tokens of every text; NaN for fewer than two tokens, with the start token."""
+        start = [self._find_start()] if start_token else []
+        ids = [[*start, *self._tokenize(text, tokens - len(start), special=not start)] for text in texts]
         found = np.full(len(texts), np.nan)
         order = sorted((i for i in range(len(ids)) if len(ids[i]) > 1), key=lambda i: len(ids[i]))
-        for start in range(0, len(order), batch_size):
-            batch = order[start : start + batch_size]
+        for first in range(0, len(order), batch_size):
+            batch = order[first : first + batch_size]
             found[batch] = self._read([ids[i] for i in batch])
         return found
 
-    def _tokenize(self, text: str, tokens: int) -> list[int]:
+    def _find_start(self) -> int:
+        """The number of the start token."""
+        start = self.tokenizer.bos_token_id
+        if start is None:
+            raise ResourceError(
+                f"The model {self.files.name!r} has no start token. Set `start_token=False`, or choose another model."
+            )
+        return int(start)
+
+    def _tokenize(self, text: str, tokens: int, *, special: bool) -> list[int]:
         # Tokens rarely exceed 30 characters. Long texts are cut before they are tokenized, which saves time.
         head = make_readable(text)[: 100 * tokens]
-        return list(self.tokenizer(head, verbose=False)["input_ids"][:tokens])
+        return list(self.tokenizer(head, verbose=False, add_special_tokens=special)["input_ids"][:tokens])
 
     def _read(self, rows: Sequence[Sequence[int]]) -> Values:
         longest = max(map(len, rows))
