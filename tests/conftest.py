@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import os
+import tempfile
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -32,6 +33,7 @@ MODELS = Path(os.environ.get("TEXTVEIL_MODELS", Path(__file__).parents[2] / "sha
 """Encoders, where they are at hand."""
 
 # What make test installs, also where tests are run without make.
+os.environ["TEXTVEIL_CACHE"] = tempfile.mkdtemp(prefix="textveil-cache-")  # never the user's own
 os.environ.setdefault("TEXTVEIL_RESOURCES", str(Path(__file__).parents[1] / ".venv/resources"))
 
 # Speed is measured by make bench; what is loaded on first use would look slow here.

@@ -81,7 +81,7 @@ def test_the_table_shows_every_chunk(tiny, monkeypatch):
     rows = [line.split("│") for line in shown.getvalue().splitlines() if line.startswith("│")]
     assert [row[1].strip() for row in rows] == ["the", "alpha", "bold"]
     assert [row[4].strip() for row in rows] == ["kept_stopword", "perturbed", "drawn"]
-    assert [row[3].strip() for row in rows] == ["", "2", "2"]
+    assert [row[3].strip() for row in rows] == ["", "2.5", "2.5"]
 
 
 @pytest.fixture

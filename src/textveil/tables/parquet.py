@@ -127,8 +127,7 @@ class ParquetTable(Table):
             raise InputError(
                 f"{self.source}: the column {field.name!r} holds {kind}, not text. Choose a column of strings."
             )
-        text = self.arrow.field(field.name, self.arrow.string() if types.is_null(kind) or is_view else kind)
-        return text.with_metadata(field.metadata)
+        return field.with_type(self.arrow.string() if types.is_null(kind) or is_view else kind)
 
     def describe_head(self) -> str:
         """The schema."""
