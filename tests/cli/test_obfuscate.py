@@ -3,6 +3,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,8 +38,32 @@ def reviews(tmp_path):
 
 
 def test_a_text_is_printed_and_nothing_else():
-    result = run("The soup was cold.", "--epsilon", "5000")
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "The soup was cold.\n", "")
+    result = run("The soup was cold.", "--epsilon-per-word", "2", "--seed", "1")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert re.fullmatch(r"The \w[\w' ]* was \w[\w' ]*\.\n", result.stdout)
+
+
+def test_a_budget_that_is_too_large_is_limited_and_says_how_to_lift_the_limit():
+    result = run("The soup was cold.", "--epsilon", "1e308", "--seed", "1")
+    assert "shares were limited to 25.9, at which half of the words return" in result.stderr
+    assert "--largest-share inf" in result.stderr
+    lifted = run("The soup was cold.", "--epsilon", "5000", "--largest-share", "inf")
+    assert (lifted.stdout, lifted.exit_code) == ("The soup was cold.\n", 0)
+    assert lifted.stderr == "Warning: documents that came back unchanged (outcome 'returned'): 1\n"
+
+
+def test_emoji_are_dropped_unless_they_are_kept():
+    assert run("the 🙂", "--epsilon", "1").stdout == "the \n"
+    assert run("the 🙂", "--epsilon", "1", "--keep-emoji").stdout == "the 🙂\n"
+
+
+def test_the_average_length_is_an_explicit_choice_and_warns(tmp_path, reviews):
+    out = tmp_path / "out.csv"
+    result = run("-i", reviews, "-o", out, "--epsilon-per-word", "2", "--length", "average", "--quiet")
+    assert "Use --length own" in result.stderr
+    refused = run("-i", reviews, "-o", out, "--epsilon-per-word", "2", "--length", "average", "--profile", "proven")
+    assert refused.exit_code == 2
+    assert "does not allow --length average" in refused.stderr
 
 
 def test_the_command_does_what_the_library_does():
@@ -49,24 +74,25 @@ def test_the_command_does_what_the_library_does():
 
 def test_json_holds_text_chunks_and_certificate():
     answer = json.loads(run("The soup \ud800!", "--json", *SEEDED).stdout)
-    assert answer["outcome"] == "obfuscated"
+    assert answer["outcome"] in ("obfuscated", "returned")
     assert [chunk["outcome"] for chunk in answer["chunks"]] == ["kept_stopword", "perturbed"]
     assert answer["chunks"][1]["chunk"] == "soup"
-    assert answer["chunks"][1]["share"] == 60
+    assert answer["chunks"][1]["share"] == pytest.approx(Obfuscator().largest_share)
     assert answer["certificate"]["profile"] == "strict"
-    assert "\ud800" in answer["text"]
+    assert "\ud800" not in answer["text"]
 
 
 def test_explain_shows_a_table():
     result = run("The soup of Grzybowski", "--explain", *SEEDED)
-    for word in ("chunk", "share", "outcome", "replacement", "kept_stopword", "soup", "drawn", "30"):
+    for word in ("chunk", "share", "outcome", "replacement", "kept_stopword", "soup", "drawn", "25.9"):
         assert word in result.stdout
 
 
 def test_a_budget_per_word_is_that_of_the_texts_own_length():
     answer = json.loads(run("The soup was cold", "--json", "--epsilon-per-word", "3").stdout)
-    assert answer["certificate"]["budget"] == 12
-    assert answer["certificate"]["budget_from_average_length"] == 4
+    budget = answer["certificate"]["budget"]
+    assert (budget["epsilon_per_word"], budget["length"], budget["largest_budget"]) == (3, "own", 6)
+    assert [chunk["share"] for chunk in answer["chunks"]] == [0, 3, 0, 3]
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
@@ -126,24 +152,21 @@ def test_a_file_is_obfuscated_row_by_row(tmp_path, reviews):
     rows = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
     assert [row["id"] for row in rows] == ["1", "2", "3", "4"]
     assert [row["stars"] for row in rows] == ["1", "3", "2", "5"]
-    assert [row["textveil_outcome"] for row in rows] == ["obfuscated", "no_words", "only_stopwords", "obfuscated"]
+    outcomes = [row["textveil_outcome"].replace("returned", "obfuscated") for row in rows]
+    assert outcomes == ["obfuscated", "no_words", "only_stopwords", "obfuscated"]
     assert rows[2]["text"] == "the of and"
     assert "4 documents" in result.stderr
     assert "not protected" in result.stderr
     certificate = json.loads((tmp_path / "c.json").read_bytes())
-    assert certificate["documents"] == {
-        "obfuscated": 2,
-        "partly_in_clear": 0,
-        "only_stopwords": 1,
-        "no_words": 1,
-        "missing": 0,
-    }
+    counts = certificate["documents"]
+    assert counts.pop("obfuscated") + counts.pop("returned") == 2
+    assert counts == {"partly_in_clear": 0, "only_stopwords": 1, "no_words": 1, "missing": 0}
 
 
 def test_json_with_a_file_prints_the_certificate(tmp_path, reviews):
     result = run("-i", reviews, "-o", tmp_path / "out.csv", "--epsilon-per-word", "2", "--json", "--quiet")
     assert result.stderr == ""
-    assert json.loads(result.stdout)["budget_from_average_length"] == 3.25
+    assert json.loads(result.stdout)["budget"]["epsilon_per_word"] == 2
 
 
 def test_without_an_output_rows_go_to_standard_output(reviews):
@@ -184,18 +207,20 @@ def test_resume_goes_on_with_a_run_that_a_broken_line_stopped(tmp_path, many_rev
 
 @pytest.mark.parametrize("arguments", [["-"], ["--input", "-"]])
 def test_standard_input_has_a_document_per_line(arguments):
-    result = run(*arguments, "--epsilon", "9000", "--quiet", input="lovely music\n\nthe\n")
+    options = ("--epsilon", "9000", "--largest-share", "inf", "--quiet")
+    result = run(*arguments, *options, input="lovely music\n\nthe\n")
     assert result.stdout == "lovely music\n\nthe\n"
 
 
 def test_standard_input_in_another_format_and_into_a_file(tmp_path):
-    result = run("-", "--format", "jsonl", "--epsilon", "9000", "--quiet", input='{"text": "music"}\n{"text": null}\n')
-    assert [json.loads(line)["textveil_outcome"] for line in result.stdout.splitlines()] == ["obfuscated", "missing"]
+    huge = ("--epsilon", "9000", "--largest-share", "inf", "--quiet")
+    result = run("-", "--format", "jsonl", *huge, input='{"text": "music"}\n{"text": null}\n')
+    assert [json.loads(line)["textveil_outcome"] for line in result.stdout.splitlines()] == ["returned", "missing"]
     out = tmp_path / "out.csv.gz"
-    assert run("-", "-o", out, "--epsilon", "9000", input="text\nmusic\n").exit_code == 0
+    assert run("-", "-o", out, *huge, input="text\nmusic\n").exit_code == 0
     import gzip
 
-    assert gzip.decompress(out.read_bytes()) == b"text,textveil_outcome\nmusic,obfuscated\n"
+    assert gzip.decompress(out.read_bytes()) == b"text,textveil_outcome\nmusic,returned\n"
     assert run("-", "-o", out, "--epsilon", "9000", input="text\nmusic\n").exit_code == 2
 
 
@@ -227,7 +252,7 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
         (["--input", "x.csv", "--epsilon", "1", "--explain"], "single text"),
         (["--input", "x.csv", "--epsilon", "1", "--json"], "--json goes with"),
         (["-", "--epsilon", "1", "--resume"], "--resume needs"),
-        (["-", "--epsilon-per-word", "1"], "read twice"),
+        (["-", "--epsilon-per-word", "1", "--length", "average"], "read twice"),
         (["--input", "x.doc", "--output", "y.doc", "--epsilon", "1"], "does not tell its format"),
         (["--input", "x.csv", "--format", "cvs", "--epsilon", "1"], "Did you mean 'csv'"),
         (
@@ -279,14 +304,14 @@ def test_a_damaged_bundle(copied_bundle):
     (copied_bundle / "words" / "matrix.npy").write_bytes(b"something else")
     result = run(SECRET, "--epsilon", "1", "--bundle", copied_bundle)
     assert result.exit_code == 1
-    assert "is not what its manifest says" in result.stderr
+    assert "is not an array of numbers. Get the bundle again" in result.stderr
 
 
 def test_a_bug_is_reported_without_its_message(monkeypatch):
     def broken(*_, **__):
         raise KeyError(SECRET)
 
-    monkeypatch.setattr(Obfuscator, "obfuscate", broken)
+    monkeypatch.setattr(Obfuscator, "obfuscate_all", broken)
     result = run(SECRET, "--epsilon", "1")
     assert result.exit_code == 1
     assert "a KeyError in test_obfuscate.py, line" in result.stderr
@@ -299,7 +324,7 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Obfuscator, "obfuscate", interrupted)
+    monkeypatch.setattr(Obfuscator, "obfuscate_all", interrupted)
     result = run(SECRET, "--epsilon", "1")
     assert result.exit_code == 130
     assert result.stderr.startswith("Interrupted.")
@@ -340,7 +365,7 @@ def many_reviews(tmp_path):
 def test_a_terminal_shows_progress_rate_and_time_left(tmp_path, many_reviews):
     out = tmp_path / "out.csv"
     seen = run_in_terminal("obfuscate", "-i", str(many_reviews), "-o", str(out), "--epsilon-per-word", "5")
-    for piece in ("counting words", "obfuscating", "documents", "%", "left", "3,000 documents"):
+    for piece in ("obfuscating", "documents", "%", "left", "3,000 documents"):
         assert piece in seen
 
 
