@@ -135,5 +135,6 @@ def install_command(name: str, *, force: bool = False, source: str | None = None
     >>> install_command("wordnet", force=True)
     'textveil resources install wordnet --force'
     """
-    command = f"textveil resources install {name} --force" if force else f"textveil resources install {name}"
-    return command if source is None else f"{command} --from {source}"
+    if source is not None:
+        return f"textveil resources install {name} --from {source}"
+    return f"textveil resources install {name} --force" if force else f"textveil resources install {name}"
