@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from textveil.bundles.bundle import Bundle
 from textveil.errors import (
     BudgetError,
     BundleError,
@@ -23,27 +22,41 @@ from textveil.errors import (
     TextveilError,
     UnknownNameError,
 )
-from textveil.jobs import FileJob, JobOptions, JobReport
-from textveil.language.text import Chunk, Document
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate
-from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.version import __version__
 
 if TYPE_CHECKING:
     from textveil.analysis import analyze
+    from textveil.bundles.bundle import Bundle
     from textveil.evaluation import Dataset, Evaluator
     from textveil.experiments import Experiment
+    from textveil.jobs import FileJob, JobOptions, JobReport
+    from textveil.language.text import Chunk, Document
+    from textveil.obfuscation import Obfuscator
+    from textveil.privacy.budget import Budget
+    from textveil.privacy.certificate import Certificate
+    from textveil.privacy.outcomes import DocumentOutcome, Outcome
+    from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 
 _LAZY = {
+    "Budget": "textveil.privacy.budget",
+    "Bundle": "textveil.bundles.bundle",
+    "Certificate": "textveil.privacy.certificate",
+    "Chunk": "textveil.language.text",
     "Dataset": "textveil.evaluation",
+    "Document": "textveil.language.text",
+    "DocumentOutcome": "textveil.privacy.outcomes",
     "Evaluator": "textveil.evaluation",
     "Experiment": "textveil.experiments",
+    "FileJob": "textveil.jobs",
+    "JobOptions": "textveil.jobs",
+    "JobReport": "textveil.jobs",
+    "ObfuscatedChunk": "textveil.privacy.results",
+    "Obfuscation": "textveil.privacy.results",
+    "Obfuscator": "textveil.obfuscation",
+    "Outcome": "textveil.privacy.outcomes",
     "analyze": "textveil.analysis",
 }
-"""Names whose modules need an extra, imported when they are first asked for."""
+"""Names that are imported when they are first asked for: importing textveil takes no time, and extras stay optional."""
 
 __all__ = [
     "Budget",

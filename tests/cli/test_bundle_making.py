@@ -111,8 +111,8 @@ def test_options_are_checked_before_an_executor_starts(corpus, tmp_path, monkeyp
         assert message in result.stderr
 
 
-def test_the_british_spelling_of_the_license_is_accepted(corpus, tmp_path):
-    assert run(corpus, "-o", tmp_path / "mine", *SMALL, "-d", "words", "--licence", "CC0").exit_code == 0
+def test_the_license_is_recorded(corpus, tmp_path):
+    assert run(corpus, "-o", tmp_path / "mine", *SMALL, "-d", "words", "--license", "CC0").exit_code == 0
     assert Bundle.load(tmp_path / "mine").manifest.license == "CC0"
 
 

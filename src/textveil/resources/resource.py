@@ -135,6 +135,8 @@ def install_command(name: str, *, force: bool = False, source: str | None = None
     >>> install_command("wordnet", force=True)
     'textveil resources install wordnet --force'
     """
-    if source is not None:
-        return f"textveil resources install {name} --from {source}"
-    return f"textveil resources install {name} --force" if force else f"textveil resources install {name}"
+    if source is None:
+        return f"textveil resources install {name} --force" if force else f"textveil resources install {name}"
+    if force:
+        return f"textveil resources install {name} --force --from {source}"
+    return f"textveil resources install {name} --from {source}"
