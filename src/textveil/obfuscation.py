@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import math
 import platform
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import randomgen
@@ -26,15 +24,16 @@ from textveil.errors import BudgetError, ParameterError, ProfileError
 from textveil.jobs import FileJob, JobOptions, JobReport
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.language.codes import find_codes, merge_codes
-from textveil.language.gaps import clean_gap, count_symbols, is_clean
+from textveil.language.gaps import clean_gap, is_clean
 from textveil.language.plain_stopwords import mark_plain_stopwords
 from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Chunk, Document, Span, spoken
+from textveil.language.text import Chunk, Document, spoken
 from textveil.mechanisms import MECHANISMS, Mechanism, Request
 from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.privacy.plan import Plan, PlannedChunk
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.progress import Progress, ignore_progress
@@ -52,50 +51,6 @@ def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
     """The default decomposition: words alone if the bundle or the profile allows nothing else."""
     allowed = DECOMPOSITION in bundle.decompositions and not profile.public_allocation
     return DECOMPOSITION if allowed else "words"
-
-
-class _Planned(NamedTuple):
-    """A chunk on its way to the mechanism, or past it."""
-
-    chunk: Chunk
-    row: int
-    share: float
-    given: float
-    """The share before it was cut down to the largest one."""
-    outcome: Outcome
-
-
-@dataclass(slots=True)
-class _Plan:
-    """What is to become of a document."""
-
-    document: Document
-    scores: Sequence[Score]
-    kept: Sequence[bool]
-    """Which words are stopwords that are kept."""
-    shares: Sequence[float]
-    """The share of every word."""
-    epsilon: float
-    codes: Mapping[Chunk, Span]
-    """The chunks that are codes, with their offsets."""
-    chunks: list[_Planned] = field(default_factory=list)
-
-    def span(self, chunk: Chunk) -> Span:
-        """The offsets of a chunk in the text."""
-        return self.codes.get(chunk) or self.document.span(chunk)
-
-    def count_symbols(self) -> int:
-        """The number of characters between chunks that are neither space nor punctuation."""
-        if self.document.text.isascii() and not _ASCII_SYMBOLS.search(self.document.text):
-            return 0
-        done, symbols = 0, 0
-        for start, stop in (*(self.span(planned.chunk) for planned in self.chunks), (len(self.document.text),) * 2):
-            symbols += count_symbols(self.document.text[done:start])
-            done = stop
-        return symbols
-
-
-_ASCII_SYMBOLS = re.compile(r"[$+<=>^`|~\x00-\x08\x0e-\x1b\x7f]")
 
 
 class Obfuscator:
@@ -329,7 +284,7 @@ class Obfuscator:
 
     def _plan(
         self, document: Document, chunks: Sequence[Chunk], scores: Sequence[Score], kept: Sequence[bool], budget: Budget
-    ) -> _Plan:
+    ) -> Plan:
         """Decide, before any noise is drawn, what is to become of every chunk."""
         if [chunk.start for chunk in chunks] + [len(document.words)] != [0, *(chunk.stop for chunk in chunks)]:
             raise RuntimeError  # a decomposer's mistake would spend more than the budget, or leave words out
@@ -346,16 +301,16 @@ class Obfuscator:
                 filler=self._distributor.unscored,
             )
         codes = find_codes(document) if self.profile.guards_form else []
-        plan = _Plan(document, scores, kept, shares, epsilon, {code.chunk: (code.start, code.stop) for code in codes})
+        plan = Plan(document, scores, kept, shares, epsilon, {code.chunk: (code.start, code.stop) for code in codes})
         for chunk in merge_codes(chunks, codes) if codes else chunks:
             plan.chunks += self._plan_chunk(plan, chunk)
         return plan
 
-    def _plan_chunk(self, plan: _Plan, chunk: Chunk) -> Iterator[_Planned]:
+    def _plan_chunk(self, plan: Plan, chunk: Chunk) -> Iterator[PlannedChunk]:
         document, is_code = plan.document, chunk in plan.codes
         row = self._vectors.find(document.key(chunk)) if not is_code or chunk.size == 1 else UNKNOWN
         if all(plan.kept[chunk.start : chunk.stop]):
-            yield _Planned(chunk, row, 0.0, 0.0, Outcome.KEPT_STOPWORD)
+            yield PlannedChunk(chunk, row, 0.0, 0.0, Outcome.KEPT_STOPWORD)
             return
         if row == UNKNOWN and chunk.size > 1 and not is_code and self.profile.backs_off:
             for part in back_off(
@@ -372,9 +327,9 @@ class Obfuscator:
             outcome = Outcome.KEPT_NO_SHARE if released else Outcome.DRAWN
         else:
             outcome = Outcome.PERTURBED
-        yield _Planned(chunk, row, share, given, outcome)
+        yield PlannedChunk(chunk, row, share, given, outcome)
 
-    def _request(self, plan: _Plan, number: int) -> Request:
+    def _request(self, plan: Plan, number: int) -> Request:
         """What the mechanism is asked for one document."""
         asked = [planned for planned in plan.chunks if not planned.outcome.in_clear]
         return Request(
@@ -383,7 +338,7 @@ class Obfuscator:
             self.randomness.stream(number),
         )
 
-    def _finish(self, plan: _Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
+    def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""
         chosen = iter(rows.tolist())
         entries = [None if planned.outcome.in_clear else self._vectors.entries[next(chosen)] for planned in plan.chunks]
@@ -402,7 +357,7 @@ class Obfuscator:
         certificate = Certificate(self.terms, budget, tally)
         return Obfuscation(text, outcome, tuple(_describe_chunks(plan, replacements)), certificate)
 
-    def _write_text(self, plan: _Plan, replacements: Sequence[str | None]) -> tuple[str, int]:
+    def _write_text(self, plan: Plan, replacements: Sequence[str | None]) -> tuple[str, int]:
         """Put the text together again; with the number of characters between words that were dropped."""
         if not self.profile.keeps_gaps:
             return " ".join(replacement for replacement in replacements if replacement is not None), 0
@@ -420,7 +375,7 @@ class Obfuscator:
 
         return document.assemble(spans, replacements, write_gap), dropped
 
-    def _count(self, plan: _Plan, returned: int, dropped: int) -> Tally:
+    def _count(self, plan: Plan, returned: int, dropped: int) -> Tally:
         """Count what became of a document's words."""
         tally = Tally(dropped_symbols=dropped, returned=returned, largest_budget=plan.epsilon)
         for planned in plan.chunks:
@@ -467,7 +422,7 @@ class Obfuscator:
         )
 
 
-def _describe_chunks(plan: _Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
+def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
     for planned, replacement in zip(plan.chunks, replacements, strict=True):
         start, stop = plan.span(planned.chunk)
         yield ObfuscatedChunk(

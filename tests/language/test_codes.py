@@ -21,6 +21,7 @@ from textveil.language.text import Chunk, Document
         ("Thanks @bob_1 #blessed", ["@bob_1", "#blessed"]),
         ("Order A4-17-B, serial X9.33", ["A4-17-B", "X9.33"]),
         ("SSN 078-05-1120", ["078-05-1120"]),
+        ("room A0 0", ["A0 0"]),  # a code has whole words
         ("He left in 1999. In 2001 he came back, 42 years old.", []),
         ("I like it. Very much, well-known stuff, e.g. tea.", []),
         ("a or b, 1 or 2", []),
@@ -40,6 +41,7 @@ def test_codes_are_ordered_disjoint_and_end_with_their_words(text):
     for code in codes:
         assert place <= code.chunk.start < code.chunk.stop <= len(document.words)
         assert offset <= code.start <= document.spans[code.chunk.start][0]
+        assert code.chunk.start == 0 or document.spans[code.chunk.start - 1][1] <= code.start
         assert document.spans[code.chunk.stop - 1][1] <= code.stop
         place, offset = code.chunk.stop, code.stop
 

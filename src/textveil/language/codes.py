@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -47,9 +47,13 @@ def find_codes(document: Document) -> list[Code]:
     codes = []
     for found in _CODE.finditer(document.text):
         start, stop = found.start(), found.start() + len(found[0].rstrip(_TRAILING))
-        chunk = Chunk(bisect_left(starts, start), bisect_right(starts, stop - 1) if stop > start else 0)
-        if chunk.size > 0:
-            codes.append(Code(chunk, start, max(stop, document.spans[chunk.stop - 1][1])))
+        first = bisect_right(starts, start) - 1
+        if first < 0 or document.spans[first][1] <= start:  # the code begins between two words
+            first += 1
+        chunk = Chunk(first, bisect_right(starts, stop - 1) if stop > start else 0)
+        if chunk.size > 0 and (not codes or codes[-1].chunk.stop <= first):
+            spans = document.spans
+            codes.append(Code(chunk, min(start, spans[first][0]), max(stop, spans[chunk.stop - 1][1])))
     return codes
 
 

@@ -1,0 +1,56 @@
+"""The plan for a document: what is to become of every chunk, before any noise is drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from textveil.language.gaps import count_symbols
+from textveil.language.text import Chunk, Document, Span
+from textveil.privacy.outcomes import Outcome
+
+_ASCII_SYMBOLS = re.compile(r"[$+<=>^`|~\x00-\x08\x0e-\x1b\x7f]")
+"""Characters of an ASCII text that may be symbols."""
+
+
+class PlannedChunk(NamedTuple):
+    """A chunk on its way to the mechanism, or past it."""
+
+    chunk: Chunk
+    row: int
+    share: float
+    given: float
+    """The share before it was cut down to the largest one."""
+    outcome: Outcome
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is to become of a document."""
+
+    document: Document
+    scores: Sequence[float | None]
+    kept: Sequence[bool]
+    """Which words are stopwords that are kept."""
+    shares: Sequence[float]
+    """The share of every word."""
+    epsilon: float
+    codes: Mapping[Chunk, Span]
+    """The chunks that are codes, with their offsets."""
+    chunks: list[PlannedChunk] = field(default_factory=list)
+
+    def span(self, chunk: Chunk) -> Span:
+        """The offsets of a chunk in the text."""
+        return self.codes.get(chunk) or self.document.span(chunk)
+
+    def count_symbols(self) -> int:
+        """The number of characters between chunks that are neither space nor punctuation."""
+        if self.document.text.isascii() and not _ASCII_SYMBOLS.search(self.document.text):
+            return 0
+        done, symbols = 0, 0
+        for start, stop in (*(self.span(planned.chunk) for planned in self.chunks), (len(self.document.text),) * 2):
+            symbols += count_symbols(self.document.text[done:start])
+            done = stop
+        return symbols

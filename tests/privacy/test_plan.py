@@ -1,0 +1,32 @@
+import pytest
+
+from textveil.language.text import Chunk, Document
+from textveil.privacy.outcomes import Outcome
+from textveil.privacy.plan import Plan, PlannedChunk
+
+
+def plan(text, codes=None):
+    document = Document.parse(text)
+    words = len(document.words)
+    made = Plan(document, [1.0] * words, [False] * words, [1.0] * words, float(words), codes or {})
+    made.chunks = [PlannedChunk(Chunk(place, place + 1), place, 1.0, 1.0, Outcome.PERTURBED) for place in range(words)]
+    return made
+
+
+def test_a_chunk_has_the_offsets_of_its_words_unless_it_is_a_code():
+    assert plan("see (tea)").span(Chunk(1, 2)) == (5, 8)
+    assert plan("see @tea", {Chunk(1, 2): (4, 8)}).span(Chunk(1, 2)) == (4, 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "codes", "symbols"),
+    [
+        ("plain, (text)!", {}, 0),
+        ("5 $ + 🙂 tea €", {}, 4),
+        ("a ~ b\x1b", {}, 2),
+        ("$a tea", {Chunk(0, 1): (0, 2)}, 0),  # the symbol is part of the code
+        ("", {}, 0),
+    ],
+)
+def test_symbols_between_chunks_are_counted(text, codes, symbols):
+    assert plan(text, codes).count_symbols() == symbols
