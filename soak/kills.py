@@ -34,6 +34,9 @@ obfuscate.FileJob = partial(obfuscate.FileJob, part_seconds={PART_SECONDS})
 main.main()
 """
 
+_READABLE = str.maketrans({"\n": " ", "\r": " ", "\0": " "})
+"""A text file has one document per line, and no NUL byte."""
+
 
 class Loop(NamedTuple):
     """A file, and the seed of the times of its kills."""
@@ -81,9 +84,7 @@ class Kills(Part):
             raise BrokenPromiseError(f"a resumed run leaves something behind ({given.name})")
 
     def _write(self, source: Path, random: Random, marker: str) -> None:
-        rows: list[str | None] = [
-            make_text(random, marker).replace("\n", " ").replace("\r", " ") for _ in range(self.rows)
-        ]
+        rows: list[str | None] = [make_text(random, marker).translate(_READABLE) for _ in range(self.rows)]
         content = build_file(rows, source.name.split(".")[1])
         if source.suffix == ".gz":
             content = gzip.compress(content)

@@ -21,7 +21,7 @@ def test_every_distribution_has_a_column():
     assert re.findall(r"[a-z]+", head) == ["word", *DISTRIBUTORS]
     assert "budget 14" in result.stdout
     without = next(line for line in result.stdout.splitlines() if "no score" in line)
-    assert re.findall(r"\d+", without) == ["1"]  # Mr, for YAKE
+    assert re.findall(r"\d+", without) == ["3", "1"]  # Mr, Grzybowski and rude for ic; Mr for YAKE
     assert "\x1b" not in result.stdout
     soup = next(line for line in result.stdout.splitlines() if "soup" in line)
     assert len(re.findall(r"\d+(?:\.\d+)?", soup)) == len(list(DISTRIBUTORS))

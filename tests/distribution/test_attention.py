@@ -98,5 +98,5 @@ def test_a_text_of_200_000_words(make_encoder):
 
 
 def test_a_broken_encoder(make_encoder):
-    with pytest.raises(ResourceError, match="gives results that are no numbers"):
+    with pytest.raises(ResourceError, match="returns values that are not finite"):
         Attention(model=make_encoder(weights=float("nan"))).score(parse(["some words"]))

@@ -59,7 +59,7 @@ def test_a_long_text_is_read_in_windows(make_encoder):
 
 
 def test_a_broken_encoder(make_encoder):
-    with pytest.raises(ResourceError, match="gives results that are no numbers"):
+    with pytest.raises(ResourceError, match="returns values that are not finite"):
         Gradients(model=make_encoder(weights=float("nan")), steps=2).score(parse(["some words"]))
 
 

@@ -79,25 +79,6 @@ def test_an_epsilon_per_word_needs_a_file_that_can_be_read_twice(source, tmp_pat
     per_word.check(tmp_path / "missing.csv", None)  # reading it will say that it is missing
 
 
-@pytest.mark.parametrize(
-    ("name", "format_name", "fine"),
-    [
-        ("out.csv", "csv", True),
-        ("out.ndjson.gz", "jsonl", True),
-        ("out.data", "csv", True),
-        ("out.parquet", "csv", False),
-        ("out.tsv.gz", "csv", False),
-    ],
-)
-def test_the_name_of_the_output_and_the_format_agree(source, tmp_path, name, format_name, fine):
-    chosen = options(layout=Layout(format_name=format_name))
-    if fine:
-        chosen.check(source, tmp_path / name)
-        return
-    with pytest.raises(ParameterError, match=format_name):
-        chosen.check(source, tmp_path / name)
-
-
 def test_a_report_certifies_the_tally(tiny, tmp_path):
     tally = Tally(documents=Counter({DocumentOutcome.OBFUSCATED: 3, DocumentOutcome.MISSING: 1}))
     table = FORMATS.load("csv")(column="text", outcome_column=None, source="s")

@@ -308,7 +308,8 @@ def _read_yaml(path: Path, content: bytes) -> Any:
         raise StudyError(
             f"{str(path)!r}, line {line}: this is not YAML: {error.reason}. Fix this line, or save the file as UTF-8."
         ) from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        # PyYAML raises the others for a value that does not fit its tag, such as !!int ''.
         raise StudyError(f"{str(path)!r} is not YAML. {_SEE_INIT}") from error
 
 

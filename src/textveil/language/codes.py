@@ -44,7 +44,7 @@ def find_codes(document: Document) -> list[Code]:
     if not _HINT.search(document.text):
         return []
     starts = [start for start, _ in document.spans]
-    codes = []
+    codes: list[Code] = []
     for found in _CODE.finditer(document.text):
         start, stop = found.start(), found.start() + len(found[0].rstrip(_TRAILING))
         first = bisect_right(starts, start) - 1
