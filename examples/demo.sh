@@ -15,17 +15,17 @@ say "The same budget under every decomposition"
 echo "  original: $longer"
 for decomposition in words pmi llr tscore pos wordnet; do
     printf '  %8s: %s\n' "$decomposition" \
-        "$(textveil obfuscate "$longer" --epsilon 250 --decomposition "$decomposition")"
+        "$(textveil obfuscate "$longer" --epsilon-per-word 12 --decomposition "$decomposition")"
 done
-show "textveil obfuscate TEXT --epsilon 250 --decomposition wordnet --explain"
-textveil obfuscate "$longer" --epsilon 250 --decomposition wordnet --explain
+show "textveil obfuscate TEXT --epsilon-per-word 12 --decomposition wordnet --explain"
+textveil obfuscate "$longer" --epsilon-per-word 12 --decomposition wordnet --explain
 
 say "The share of the budget that every word gets, under every distribution"
 show "textveil distribute TEXT --epsilon 14"
 textveil distribute "$text" --epsilon 14 --html "$out/shares.html" --overwrite
 echo "  The same as a page: build/demo/shares.html"
-show "textveil obfuscate TEXT --epsilon 250 --decomposition pmi --distribution attention --explain"
-textveil obfuscate "$longer" --epsilon 250 --decomposition pmi --distribution attention --explain
+show "textveil obfuscate TEXT --epsilon-per-word 12 --decomposition pmi --distribution attention --explain"
+textveil obfuscate "$longer" --epsilon-per-word 12 --decomposition pmi --distribution attention --explain
 
 # The tests of gensim include ten film reviews.
 review=$(python - <<'END'
@@ -35,13 +35,12 @@ line = Path(gensim.__file__).with_name("test").joinpath("test_data/alldata-id-10
 print(" ".join(line.split()[1:41]).replace(" ,", ",").replace(" .", "."))
 END
 )
-words=40
 say "A real review under several decompositions and budgets"
 printf 'original\n%s\n' "$review" | fold -s -w 110
 for decomposition in words pmi pos wordnet; do
-    for each in 5 10 15; do
+    for each in 5 15 25; do
         printf '\n%s, epsilon %s per word\n' "$decomposition" "$each"
-        textveil obfuscate "$review" --epsilon $((words * each)) --decomposition "$decomposition" | fold -s -w 110
+        textveil obfuscate "$review" --epsilon-per-word "$each" --decomposition "$decomposition" --largest-share inf | fold -s -w 110
     done
 done
 

@@ -3,12 +3,12 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 
-say "One text, four budgets (epsilon is the budget of the whole text)"
+say "One text, four budgets (epsilon per word; smaller is more private)"
 echo "  original: $text"
-for epsilon in 10 80 160 320; do
-    printf '  %8s: %s\n' "$epsilon" "$(textveil obfuscate "$text" --epsilon "$epsilon")"
+for epsilon in 2 10 18 25; do
+    printf '  %8s: %s\n' "$epsilon" "$(textveil obfuscate "$text" --epsilon-per-word "$epsilon")"
 done
 
 say "The outcome of every word"
-show "textveil obfuscate TEXT --epsilon 160 --explain"
-textveil obfuscate "$text" --epsilon 160 --explain
+show "textveil obfuscate TEXT --epsilon-per-word 15 --explain"
+textveil obfuscate "$text" --epsilon-per-word 15 --explain

@@ -30,12 +30,12 @@ EXAMPLES = """
 \b
 Examples:
   textveil obfuscate "The soup was cold and the waiter rude." --epsilon 60
-  textveil obfuscate "The soup was cold." --epsilon 60 --explain
-  textveil obfuscate "It was out of the question." --epsilon 60 --decomposition pmi --distribution yake --explain
-  textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon 52
-  textveil obfuscate --input reviews.csv --output out.csv --epsilon-per-word 1 --certificate out.json
-  textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon 52 --resume
-  cat notes.txt | textveil obfuscate - --epsilon 200
+  textveil obfuscate "The soup was cold." --epsilon-per-word 15 --explain
+  textveil obfuscate "It was out of the question." --epsilon-per-word 12 --distribution yake --explain
+  textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon-per-word 15
+  textveil obfuscate --input reviews.csv --output out.parquet --epsilon-per-word 15 --certificate out.json
+  textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon-per-word 15 --resume
+  cat notes.txt | textveil obfuscate - --epsilon-per-word 15
 """
 
 
