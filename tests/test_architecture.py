@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,44 @@ def test_public_names() -> None:
     ]
     for name in textveil.__all__:
         assert hasattr(textveil, name)
+
+
+PUBLIC = {
+    "analysis": "Findings Group METRIC_COLUMNS MetricColumn Results SettingFindings analyze check_folder read_results "
+    "write_report",
+    "bundles": "Bundle DEFAULT_BUNDLE ImportedVectors LexiconTable Manifest STORAGES Storage UNKNOWN VECTOR_FORMATS "
+    "VectorTable Vectors build_bundle reading_vectors write_vectors",
+    "cli": "",
+    "corpus": "",
+    "corpus.counting": "",
+    "decomposition": "DECOMPOSERS Decomposer TAGGERS",
+    "distribution": "DISTRIBUTORS Distributor Score",
+    "evaluation": "CLASSIFIERS Case Classifier Dataset Evaluation Evaluator METRICS Measurement Metric Need "
+    "relative_gain",
+    "evaluation.classifiers": "CLASSIFIERS Classifier Fitted",
+    "execution": "EXECUTORS Executor usable_cores",
+    "experiments": "Cell Experiment Store Study StudyFile load_study",
+    "jobs": "FileJob JobOptions JobReport StreamJob check_free",
+    "language": "",
+    "mechanisms": "MECHANISMS Mechanism Request",
+    "models": "",
+    "privacy": "",
+    "resources": "CheckedFile Installation Location RESOURCES Resource find install install_command locate own_folder "
+    "verify",
+    "storage": "",
+    "tables": "FORMATS FileSource Layout OUTCOME_COLUMN Result Rows Source StreamSource TEXT_COLUMN Table Writer "
+    "compressing decompress detect_format list_columns read_records strip_suffix",
+}
+"""What every room offers to users; all else may change without notice."""
+
+
+def test_every_room_says_what_is_public() -> None:
+    rooms = {path.parent.relative_to(SOURCE) for path in SOURCE.rglob("__init__.py")} - {Path()}
+    assert {".".join(room.parts) for room in rooms} == set(PUBLIC)
+    for room, names in PUBLIC.items():
+        module = importlib.import_module(f"textveil.{room}")
+        assert sorted(module.__all__) == names.split(), room
+        assert all(hasattr(module, name) for name in module.__all__), room
 
 
 def test_every_error_is_exported_and_in_the_tree() -> None:

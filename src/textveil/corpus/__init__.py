@@ -10,3 +10,6 @@ TOP_SHARE = 0.05
 """The paper's share of all n-grams that the LLR and t-score lexicons keep, those with the highest scores."""
 SPLIT = "train"
 """The split of a data set that is read by default."""
+
+__all__: list[str] = []
+"""Nothing here is for users: it may change without notice."""
