@@ -45,7 +45,7 @@ def test_a_text_is_printed_and_nothing_else():
 
 def test_a_budget_that_is_too_large_is_limited_and_says_how_to_lift_the_limit():
     result = run("The soup was cold.", "--epsilon", "1e308", "--seed", "1")
-    assert "shares were limited to 25.9, at which half of the words return" in result.stderr
+    assert "shares were limited to 25.9; the rest is not spent" in result.stderr
     assert "--largest-share inf" in result.stderr
     lifted = run("The soup was cold.", "--epsilon", "5000", "--largest-share", "inf")
     assert (lifted.stdout, lifted.exit_code) == ("The soup was cold.\n", 0)

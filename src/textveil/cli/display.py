@@ -164,7 +164,7 @@ def list_warnings(certificate: Certificate) -> list[str]:
     if tally.capped:
         warnings.append(
             f"Warning: the budget is too large for {tally.capped:,} words. Their shares were limited to "
-            f"{certificate.terms.largest_share:.3g}, at which half of the words return; the rest is not spent. "
+            f"{certificate.terms.largest_share:.3g}; the rest is not spent. "
             "To lift the limit: --largest-share inf"
         )
     if returned := tally.documents[DocumentOutcome.RETURNED]:
