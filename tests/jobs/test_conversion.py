@@ -2,6 +2,8 @@
 
 import io
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from textveil.errors import ColumnError, ParameterError
@@ -73,3 +75,11 @@ def test_a_stream_of_a_given_format_is_converted(tmp_path, tiny):
     StreamJob(source, output, options).run(Obfuscator(tiny, seed=5), io.BytesIO())
     assert output.read_text().splitlines()[0] == "text,textveil_outcome"
     assert len(output.read_text().splitlines()) == 3
+
+
+def test_a_certificate_says_that_metadata_was_dropped_by_a_conversion(tiny, tmp_path):
+    table = pa.table({"text": ["alpha", "beta"]}).replace_schema_metadata({"note": "private"})
+    pq.write_table(table, tmp_path / "in.parquet")
+    report = Obfuscator(tiny, seed=1).obfuscate_file(tmp_path / "in.parquet", tmp_path / "out.csv", epsilon=1)
+    assert report.certificate.as_dict()["dropped_metadata"]
+    assert b"private" not in (tmp_path / "out.csv").read_bytes()

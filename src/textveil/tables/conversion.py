@@ -40,6 +40,7 @@ class ConvertedTable(Table):
         names = self._origin.list_names()
         check_names(names, self.source)
         self._target.adopt(names)
+        self.dropped_metadata = self._origin.dropped_metadata
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
         """The values of another column."""
