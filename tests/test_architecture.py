@@ -127,7 +127,7 @@ PUBLIC = {
     "corpus.counting": "",
     "decomposition": "DECOMPOSERS Decomposer TAGGERS",
     "distribution": "DISTRIBUTORS Distributor Score",
-    "evaluation": "CLASSIFIERS Case Classifier Dataset Evaluation Evaluator METRICS Measurement Metric Need "
+    "evaluation": "CLASSIFIERS Case Classifier Dataset Evaluation Evaluator Interval METRICS Measurement Metric Need "
     "relative_gain",
     "evaluation.classifiers": "CLASSIFIERS Classifier Fitted",
     "execution": "EXECUTORS Executor usable_cores",

@@ -1,6 +1,6 @@
 """Evaluation of an obfuscation: privacy, utility and their trade-off."""
 
-from textveil.evaluation.base import Case, Measurement, Metric, Need
+from textveil.evaluation.base import Case, Interval, Measurement, Metric, Need
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier
 from textveil.evaluation.dataset import Dataset
 from textveil.evaluation.evaluator import Evaluation, Evaluator
@@ -15,6 +15,7 @@ __all__ = [
     "Dataset",
     "Evaluation",
     "Evaluator",
+    "Interval",
     "Measurement",
     "Metric",
     "Need",

@@ -23,12 +23,12 @@ class AttributeInference(Classification):
         """Train and test the attackers."""
         scores = {scenario.value: self.score(case, scenario) for scenario in Scenario}
         classes = case.classes(self.target)
-        values = {**summarize(scores), "guess": majority_f1(classes, self.seeds)}
+        values = {**summarize(scores), "majority": majority_f1(classes, self.seeds)}
         line = (
             f"An attacker trained on originals infers the attribute with F1 {values['static']:.3f}, one trained on "
             f"obfuscated texts with F1 {values['adaptive']:.3f}. Without obfuscation the F1 is "
             f"{values['baseline']:.3f}. The majority baseline over {len(classes.names)} classes is "
-            f"{values['guess']:.3f}."
+            f"{values['majority']:.3f}."
         )
         by_seed = dict(zip(map(str, self.seeds), zip(*scores.values(), strict=True), strict=True))
         return self.report(line, values, seeds=by_seed)

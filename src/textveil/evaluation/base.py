@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textveil.errors import ParameterError
 from textveil.evaluation.dataset import Classes, Dataset
@@ -78,6 +78,13 @@ class Case:
         return None
 
 
+class Interval(NamedTuple):
+    """The bounds of an interval."""
+
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """The result of a metric."""
@@ -92,6 +99,10 @@ class Measurement:
     details: Mapping[str, Any] = field(default_factory=dict)
     """Further results, which JSON output includes."""
     versions: Mapping[str, str] = field(default_factory=dict)
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    """The 95 % interval of a value, by its name: over test texts, and over draws of noise if there are several."""
+    caveats: tuple[str, ...] = ()
+    """Reasons to draw no conclusion from the values, in plain language."""
 
     def as_dict(self) -> dict[str, Any]:
         """The measurement as a JSON object."""
@@ -101,6 +112,8 @@ class Measurement:
             "line": self.line,
             "details": dict(self.details),
             "versions": dict(self.versions),
+            "intervals": {name: list(interval) for name, interval in self.intervals.items()},
+            "caveats": list(self.caveats),
         }
 
 
@@ -121,9 +134,19 @@ class Metric(Method):
     def measure(self, case: Case) -> Measurement:
         """Measure an obfuscation."""
 
-    def report(self, line: str, values: Mapping[str, float], **details: Any) -> Measurement:
+    def report(
+        self,
+        line: str,
+        values: Mapping[str, float],
+        *,
+        intervals: Mapping[str, Interval] | None = None,
+        caveats: Sequence[str] = (),
+        **details: Any,
+    ) -> Measurement:
         """Build a measurement of this metric."""
-        return Measurement(self.name, self.description, values, line, details, self.versions)
+        return Measurement(
+            self.name, self.description, values, line, details, self.versions, intervals or {}, tuple(caveats)
+        )
 
 
 def identify(scores: str, versions: Mapping[str, str], **parts: object) -> dict[str, object]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from textveil.errors import InputError
-from textveil.evaluation import Measurement
+from textveil.evaluation import Interval, Measurement
 from textveil.evaluation.texts import Texts
 from textveil.experiments.grid import Cell
 from textveil.experiments.tables import read_table, write_table
@@ -175,7 +175,9 @@ class Store:
 
 def _read_measurement(values: Mapping[str, Any]) -> Measurement:
     """A stored measurement. Early studies stored its description as ``label``."""
-    return Measurement(**{"description" if name == "label" else name: value for name, value in values.items()})
+    read = {"description" if name == "label" else name: value for name, value in values.items()}
+    read["intervals"] = {name: Interval(*bounds) for name, bounds in read.get("intervals", {}).items()}
+    return Measurement(**{**read, "caveats": tuple(read.get("caveats", ()))})
 
 
 def _write_json(path: Path, values: Mapping[str, Any]) -> None:
