@@ -42,7 +42,9 @@ def test_its_record_has_everything_that_values_depend_on(metric):
 def test_a_measurement(metric, whole):
     found = metric.measure(whole)
     assert (found.metric, found.description) == (metric.name, metric.description)
-    assert found.values
+    assert found.values or found.caveats  # without values, it says why
+    assert set(found.intervals) <= set(found.values)
+    assert all(low <= high for low, high in found.intervals.values())
     assert all(type(value) is float and value == value for value in found.values.values())  # noqa: PLR0124
     assert found.line.endswith(".")
     assert found.line[0].isupper() or found.line[0].isdigit() or found.line[0] in "+-"

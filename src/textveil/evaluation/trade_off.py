@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import ClassVar
 
-from textveil.errors import InputError
-from textveil.evaluation.base import Case, Measurement, Metric
+from textveil.evaluation.alignment import Alignment
+from textveil.evaluation.base import Case, Interval, Measurement, Metric
+from textveil.evaluation.uncertainty import describe_few
+from textveil.evaluation.verdicts import Standing, judge, refuse
 
 
 def relative_gain(
@@ -36,27 +40,70 @@ def relative_gain(
 
 
 class TradeOff(Metric):
-    """Relative gain, computed from the other metrics."""
+    """Relative gain, computed from the other metrics, and a verdict that names the worst of what still stands.
+
+    If the other metrics allow no conclusion, there is no relative gain, and the caveats say why.
+    """
 
     name = "trade_off"
     after: ClassVar[tuple[str, ...]] = ("identifiers", "attribute", "downstream", "similarity")
 
     def measure(self, case: Case) -> Measurement:
-        """Compute the relative gain."""
-        identifiers, attribute, downstream, similarity = (case.measured[name].values for name in self.after)
-        if not identifiers["found"]:
-            raise InputError(
-                "The originals contain no identifiers, so there is no relative gain. Remove trade_off from `metrics`."
-            )
-        gain = relative_gain(
-            downstream=downstream["f1"],
-            similarity=similarity["cosine"],
-            identifiers=identifiers["remaining"],
-            static=attribute["static"],
-            adaptive=attribute["adaptive"],
-            original_downstream=downstream["original"],
-            original_attacker=attribute["baseline"],
+        """Compute the relative gain, and judge it."""
+        identifiers, attribute, *_ = (case.measured[name] for name in self.after)
+        if caveats := collect_caveats(case.measured):
+            return self.report(refuse(caveats), {}, caveats=caveats)
+        gain = relative_gain(**{part: case.measured[metric].values[name] for part, (metric, name) in PARTS.items()})
+        interval = find_interval(gain, case.measured)
+        standing = [
+            Standing.of_words(Alignment.of(case).share),
+            Standing.of_identifiers(identifiers.values),
+            Standing.of_attackers(attribute.values),
+        ]
+        return self.report(
+            judge(gain, interval, standing), {"relative_gain": gain}, intervals={"relative_gain": interval}
         )
-        verdict = "exceeds" if gain > 0 else "does not exceed"
-        line = f"The relative gain is {gain:+.3f}: the privacy gained {verdict} the utility lost."
-        return self.report(line, {"relative_gain": gain})
+
+
+PARTS = {
+    "downstream": ("downstream", "f1"),
+    "similarity": ("similarity", "cosine"),
+    "identifiers": ("identifiers", "remaining"),
+    "static": ("attribute", "static"),
+    "adaptive": ("attribute", "adaptive"),
+    "original_downstream": ("downstream", "original"),
+    "original_attacker": ("attribute", "baseline"),
+}
+"""The value of a metric for every part of relative gain."""
+
+
+def collect_caveats(measured: Mapping[str, Measurement]) -> list[str]:
+    """The reasons why the other metrics allow no relative gain, each once."""
+    caveats = [caveat for name in ("attribute", "downstream", "similarity") for caveat in measured[name].caveats]
+    identifiers = measured["identifiers"].values
+    if not identifiers["found"]:
+        caveats.append("The originals contain no identifiers.")
+    else:
+        caveats += describe_few(int(identifiers["pairs"]), "texts with an identifier")
+    return list(dict.fromkeys(caveats))
+
+
+def find_interval(gain: float, measured: Mapping[str, Measurement]) -> Interval | None:
+    """The 95 % interval of relative gain from those of its parts; ``None`` if the parts have none.
+
+    The errors of the parts are propagated to first order. Those of the two attackers are added, since both are tested
+    on the same texts. The others are taken as independent. This makes the interval rather too wide than too narrow:
+    the F1 on originals, which has the opposite sign, usually errs in the same direction.
+    """
+    values = {part: measured[metric].values[name] for part, (metric, name) in PARTS.items()}
+    bounds = {part: measured[metric].intervals.get(name) for part, (metric, name) in PARTS.items()}
+    errors: dict[str, float] = {}
+    for part, interval in bounds.items():
+        if interval is not None:
+            half = (interval.high - interval.low) / 2
+            errors[part] = abs(relative_gain(**{**values, part: values[part] + half}) - gain)
+    if not errors:
+        return None
+    attackers = errors.pop("static", 0.0) + errors.pop("adaptive", 0.0)
+    half = math.hypot(attackers, *errors.values())
+    return Interval(gain - half, gain + half)

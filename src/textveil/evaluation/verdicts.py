@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textveil.evaluation.base import Interval
 from textveil.evaluation.chance import Chance
 from textveil.evaluation.predictions import Predictions
-from textveil.evaluation.uncertainty import describe_few, show_bounds
+from textveil.evaluation.uncertainty import describe_few, show_bounds, show_interval
 
 MUCH = 0.5
 """From this share on, what still stands outweighs a gain."""
@@ -63,32 +63,58 @@ class Standing:
     sentence: str
     """In plain language, without a full stop."""
 
+    @classmethod
+    def of_words(cls, share: float) -> Standing:
+        """The share of unchanged words."""
+        return cls(share, f"{share:.1%} of the words are unchanged")
+
+    @classmethod
+    def of_identifiers(cls, values: Mapping[str, float]) -> Standing:
+        """The identifiers that survive: the direct ones, unless others survive more often."""
+        direct, remaining = values.get("direct", -1.0), values["remaining"]
+        if direct >= remaining:
+            return cls(direct, f"{direct:.1%} of the direct identifiers survive")
+        return cls(remaining, f"{remaining:.1%} of the identifiers survive")
+
+    @classmethod
+    def of_attackers(cls, values: Mapping[str, float]) -> Standing:
+        """The stronger attacker, between chance and its F1 on originals."""
+        stronger = "adaptive" if values["adaptive"] >= values["static"] else "static"
+        f1, chance, baseline = values[stronger], values["chance"], values["baseline"]
+        share = (f1 - chance) / (baseline - chance) if baseline > chance else 1.0
+        sentence = f"the {stronger} attacker has F1 {f1:.3f} (originals {baseline:.3f}, chance {chance:.3f})"
+        return cls(min(max(share, 0.0), 1.0), sentence)
+
 
 def judge(gain: float, interval: Interval | None, standing: Sequence[Standing]) -> str:
-    """The verdict on a trade-off. It names the worst of what still stands.
+    """The verdict on a trade-off. It names the worst of what still stands, and all of it that is much.
 
     Args:
         gain: The relative gain.
         interval: Its interval.
         standing: Everything that was measured and still stands.
     """
-    line = f"The relative gain is {gain:+.3f}{show_bounds(interval, '+.3f')}"
     ranked = sorted(standing, key=lambda each: -each.share)
     much = [each.sentence for each in ranked if each.share >= MUCH]
-    if interval is not None and interval.low <= 0 <= interval.high:
-        meaning = "it cannot be told from 0, where as much privacy is gained as utility is lost"
-    elif gain <= 0:
-        meaning = "less privacy was gained than utility was lost"
-    elif much:
-        meaning = "the formula counts a gain"
-    else:
-        meaning = "more privacy was gained than utility was lost"
+    line = f"The relative gain is {gain:+.3f}{show_interval(interval, '+.3f')}: {_weigh(gain, interval, bool(much))}"
     if much:
-        return f"{line}: {meaning}, but much still stands: {'; '.join(much)}."
-    worst = f" The worst that still stands: {ranked[0].sentence}." if ranked else ""
-    return f"{line}: {meaning}.{worst}"
+        return f"{line}, {'but' if gain > 0 else 'and'} much still stands: {'; '.join(much)}."
+    worst = f" The worst of what still stands: {ranked[0].sentence}." if ranked else ""
+    return f"{line}.{worst}"
+
+
+def _weigh(gain: float, interval: Interval | None, much: bool) -> str:
+    if interval is not None and interval.low <= 0 <= interval.high:
+        return "it cannot be told from 0, where as much privacy is gained as utility is lost"
+    if gain <= 0:
+        return "less privacy was gained than utility was lost"
+    return "the formula counts a gain" if much else "more privacy was gained than utility was lost"
 
 
 def refuse(caveats: Sequence[str]) -> str:
-    """The sentences in place of a verdict that cannot be drawn."""
+    """The sentences in place of a verdict that cannot be drawn.
+
+    >>> refuse(["Only 17 test texts."])
+    'No relative gain is computed, and no conclusion is drawn. Only 17 test texts.'
+    """
     return " ".join(["No relative gain is computed, and no conclusion is drawn.", *caveats])
