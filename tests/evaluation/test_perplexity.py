@@ -55,6 +55,20 @@ def test_it_equals_a_direct_computation(tiny_model):
     )
 
 
+def test_mean_and_median_have_intervals(tiny_model):
+    perplexity = Perplexity(model=tiny_model)
+    originals = [f"The soup of table {number} was {'very ' * (number % 7)}cold" for number in range(60)]
+    found = measure(perplexity, originals, [f"{text[::-1]}" for text in originals])
+    assert found.intervals.keys() == found.values.keys()
+    for name, (low, high) in found.intervals.items():
+        assert low <= found.values[name] <= high
+        assert low < high
+    assert found.line.startswith(f"The median perplexity of 60 texts is {found.values['median']:,.0f} (95 % interval ")
+    assert found.caveats == ()
+    few = measure(perplexity, originals[:9], originals[:9])
+    assert few.caveats == ("Only 9 texts: too few for a conclusion, which needs at least 50.",)
+
+
 def test_with_a_start_token_the_first_token_has_a_loss_too(tiny_model):
     language_model = LanguageModel.load(ModelFiles.find(tiny_model))
     language_model.tokenizer.bos_token = "[CLS]"

@@ -46,6 +46,18 @@ def test_more_similar_texts_have_a_higher_cosine(similarity):
     assert measure(similarity, PAIRS).values["cosine"] == pytest.approx((1 + near + far) / 3, abs=1e-5)
 
 
+def test_the_mean_has_an_interval_over_pairs(similarity):
+    few = measure(similarity, PAIRS)
+    assert few.caveats == ("Only 3 pairs of texts: too few for a conclusion, which needs at least 50.",)
+    many = measure(similarity, PAIRS * 20)
+    low, high = many.intervals["cosine"]
+    assert 0.4 < low < many.values["cosine"] < high < 0.8
+    assert high - low < few.intervals["cosine"].high - few.intervals["cosine"].low
+    assert many.caveats == ()
+    assert f"of 60 original and obfuscated texts is {many.values['cosine']:.3f} (95 % interval {low:.3f}" in many.line
+    assert measure(similarity, PAIRS[:1]).intervals == {}
+
+
 def test_several_encoders_are_averaged(make_encoder, minilm):
     other = make_encoder()
     both = measure(Similarity(models=[minilm, other]), PAIRS)

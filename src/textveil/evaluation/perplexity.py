@@ -14,6 +14,7 @@ from textveil.errors import InputError, ResourceError
 from textveil.evaluation.base import EXTRA as EVALUATE
 from textveil.evaluation.base import SAMPLE_OPTION, Case, Measurement, Metric, identify
 from textveil.evaluation.texts import Texts
+from textveil.evaluation.uncertainty import bootstrap, bootstrap_mean, describe_few, show_bounds, show_interval
 from textveil.extras import require, require_version
 from textveil.models.encoders import Values
 from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles, choose_device, make_readable, reading_model
@@ -99,12 +100,28 @@ class Perplexity(Metric):
             "original_mean": float(original.mean()),
             "original_median": float(np.median(original)),
         }
+        intervals = {
+            "mean": bootstrap_mean(obfuscated),
+            "median": bootstrap(_median, obfuscated),
+            "original_mean": bootstrap_mean(original),
+            "original_median": bootstrap(_median, original),
+        }
         line = (
-            f"The mean perplexity is {values['mean']:,.0f} (originals: {values['original_mean']:,.0f}), the median "
-            f"{values['median']:,.0f} (originals: {values['original_median']:,.0f}), for the first {self.tokens} "
-            f"tokens under {self.files.name}. Lower is more fluent."
+            f"The median perplexity of {len(obfuscated):,} texts is {values['median']:,.0f}"
+            f"{show_interval(intervals['median'], ',.0f')}; of the originals it is {values['original_median']:,.0f}"
+            f"{show_bounds(intervals['original_median'], ',.0f')}. The mean is {values['mean']:,.0f}"
+            f"{show_bounds(intervals['mean'], ',.0f')}; of the originals it is {values['original_mean']:,.0f}"
+            f"{show_bounds(intervals['original_mean'], ',.0f')}. The model {self.files.name} read the first "
+            f"{self.tokens} tokens. Lower is more fluent."
         )
-        return self.report(line, values, texts=len(obfuscated), originals=len(original))
+        return self.report(
+            line,
+            values,
+            intervals=intervals,
+            caveats=describe_few(len(obfuscated)),
+            texts=len(obfuscated),
+            originals=len(original),
+        )
 
     def score(self, texts: Texts, stage: str, progress: Progress) -> Values:
         """The perplexity of every text that has one."""
@@ -119,6 +136,11 @@ class Perplexity(Metric):
         )
         values = np.concatenate(texts.score(identity, work, stage=stage, progress=progress))
         return values[~np.isnan(values)]
+
+
+def _median(rows: Values) -> Values:
+    found: Values = np.median(rows, axis=1)
+    return found
 
 
 class LanguageModel:

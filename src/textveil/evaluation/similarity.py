@@ -11,6 +11,7 @@ import numpy as np
 
 from textveil.errors import ParameterError
 from textveil.evaluation.base import SAMPLE_OPTION, Case, Measurement, Metric, identify
+from textveil.evaluation.uncertainty import bootstrap_mean, describe_few, show_interval
 from textveil.extras import require_version
 from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
 from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles
@@ -88,15 +89,17 @@ class Similarity(Metric):
 
     def measure(self, case: Case) -> Measurement:
         """Compare every pair with every encoder."""
-        means = {
-            encoder.files.name: float(np.mean(encoder.compare(case, self.sample, self.versions)))
-            for encoder in self.encoders
-        }
-        cosine = float(np.mean(list(means.values())))
+        found = {encoder.files.name: encoder.compare(case, self.sample, self.versions) for encoder in self.encoders}
+        cosines = np.mean(list(found.values()), axis=0)
+        cosine, interval = float(np.mean(cosines)), bootstrap_mean(cosines)
         return self.report(
-            f"The mean cosine similarity of original and obfuscated texts is {cosine:.3f}; identical texts have 1.",
+            f"The mean cosine similarity of {len(cosines):,} original and obfuscated texts is {cosine:.3f}"
+            f"{show_interval(interval)}; identical texts have 1.",
             {"cosine": cosine},
-            encoders=means,
+            intervals={"cosine": interval},
+            caveats=describe_few(len(cosines), "pairs of texts"),
+            encoders={name: float(np.mean(each)) for name, each in found.items()},
+            pairs=len(cosines),
         )
 
 
