@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from textveil.errors import ParameterError
+from textveil.errors import InputError, ParameterError
 from textveil.evaluation import Dataset
+from textveil.evaluation.attribute import AttributeInference
 from textveil.evaluation.base import Case, Interval, Measurement, Metric, Need, add_constants, check_seeds, identify
 from textveil.registry import Option
 from textveil.version import __version__
@@ -67,6 +68,15 @@ def test_classes_of_the_label_and_the_attribute():
     assert case.classes(Need.ATTRIBUTE).codes.tolist() == [0, 0, 1, 1]
     with pytest.raises(ParameterError, match="needs the label of a task .`label`."):
         make_case().classes(Need.LABEL)
+
+
+def test_classes_that_cannot_be_learned_are_a_reason():
+    case = make_case(label=["a", "b"] * 2, attribute=["x", "x", "x", "y"])
+    reason = case.lacks(AttributeInference())
+    assert reason.startswith("Row 4 is the only one with its attribute")
+    with pytest.raises(InputError, match="Row 4 is the only one"):
+        case.classes(Need.ATTRIBUTE)
+    assert case.classes(Need.LABEL).names == ("a", "b")
 
 
 def test_a_measurement_has_the_description_and_the_versions():

@@ -52,8 +52,16 @@ def test_invalid_classes(values, message):
 
 
 def test_row_numbers_in_messages_include_skipped_rows():
-    with pytest.raises(InputError, match="Row 5 is the only one with its attribute"):
-        Dataset(["", "word", None, "word", "word"], attribute=["a", "b", "c", "b", "d"])
+    dataset = Dataset(["", "word", None, "word", "word"], attribute=["a", "b", "c", "b", "d"])
+    assert dataset.problems["attribute"].startswith("Row 5 is the only one with its attribute")
+
+
+@pytest.mark.parametrize("attribute", [["a", "a", "a", "b"], ["a"] * 4, ["a", "a", "b", None]])
+def test_classes_that_cannot_be_learned_do_not_stop_the_others(attribute):
+    dataset = Dataset(["one", "two", "three", "four"], label=["x", "y"] * 2, attribute=attribute)
+    assert dataset.attribute is None
+    assert list(dataset.problems) == ["attribute"]
+    assert dataset.label.names == ("x", "y")
 
 
 def test_rows_without_a_word_are_skipped():

@@ -66,6 +66,43 @@ def test_options_may_use_the_alias_of_a_metric(dataset, minilm):
         Evaluator(dataset, ["similarity"], {"similarity": {"samples": 2}})
 
 
+def test_values_may_be_found_by_the_alias_of_a_metric(dataset):
+    found = Evaluator(dataset, ["attackers"], {"attackers": {"seeds": [7]}}).measure(list(dataset.originals))
+    assert found.value("attackers", "adaptive") == found.value("attribute", "adaptive") == 1
+    assert set(found.measurements["attribute"].details["seeds"]) == {"7"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pi": {"kind": 1}, "identifiers": {}}, "`options` name the metric 'identifiers' twice"),
+        ({"pi": ["kinds"]}, "The `options` of 'pi' must map names to values. Got list instead"),
+        ({"pi": {1: 2}}, "The `options` of 'pi' must map names to values"),
+        ({"clear_text": {"wrods": 2}}, "no option of the metric 'clear_text' 'wrods'. Did you mean 'words'"),
+        ({"clear_txt": {}}, "no metric 'clear_txt'. Did you mean 'clear_text'"),
+        ({3: {}}, "`metric` must be a name or a metric. Got int instead"),
+        ([("clear_text", {})], "`options` must map the name of a metric to its options. Got list instead"),
+    ],
+)
+def test_wrong_options(dataset, options, message):
+    with pytest.raises(ParameterError, match=message):
+        Evaluator(dataset, ["clear_text", "pi"], options)
+
+
+def test_metrics_must_be_a_list(dataset):
+    with pytest.raises(ParameterError, match="`metrics` must be a list of names or metrics. Got a single string"):
+        Evaluator(dataset, "clear_text")
+
+
+def test_a_rare_class_stops_only_the_metrics_that_need_it(rows):
+    texts, labels, authors = rows
+    dataset = Dataset(texts, label=labels, attribute=["nobody", *authors[1:]])
+    found = Evaluator(dataset, ["downstream", "clear_text"]).measure(texts)
+    assert set(found.measurements) == {"downstream", "clear_text"}
+    with pytest.raises(InputError, match="'attribute' cannot be measured. Row 1 is the only one with its attribute"):
+        Evaluator(dataset, ["attribute"]).measure(texts)
+
+
 def test_an_instance_takes_no_options(dataset):
     with pytest.raises(ParameterError, match="this one is built already"):
         Evaluator(dataset, [ClearText()], {"clear_text": {"words": 2}})
@@ -77,11 +114,11 @@ def test_by_default_metrics_that_lack_something_are_listed_with_the_reason(rows,
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SPACY_EN", str(tmp_path))
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SMOLLM2", str(tmp_path))
     monkeypatch.setenv("TEXTVEIL_RESOURCE_ALL_MINILM_L6_V2", str(tmp_path))
-    found = Evaluator(Dataset(rows[0], label=rows[1])).measure(rows[0])
+    found = Evaluator(Dataset(rows[0], label=rows[1], attribute=["nobody", *rows[2][1:]])).measure(rows[0])
     assert list(found.measurements) == ["downstream", "clear_text"]
     assert {*found.measurements, *found.not_measured} == set(METRICS)
     assert "TEXTVEIL_RESOURCE_SPACY_EN" in found.not_measured["identifiers"]
-    assert "`attribute`" in found.not_measured["attribute"]
+    assert found.not_measured["attribute"].startswith("Row 1 is the only one with its attribute.")
     assert "`obfuscations`" in found.not_measured["inversion"]
     assert "identifiers, attribute, similarity" in found.not_measured["trade_off"]
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
-from textveil.errors import ParameterError
+from textveil.errors import InputError, ParameterError
 from textveil.evaluation.dataset import Classes, Dataset
 from textveil.evaluation.texts import Texts
 from textveil.privacy.certificate import Certificate
@@ -30,6 +30,11 @@ class Need(StrEnum):
     ATTRIBUTE = "an attribute to protect (`attribute`)"
     CERTIFICATE = "the certificate of the obfuscation (`certificate`)"
     CHUNKS = "the outcome of every chunk (`obfuscations`)"
+
+    @property
+    def column(self) -> str:
+        """The name of the parameter."""
+        return self.value.split("`")[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,8 @@ class Case:
     def classes(self, need: Need) -> Classes:
         """The classes of the label, or of the attribute."""
         classes = self.dataset.label if need is Need.LABEL else self.dataset.attribute
+        if problem := self.dataset.problems.get(need.column):
+            raise InputError(problem)
         if classes is None:
             raise ParameterError(f"This needs {need.value}.")
         return classes
@@ -74,7 +81,7 @@ class Case:
         }
         for need in metric.needs:
             if given[need] is None:
-                return f"It needs {need.value}."
+                return self.dataset.problems.get(need.column, f"It needs {need.value}.")
         if lacking := [name for name in metric.after if name not in self.measured]:
             return f"It is computed from other metrics that were not measured: {', '.join(lacking)}."
         return None

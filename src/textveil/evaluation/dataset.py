@@ -80,7 +80,8 @@ class Classes:
 class Dataset:
     """Original texts, with the label of a task and an attribute to protect.
 
-    All metrics skip rows whose original contains no word. The number of these rows is reported.
+    All metrics skip rows whose original contains no word. The number of these rows is reported. A label or attribute
+    that cannot be learned, because a class has a single member for example, stops only the metrics that need it.
 
     Args:
         texts: The originals; ``None`` for a missing one.
@@ -89,7 +90,8 @@ class Dataset:
         folder: The folder of cached scores. No text is written to it. By default scores are cached in memory.
 
     Raises:
-        InputError: There is no text, or the label or attribute does not have two classes of two texts each.
+        InputError: No original contains a word.
+        ParameterError: The label or attribute has not one value per text.
     """
 
     def __init__(
@@ -107,6 +109,8 @@ class Dataset:
         self.size = len(texts)
         self._folder = folder
         self.originals = Texts([texts[row] or "" for row in self.rows], folder)
+        self.problems: dict[str, str] = {}
+        """The reason why the label or the attribute cannot be learned, by column."""
         self.label = self._classes(label, "label")
         self.attribute = self._classes(attribute, "attribute")
 
@@ -117,7 +121,11 @@ class Dataset:
             raise ParameterError(
                 f"`{column}` must have {self.size:,} values, one per text. Got {len(values):,} instead."
             )
-        return Classes.of(values, self.rows, column)
+        try:
+            return Classes.of(values, self.rows, column)
+        except InputError as error:
+            self.problems[column] = str(error)
+            return None
 
     @property
     def left_out(self) -> int:

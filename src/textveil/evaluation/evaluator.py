@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from textveil.errors import MissingExtraError, ParameterError, ResourceError
+from textveil.errors import InputError, MissingExtraError, ParameterError, ResourceError
 from textveil.evaluation.base import Case, Measurement, Metric
 from textveil.evaluation.dataset import Dataset
 from textveil.evaluation.metrics import METRICS
@@ -32,8 +32,8 @@ class Evaluation:
     """The number of empty obfuscated texts."""
 
     def value(self, metric: str, name: str) -> float | None:
-        """A value of a metric; ``None`` if it was not measured."""
-        found = self.measurements.get(metric)
+        """A value of a metric, by its name or an alias; ``None`` if it was not measured."""
+        found = self.measurements.get(METRICS.resolve(metric))
         return None if found is None else found.values.get(name)
 
     def as_dict(self) -> dict[str, Any]:
@@ -71,7 +71,9 @@ class Evaluator:
     def __post_init__(self) -> None:
         self._missing: dict[str, str] = {}
         self._metrics: dict[str, Metric] = {}
-        options = {METRICS.load(name).name: given for name, given in self.options.items()}
+        options = _resolve_options(self.options)
+        if isinstance(self.metrics, str):
+            raise ParameterError("`metrics` must be a list of names or metrics. Got a single string instead.")
         wanted: Sequence[str | Metric] = list(METRICS) if self.metrics is None else self.metrics
         chosen: list[type[Metric] | Metric] = [METRICS.choose(metric) for metric in wanted]
         if unused := options.keys() - {metric.name for metric in chosen}:
@@ -103,6 +105,7 @@ class Evaluator:
 
         Raises:
             ParameterError: A requirement of a requested metric is missing.
+            InputError: The classes of a requested metric cannot be learned, or the number of texts differs.
         """
         if certificate is not None and not isinstance(certificate, Certificate):
             raise ParameterError(
@@ -129,10 +132,30 @@ class Evaluator:
             elif self.metrics is None:
                 not_measured[metric.name] = reason
             else:
-                raise ParameterError(f"The metric {metric.name!r} cannot be measured. {reason}")
+                kind = InputError if reason in self.dataset.problems.values() else ParameterError
+                raise kind(f"The metric {metric.name!r} cannot be measured. {reason}")
         return Evaluation(
             len(texts), self.dataset.left_out, measured, not_measured, sum(not text.strip() for text in texts)
         )
+
+
+def _resolve_options(given: object) -> dict[str, Mapping[str, Any]]:
+    """The options of metrics by their names, which may be aliases."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"`options` must map the name of a metric to its options. Got {type(given).__name__} instead."
+        )
+    found: dict[str, Mapping[str, Any]] = {}
+    for alias, options in given.items():
+        chosen: type[Metric] | Metric = METRICS.choose(alias)
+        if chosen.name in found:
+            raise ParameterError(f"`options` name the metric {chosen.name!r} twice. Give its options once.")
+        if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+            raise ParameterError(
+                f"The `options` of {alias!r} must map names to values. Got {type(options).__name__} instead."
+            )
+        found[chosen.name] = options
+    return found
 
 
 def _cover_all(certificate: Certificate | None, obfuscations: Sequence[Obfuscation]) -> Certificate:
