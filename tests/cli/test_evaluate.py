@@ -68,13 +68,55 @@ def test_the_table_has_a_plain_sentence_per_metric(files):
     assert "of a text's identifiers" in plain
     assert re.search(r"location: \d+\.\d% of 1\d ", plain)  # every kind has its line
     assert "Without obfuscation the F1 is 1.000" in plain
-    assert "The relative gain is" in plain
+    assert "No relative gain is computed, and no conclusion is drawn. Only 17 test texts" in plain
+    assert "No conclusion: Only 17 test texts: too few for a conclusion" in plain
     assert "60 pairs of texts" in result.stdout
-    assert "± 0.000" in result.stdout
+    assert "±" not in result.stdout
     assert "Not measured" not in result.stdout
     assert "a.csv.scores" in result.stderr
     assert "obfuscated again" in result.stderr
     assert "\x1b" not in result.stdout
+
+
+def test_values_stand_beside_chance_the_majority_baseline_and_the_originals(files):
+    command = arguments(files, *CLASSES, "--metrics", "attribute,downstream,similarity", "--seeds", "42", "--no-cache")
+    shown, found = run(*command).stdout, json.loads(run(*command, "--json").stdout)["metrics"]
+    for metric, names in (("attribute", ("baseline", "static", "adaptive", "chance")), ("downstream", ("original",))):
+        values, intervals = found[metric]["values"], found[metric]["intervals"]
+        assert not any(name.endswith("_std") for name in values)  # one seed has no standard deviation
+        for name in names:
+            low, high = intervals[name]
+            assert f"{name} {values[name]:.3f} [{low:.3f}, {high:.3f}]" in shown
+        assert f"majority {values['majority']:.3f} " in shown
+        assert found[metric]["details"]["test_texts"] == 6
+        assert found[metric]["caveats"][0].startswith("Only 6 test texts")
+    low, high = found["similarity"]["intervals"]["cosine"]
+    assert f"[{low:.3f}, {high:.3f}]" in shown
+
+
+def test_a_rare_class_stops_only_the_metrics_that_need_it(files):
+    texts, labels, authors = make_rows()
+    write(files[0], texts, labels, ["nobody", *authors[1:]])
+    write(files[1], texts[::-1], labels, ["nobody", *authors[1:]])
+    result = run(*arguments(files, *CLASSES, "--metrics", "downstream,clear_text", "--json", "--no-cache"))
+    assert result.exit_code == 0, result.stderr
+    assert set(json.loads(result.stdout)["metrics"]) == {"downstream", "clear_text"}
+
+
+def test_unchanged_words_are_found_without_a_certificate(files):
+    result = run(*arguments((files[0], files[0]), "--metrics", "clear_text", "--json", "--no-cache"))
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["metrics"]["clear_text"]["values"] == {"unchanged": 1, "identical": 1}
+
+
+def test_embeddings_are_cached_on_request(files, tmp_path):
+    sizes = {}
+    for name, more in (("without", []), ("with", ["--keep-embeddings"])):
+        cache = tmp_path / name
+        result = run(*arguments(files, "--metrics", "similarity", "--cache", cache, *more))
+        assert result.exit_code == 0, result.stderr
+        sizes[name] = sum(path.stat().st_size for path in cache.rglob("*.npz"))
+    assert sizes["with"] > sizes["without"] + 60 * 384 * 8  # the numbers of an embedding
 
 
 def test_json_and_output(files, tmp_path):
@@ -229,6 +271,7 @@ def test_help_and_defaults_come_from_the_declarations():
     shown = " ".join(CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"}).stdout.split())
     for registry, method, name in (
         (METRICS, "similarity", "models"),
+        (METRICS, "similarity", "keep_embeddings"),
         (METRICS, "perplexity", "model"),
         (METRICS, "clear_text", "words"),
         (METRICS, "attribute", "seeds"),
@@ -261,7 +304,10 @@ def test_help_and_defaults_come_from_the_declarations():
         (["--language-model", "no-such-model"], 1, "no model 'no-such-model'"),
         (["--attacker", "transformer", "--attacker-model", "no-such-model"], 1, "no model 'no-such-model'"),
         (["--certificate", "none.json"], 1, "cannot be read"),
-        (["--obfuscated", "none.csv"], 1, "is not there"),
+        (["--obfuscated", "none.csv"], 2, "--obfuscated was given 2 times. Give one file."),
+        (["--obfuscated-text", "hidden"], 2, "has no column 'hidden'"),
+        (["--keep-embeddings", "--no-cache"], 2, "--keep-embeddings needs a cache. Remove --no-cache."),
+        (["--keep-embeddings", "--metrics", "clear_text"], 2, "options for similarity"),
     ],
 )
 def test_bad_input(files, more, code, message, monkeypatch):
@@ -269,6 +315,11 @@ def test_bad_input(files, more, code, message, monkeypatch):
     assert result.exit_code == code, result.stderr
     assert message in result.stderr
     assert "waiter" not in result.stderr
+
+
+def test_a_file_that_is_not_there(files):
+    result = run(*arguments((files[0], "none.csv"), "--metrics", "clear_text"))
+    assert (result.exit_code, "is not there" in result.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def evaluate(
         Path, typer.Option("--original", help="The file with the originals: csv, tsv, jsonl, parquet or txt.")
     ],
     obfuscated: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             "--obfuscated", help="The file with the obfuscated texts, in the same rows. Default: the same file."
         ),
@@ -101,6 +101,7 @@ def evaluate(
     attacker_model: Annotated[str | None, _flag(CLASSIFIERS, "transformer", "model")] = None,
     seeds: Annotated[str | None, _flag(METRICS, "attribute, downstream", "seeds")] = None,
     encoders: Annotated[str | None, _flag(METRICS, "similarity", "models")] = None,
+    keep_embeddings: Annotated[bool, _flag(METRICS, "similarity", "keep_embeddings")] = False,
     language_model: Annotated[str | None, _flag(METRICS, "perplexity", "model")] = None,
     words: Annotated[int | None, _flag(METRICS, "clear_text", "words")] = None,
     format_name: Annotated[
@@ -123,23 +124,29 @@ def evaluate(
     Privacy: surviving identifiers, attribute inference by attackers, chunks that can be guessed, unchanged words.
     Utility: a downstream task, semantic similarity, fluency. Also their trade-off. By default, every metric is measured
     whose inputs are given and whose models are installed. The others are listed with the reason.
-    An interrupted run resumes with the same command.
+    Brackets hold 95 % intervals. An interrupted run resumes with the same command.
     """
     if sys.stdout is None:
         raise ParameterError("Standard output is closed.")
     if output is not None:
         check_free(output, overwrite=overwrite)
+    if keep_embeddings and no_cache:
+        raise ParameterError("--keep-embeddings needs a cache. Remove --no-cache.")
     wanted = None if metrics is None else [METRICS.load(name).name for name in _split(metrics, "--metrics")]
     given = {
         **_choose_classifier(attacker, attacker_model, seeds, wanted),
-        "similarity": {"models": None if encoders is None else _split(encoders, "--encoders")},
+        "similarity": {
+            "models": None if encoders is None else _split(encoders, "--encoders"),
+            "keep_embeddings": keep_embeddings or None,
+        },
         "perplexity": {"model": language_model},
         "clear_text": {"words": words},
         "inversion": {"bundle": bundle},
     }
     if bundle is not None and wanted is not None and "inversion" not in wanted:  # then clear_text uses it
         del given["inversion"]
-    pairs = PairedFiles(original, obfuscated, text, obfuscated_text, label, attribute, format_name).read()
+    second = _take_one(obfuscated)
+    pairs = PairedFiles(original, second, text, obfuscated_text, label, attribute, format_name).read()
     folder = None if no_cache else cache or original.with_name(f"{original.name}.scores")
     dataset = Dataset(pairs.originals, label=pairs.label, attribute=pairs.attribute, folder=folder)
     issued = None if certificate is None else Certificate.load(certificate)
@@ -165,6 +172,13 @@ def evaluate(
 def _spell(name: str, value: str | None) -> str:
     """A parameter of the library as a flag."""
     return spell_flag(evaluate, name, value)
+
+
+def _take_one(files: list[Path] | None) -> Path | None:
+    """The file of ``--obfuscated``, of which the last one would otherwise be used without a word."""
+    if files and len(files) > 1:
+        raise ParameterError(f"--obfuscated was given {len(files)} times. Give one file.")
+    return files[0] if files else None
 
 
 def _drop_missing(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -249,10 +263,11 @@ def _show(evaluation: Evaluation) -> None:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for characters that the encoding lacks
     table = Table(title=_count(evaluation), show_lines=True)
     table.add_column("metric")
-    table.add_column("values", no_wrap=True)
+    table.add_column("values [95 % interval]", no_wrap=True)
     table.add_column("meaning")
     for name, found in evaluation.measurements.items():
-        table.add_row(name, "\n".join(_write_values(found)), Text("\n".join([found.line, *_write_details(found)])))
+        meaning = [found.line, *_write_caveats(found), *_write_details(found)]
+        table.add_row(name, Text("\n".join(_write_values(found))), Text("\n".join(meaning)))
     Console().print(table)
     for name, reason in evaluation.not_measured.items():
         typer.echo(f"Not measured: {name}. {TextveilError(reason).spell(_spell)}")
@@ -268,15 +283,21 @@ def _count(evaluation: Evaluation) -> str:
 
 
 def _write_values(found: Measurement) -> list[str]:
-    """The values of a measurement. Means are followed by their standard deviation."""
+    """The values of a measurement, each with its interval. Standard deviations over seeds are in JSON only."""
     lines = []
     for name, value in found.values.items():
         if name.endswith("_std"):
             continue
-        spread = found.values.get(f"{name}_std")
-        written = f"{value:,.0f}" if value >= 100 or value == int(value) > 1 else f"{value:.3f}"
-        lines.append(f"{name} {written}" + ("" if spread is None else f" ± {spread:.3f}"))
+        form = ",.0f" if value >= 100 or value == int(value) > 1 else ".3f"
+        interval = found.intervals.get(name)
+        bounds = "" if interval is None else f" [{interval.low:{form}}, {interval.high:{form}}]"
+        lines.append(f"{name} {value:{form}}{bounds}")
     return lines
+
+
+def _write_caveats(found: Measurement) -> list[str]:
+    """The caveats of a measurement, unless its sentence has them."""
+    return [f"No conclusion: {caveat}" for caveat in found.caveats if caveat not in found.line]
 
 
 def _write_details(found: Measurement) -> list[str]:
