@@ -9,7 +9,7 @@ import argparse
 import time
 from pathlib import Path
 
-from textveil import Budget, Obfuscator
+from textveil import Obfuscator
 from textveil.evaluation import Dataset, Evaluation, Evaluator
 from textveil.evaluation.files import read_columns
 from textveil.language.text import cut
@@ -45,30 +45,38 @@ def main() -> None:
             profile=profile, decomposition=options.decomposition, distribution=options.distribution, seed=options.seed
         )
         for per_word in options.per_word:
-            epsilon = Budget(epsilon_per_word=per_word).resolve(texts).epsilon
-            results = [result.text for result in obfuscator.obfuscate_all(texts, epsilon=epsilon, first_document=0)]
+            found = obfuscator.obfuscate_all(texts, epsilon_per_word=per_word, first_document=0)
+            results = [result.text for result in found]
             started = time.monotonic()
             evaluation = evaluator.measure(results)
             seconds = time.monotonic() - started
-            print(f"| {profile} | {per_word:g} ({epsilon:.1f}) | {write(evaluation)} | {seconds:.0f} |", flush=True)
+            print(f"| {profile} | {per_word:g} | {write(evaluation)} | {seconds:.0f} |", flush=True)
 
 
 NAMES = {
     "baseline F1": ("attribute", "baseline"),
     "static F1": ("attribute", "static"),
     "adaptive F1": ("attribute", "adaptive"),
+    "chance": ("attribute", "chance"),
     "downstream F1": ("downstream", "f1"),
     "downstream F1 of originals": ("downstream", "original"),
+    "chance of downstream": ("downstream", "chance"),
 }
 
 
 def write(evaluation: Evaluation) -> str:
-    """The values of a row with standard deviations."""
+    """The values of a row with their 95 % intervals."""
     cells = []
     for metric, name in NAMES.values():
-        value, spread = evaluation.value(metric, name), evaluation.value(metric, f"{name}_std")
-        cells.append("" if value is None or spread is None else f"{value:.3f} ± {spread:.3f}")
+        value = evaluation.value(metric, name)
+        cells.append("" if value is None else f"{value:.3f}{write_interval(evaluation, metric, name)}")
     return " | ".join(cells)
+
+
+def write_interval(evaluation: Evaluation, metric: str, name: str) -> str:
+    """The 95 % interval of a value in brackets."""
+    interval = evaluation.measurements[metric].intervals.get(name)
+    return "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
 
 
 if __name__ == "__main__":

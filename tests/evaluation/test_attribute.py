@@ -62,7 +62,7 @@ def test_values_have_intervals_over_test_texts(ten_authors):
     assert found.values.keys() == {"baseline", "static", "adaptive", "chance", "majority"}  # one seed has no deviation
     assert (found.details["test_texts"], found.details["test_texts_by_seed"]) == (60, 60)
     assert f"with F1 {found.values['static']:.3f} (95 % interval " in found.line
-    assert "The first and the second are both above chance" in found.line
+    assert "Both are above chance" in found.line
     assert "There were 60 test texts." in found.line
 
 

@@ -118,6 +118,7 @@ def test_the_worst_documents_are_reported():
     assert found.line.endswith(
         "20.0% of the perturbed words returned. In 1 of 10 documents all of them did, in 2 at least 80%."
     )
+    assert found.intervals["documents_80"].low < 0.2 < found.intervals["documents_80"].high
     assert "chance" not in found.line
     assert found.details["worst_rows"] == [4, 6, 3]  # from 1, with the skipped row
 
@@ -213,8 +214,9 @@ def test_the_texts_alone_show_unchanged_words():
         Case(dataset, dataset.pair(["the soup was fine", "The tea was hot, dear Ann.", "x"] * 20))
     )
     assert found.values == {"unchanged": pytest.approx(9 / 14), "identical": pytest.approx(1 / 3)}
-    low, high = found.intervals["unchanged"]
-    assert low < 9 / 14 < high
+    for name in ("unchanged", "identical"):
+        low, high = found.intervals[name]
+        assert low < found.values[name] < high
     assert found.line.startswith("64.3% of the words reach the output unchanged (95 % interval ")
     assert found.line.endswith("), in 20 of 60 texts all of them.")
 
@@ -241,9 +243,8 @@ def test_the_words_that_the_mechanism_chose_are_told():
 
 
 def test_words_by_reason_have_intervals_if_chunks_are_known():
-    case = obfuscate(
-        40, texts=[f"{'The soup and ' * (number % 3)} bread number {number} was bad" for number in range(60)]
-    )
+    texts = [f"{'The soup and ' * (number % 3)} bread number {number} was bad" for number in range(60)]
+    case = obfuscate(90, texts=texts)
     found = ClearText().measure(case)
     for reason in ("kept_stopword", "returned"):
         assert found.intervals[reason].low <= found.values[reason] <= found.intervals[reason].high

@@ -76,7 +76,7 @@ def test_one_of_two_attackers_is_above_chance():
     assert describe_chance({"the first": 0.1, "the second": 0.5}, CHANCE).endswith("; the second is above it.")
     assert describe_chance({"the first": 0.5, "the second": 0.1}, CHANCE).startswith("The second cannot be told from")
     assert describe_chance({"the first": 0.5, "the second": 0.5}, CHANCE).startswith(
-        "The first and the second are both above chance, which has F1"
+        "Both are above chance, which has F1"
     )
     assert describe_chance({"this": 0.5}, CHANCE).startswith("This is above chance")
 

@@ -15,7 +15,7 @@ from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.errors import InputError, TextveilError
 from textveil.evaluation.alignment import Alignment
 from textveil.evaluation.base import Case, Interval, Measurement, Metric
-from textveil.evaluation.uncertainty import bootstrap_ratio, show_interval
+from textveil.evaluation.uncertainty import bootstrap_mean, bootstrap_ratio, show_interval
 from textveil.language.words import find_words
 from textveil.mechanisms.returns import LARGEST_RATE
 from textveil.obfuscation import Obfuscator
@@ -34,6 +34,8 @@ REASONS = {
     Outcome.KEPT_NO_SHARE.value: "got no share of the budget",
     RETURNED: "were chosen again by the mechanism",
 }
+RELEASED = (Outcome.KEPT_UNKNOWN, Outcome.KEPT_NO_SHARE)
+"""The outcomes of words that were released although they are not stopwords."""
 HIGH = 0.8
 """From this share of returned words on, a document counts as nearly unchanged."""
 WORST = 10
@@ -65,7 +67,11 @@ class ClearText(Metric):
         return self.report(
             " ".join([describe_alignment(aligned), *explained.lines]),
             values,
-            intervals={"unchanged": aligned.find_interval(), **find_intervals(case)},
+            intervals={
+                "unchanged": aligned.find_interval(),
+                "identical": bootstrap_mean(aligned.unchanged == aligned.words),
+                **explained.intervals,
+            },
             caveats=find_mismatch(aligned.share, values, details),
             **details,
         )
@@ -88,22 +94,23 @@ def describe_alignment(aligned: Alignment) -> str:
 
 
 class Explanation(NamedTuple):
-    """The reasons for unchanged words: values, details, and sentences."""
+    """The reasons for unchanged words: values, details, sentences, and intervals."""
 
     values: dict[str, float]
     details: dict[str, Any]
     lines: list[str]
+    intervals: Mapping[str, Interval | None]
 
 
 def explain(case: Case) -> Explanation:
     """Explain unchanged words by the certificate; without one, nothing is explained."""
     certificate = case.certificate
     if certificate is None:
-        return Explanation({}, {}, [])
+        return Explanation({}, {}, [], {})
     covered = certificate.tally.documents.total()
     if 0 < covered < len(case.originals):
         line = f"The certificate covers {covered:,} of {len(case.originals):,} texts, so it explains nothing here."
-        return Explanation({}, {}, [line])
+        return Explanation({}, {}, [line], {})
     counts = read_counts(certificate)
     total = sum(counts.values())
     clear = {name: counts[name] for name in REASONS if name in counts}
@@ -112,7 +119,7 @@ def explain(case: Case) -> Explanation:
     if found is not None:
         clear[RETURNED] = found.returned
     values = {name: count / total for name, count in clear.items()}
-    values["released"] = values[Outcome.KEPT_UNKNOWN.value] + values[Outcome.KEPT_NO_SHARE.value]
+    values["released"] = sum(values[outcome.value] for outcome in RELEASED)
     details: dict[str, Any] = {"counts": clear}
     lines = [describe_reasons(values, chosen)]
     if found is not None and found.documents:
@@ -122,7 +129,7 @@ def explain(case: Case) -> Explanation:
         if of_file is not None:
             details["of_file"] = of_file.as_details()
         lines += describe_returns(found, of_file, certificate.terms)
-    return Explanation(values, details, lines)
+    return Explanation(values, details, lines, find_intervals(case))
 
 
 def describe_reasons(values: Mapping[str, float], chosen: float) -> str:
@@ -152,14 +159,21 @@ def find_mismatch(share: float, values: Mapping[str, float], details: Mapping[st
 
 
 def find_intervals(case: Case) -> dict[str, Interval | None]:
-    """The intervals of words by reason, if the outcomes of chunks are given."""
+    """The intervals of words by reason and of the worst documents, if the outcomes of chunks are given."""
     if case.obfuscations is None:
         return {}
     tallies = [obfuscation.certificate.tally for obfuscation in case.obfuscations]
     totals = [tally.words.total() for tally in tallies]
     counts = {reason: [tally.words[Outcome(reason)] for tally in tallies] for reason in REASONS if reason != RETURNED}
     counts[RETURNED] = [tally.returned for tally in tallies]
-    return {reason: bootstrap_ratio(counted, totals) for reason, counted in counts.items()}
+    counts["released"] = [sum(tally.words[outcome] for outcome in RELEASED) for tally in tallies]
+    intervals = {reason: bootstrap_ratio(counted, totals) for reason, counted in counts.items()}
+    found = Returns.of_chunks(case.obfuscations, case.dataset.rows)
+    rates = np.array(list((found.by_row or {}).values()))
+    if len(rates):
+        intervals["documents_verbatim"] = bootstrap_mean(rates == 1)
+        intervals["documents_80"] = bootstrap_mean(rates >= HIGH)
+    return intervals
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ def describe_chance(f1s: Mapping[str, float], chance: Chance) -> str:
     lost = [name for name, f1 in f1s.items() if chance.reaches(f1)]
     above = [name for name in f1s if name not in lost]
     if not lost:
-        line = f"{' and '.join(above)} {'is' if len(above) == 1 else 'are both'} above {level}."
+        line = f"{above[0]} is above {level}." if len(above) == 1 else f"both are above {level}."
     elif not above:
         line = f"{lost[0]} cannot be told from {level}." if len(lost) == 1 else f"neither can be told from {level}."
     else:
