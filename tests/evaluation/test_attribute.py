@@ -46,6 +46,8 @@ def test_guesses_among_ten_authors_are_recognized_as_chance(ten_authors):
     assert low < found.values["chance"] < high < 0.16
     assert found.values["adaptive"] <= high
     assert "Neither can be told from chance, which has F1 0." in found.line
+    assert found.details["chance"].keys() == {"baseline", "static", "adaptive"}
+    assert max(level["high"] for level in found.details["chance"].values()) == high
     assert found.values["baseline"] > 0.9
     assert found.caveats == ()
 
@@ -75,6 +77,7 @@ def test_originals_that_do_not_reveal_the_attribute_are_a_reason_to_draw_no_conc
     texts, authors = ten_authors
     dataset = Dataset(texts, attribute=SeededRandomness(2).stream(0).permutation(authors).tolist())
     (caveat,) = AttributeInference().measure(Case(dataset, dataset.originals)).caveats
+    assert AttributeInference().measure(Case(dataset, dataset.pair(["x"] * len(texts)))).caveats == (caveat,)
     assert caveat.startswith("The attribute cannot be learned from the originals: F1 0.")
     assert "is near chance, 0." in caveat
 

@@ -40,7 +40,8 @@ def test_a_constant_prediction_is_at_chance():
     assert constant.f1 == pytest.approx(0.1 * 2 / 11)  # the majority baseline
     assert chance.reaches(constant.f1)
     # A guess of a static attacker is at chance even if the adaptive attacker predicts one class for all texts.
-    assert Chance.over([constant, found]) == Chance.of(found)
+    assert Chance.highest([chance, Chance.of(found)]) == Chance.of(found)
+    assert chance.as_dict() == {"level": chance.level, "low": chance.interval.low, "high": chance.interval.high}
 
 
 def test_it_is_the_same_in_every_run():

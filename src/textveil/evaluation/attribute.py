@@ -26,7 +26,8 @@ class AttributeInference(Classification):
         """Train and test the attackers."""
         predicted = {scenario.value: self.predict(case, scenario) for scenario in Scenario}
         classes, baseline = case.classes(self.target), predicted[Scenario.BASELINE.value]
-        chance = Chance.over(predicted.values())
+        levels = {name: Chance.of(found) for name, found in predicted.items()}
+        chance = Chance.highest(levels.values())
         intervals = {name: found.find_interval() for name, found in predicted.items()}
         values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
         attackers = {"the first": values["static"], "the second": values["adaptive"]}
@@ -43,7 +44,8 @@ class AttributeInference(Classification):
             line,
             values,
             intervals={**intervals, "chance": chance.interval},
-            caveats=find_caveats(baseline, intervals["baseline"], chance, name="attribute"),
+            caveats=find_caveats(baseline, intervals["baseline"], levels["baseline"], name="attribute"),
             seeds=dict(zip(map(str, self.seeds), scores, strict=True)),
+            chance={name: level.as_dict() for name, level in levels.items()},
             **count_tests(baseline),
         )

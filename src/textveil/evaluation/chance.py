@@ -40,13 +40,17 @@ class Chance:
         return cls(float(scores.mean()), take_interval(scores))
 
     @classmethod
-    def over(cls, several: Iterable[Predictions]) -> Chance:
+    def highest(cls, chances: Iterable[Chance]) -> Chance:
         """The chance of several classifiers: that of the one whose interval ends highest.
 
         A classifier that predicts one class for all texts has a low F1 by chance. One that guesses has a higher one. No
         F1 that a guess reaches shows that something was learned.
         """
-        return max(map(cls.of, several), key=lambda chance: chance.interval.high)
+        return max(chances, key=lambda chance: chance.interval.high)
+
+    def as_dict(self) -> dict[str, float]:
+        """The level and its bounds as a JSON object."""
+        return {"level": self.level, "low": self.interval.low, "high": self.interval.high}
 
     def reaches(self, f1: float) -> bool:
         """Whether an F1 cannot be told from chance: the interval of chance ends at or above it."""

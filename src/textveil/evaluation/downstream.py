@@ -22,7 +22,8 @@ class Downstream(Classification):
         """Train and test the classifier."""
         obfuscated, original = self.predict(case, Scenario.ADAPTIVE), self.predict(case, Scenario.BASELINE)
         predicted = {"f1": obfuscated, "original": original}
-        classes, chance = case.classes(self.target), Chance.over(predicted.values())
+        levels = {name: Chance.of(found) for name, found in predicted.items()}
+        classes, chance = case.classes(self.target), Chance.highest(levels.values())
         intervals = {name: found.find_interval() for name, found in predicted.items()}
         values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
         line = (
@@ -36,7 +37,8 @@ class Downstream(Classification):
             line,
             values,
             intervals={**intervals, "chance": chance.interval},
-            caveats=find_caveats(original, intervals["original"], chance, name="label"),
+            caveats=find_caveats(original, intervals["original"], levels["original"], name="label"),
             seeds=dict(zip(map(str, self.seeds), obfuscated.by_seed, strict=True)),
+            chance={name: level.as_dict() for name, level in levels.items()},
             **count_tests(original),
         )

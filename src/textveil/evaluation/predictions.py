@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Predictions:
         """The number of different test texts."""
         return len(self.true)
 
-    @property
+    @cached_property
     def by_seed(self) -> list[float]:
         """The macro F1 of every seed."""
         return [macro_f1(self.true[tested], predicted, self.classes) for tested, predicted in self._pairs()]

@@ -42,7 +42,7 @@ def find_caveats(originals: Predictions, interval: Interval, chance: Chance, *, 
     Args:
         originals: The predictions of the classifier that was trained and tested on originals.
         interval: The interval of its F1.
-        chance: The level of chance.
+        chance: Its level by chance. That of no other classifier matters, so all obfuscations have the same caveats.
         name: The name of the classes: ``label`` or ``attribute``.
     """
     caveats = describe_few(originals.texts, "test texts")
