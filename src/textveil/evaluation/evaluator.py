@@ -160,7 +160,7 @@ def _resolve_options(given: object) -> dict[str, Mapping[str, Any]]:
 
 def _cover_all(certificate: Certificate | None, obfuscations: Sequence[Obfuscation]) -> Certificate:
     """The certificate of all results: the given one if it covers them, otherwise one that adds up their counts."""
-    if certificate is not None and certificate.tally.documents.total() >= len(obfuscations):
+    tally = Tally.over(result.certificate.tally for result in obfuscations)
+    if certificate is not None and certificate.tally.documents.total() >= tally.documents.total():
         return certificate
-    first = obfuscations[0].certificate if certificate is None else certificate
-    return replace(first, tally=Tally.over(result.certificate.tally for result in obfuscations), _as_read=None)
+    return replace(certificate or obfuscations[0].certificate, tally=tally, _as_read=None)
