@@ -38,9 +38,9 @@ def test_the_page_has_values_intervals_references_and_findings(page):
     for said in (
         "4 obfuscations of 600 texts, in 3 settings; 2 rows skipped",
         "0.500",
-        "0.470 to 0.530",
+        "0.470–0.530",
         "majority baseline",
-        "0.220 to 0.280",
+        "0.220–0.280",
         "Strongest attacker F1: nothing cannot be told from chance.",
         "<b>rest</b> is behind the front: m@20 is clearly better in both.",
         "attribute (model)",
@@ -70,10 +70,10 @@ def test_a_caveat_is_told_once():
     assert sum("Only 5 test texts." in line for line in lines) == 1
 
 
-def test_a_caveat_of_another_metric_names_its_obfuscations():
+def test_a_caveat_of_another_metric_is_told_with_its_name():
     similarity = make_measurement("similarity", ("Only 3 pairs.",), cosine=around(0.5))
     comparison = Comparison((Contender("a", make_evaluation(similarity)),))
-    assert tell_findings(comparison, [])[-1] == "similarity: Only 3 pairs. (a)"
+    assert tell_findings(comparison, [])[-1] == "No conclusion is drawn from similarity. Only 3 pairs."
 
 
 def test_a_comparison_without_an_attack_has_tables_and_no_figure():

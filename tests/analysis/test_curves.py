@@ -68,6 +68,7 @@ def test_the_front_by_value_is_a_staircase():
     for one, other in pairwise(points):
         assert one[0] == other[0] or one[1] == other[1]
     assert not list(draw({"only": (0.3, 0.5)}).iter("polyline"))
+    assert not list(draw(caveats=("Only 5 test texts.",)).iter("polyline"))
 
 
 def test_everything_stays_within_the_drawing_also_with_equal_values():

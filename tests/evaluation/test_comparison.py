@@ -56,7 +56,7 @@ def test_the_best_is_marked_only_if_it_is_clearly_better_than_another():
 def test_nothing_is_best_where_a_caveat_forbids_it():
     comparison = make_comparison({"a": (0.3, 0.6), "c": (0.6, 0.6)}, caveats=("Only 5 test texts.",))
     assert comparison.find_best(ADAPTIVE) is None
-    assert comparison.caveats == {"attribute: Only 5 test texts.": ("a", "c")}
+    assert comparison.caveats == {"attribute": ("Only 5 test texts.",)}
 
 
 def test_values_are_told_from_chance_and_from_originals():

@@ -43,10 +43,10 @@ def tell_findings(comparison: Comparison, fronts: Iterable[Front]) -> list[str]:
         lines = ["There is no front: it needs an attack and a utility. Give a label and an attribute."]
     else:
         lines = [*tell_attack(comparison, main.attack), *tell_front(main)]
-    stated = " ".join(lines)
-    for caveat, names in comparison.caveats.items():
-        if caveat.partition(": ")[2] not in stated:
-            lines.append(f"{caveat} ({', '.join(names)})")
+    for metric, caveats in comparison.caveats.items():
+        for caveat in caveats:
+            if not any(caveat in line for line in lines):
+                lines.append(f"No conclusion is drawn from {metric}. {caveat}")
     return lines
 
 

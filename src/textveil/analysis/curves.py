@@ -165,7 +165,7 @@ def _draw_references(
 def _draw_front(front: Front, across: Scale, down: Scale) -> Markup:
     """The front by value, as a staircase: between two points, the worse value of both holds."""
     on = [place for name in front.by_value for place in front.places if place.name == name]
-    if len(on) < 2:
+    if len(on) < 2 or front.caveats:
         return ""
     points = [(across(on[0].utility.value), down(on[0].attack.value))]
     for one, other in pairwise(on):

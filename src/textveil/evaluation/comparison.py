@@ -103,13 +103,13 @@ class Comparison:
 
     @property
     def caveats(self) -> dict[str, tuple[str, ...]]:
-        """Reasons to draw no conclusion, each with the names of the obfuscations that it concerns."""
-        found: dict[str, list[str]] = {}
+        """Reasons to draw no conclusion, by metric. They are those of the first obfuscation that has any."""
+        found: dict[str, tuple[str, ...]] = {}
         for contender in self.contenders:
-            for measurement in contender.evaluation.measurements.values():
-                for caveat in measurement.caveats:
-                    found.setdefault(f"{measurement.metric}: {caveat}", []).append(contender.name)
-        return {caveat: tuple(names) for caveat, names in found.items()}
+            for name, measurement in contender.evaluation.measurements.items():
+                if measurement.caveats:
+                    found.setdefault(name, measurement.caveats)
+        return found
 
     def read_reference(self, quantity: Quantity, reference: Reference) -> Reading | None:
         """A value to compare with, over all obfuscations; ``None`` if there is none."""

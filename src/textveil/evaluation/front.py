@@ -82,9 +82,7 @@ def find_front(comparison: Comparison, pair: Pair) -> Front:
         attacked, useful = contender.read(attack), contender.read(utility)
         if attacked is not None and useful is not None:
             points.append(_Point(contender, attacked, useful))
-    caveats = dict.fromkeys(
-        caveat for point in points for quantity in pair for caveat in quantity.caveats(point.contender.evaluation)
-    )
+    caveats = dict.fromkeys(caveat for each in pair for caveat in comparison.caveats.get(each.metric, ()))
     unsurpassed = [point for point in points if not any(_surpasses(pair, other, point) for other in points)]
     return Front(
         attack,
@@ -121,11 +119,10 @@ def tell_front(front: Front) -> list[str]:
     names = f"{front.attack.title} and {front.utility.title}"
     if len(front.places) < 2:
         return [f"There is no front of {names}: only one obfuscation has both."]
-    by_value = f"By the values alone, the front of {names} is {join_names(front.by_value)}."
     if front.caveats:
-        return [f"No conclusion is drawn about the front. {' '.join(front.caveats)}", by_value]
+        return [f"No conclusion is drawn about the front of {names}. {' '.join(front.caveats)}"]
     if any(place.attack.interval is None or place.utility.interval is None for place in front.places):
-        return ["No conclusion is drawn about the front: not every value has an interval.", by_value]
+        return [f"No conclusion is drawn about the front of {names}: not every value has an interval."]
     lines = []
     if found := [place.name for place in front.select(Standing.ON)]:
         lines.append(
@@ -135,10 +132,7 @@ def tell_front(front: Front) -> list[str]:
     for place in front.select(Standing.BEHIND):
         rivals = f"{join_names(place.rivals)} {_be(place.rivals)}"
         lines.append(f"{place.name} is behind the front: {rivals} clearly better in both.")
-    if undecided := front.select(Standing.OPEN):
-        lines += _tell_undecided(undecided)
-        lines.append(by_value)
-    return lines
+    return [*lines, *_tell_undecided(front.select(Standing.OPEN))]
 
 
 def _tell_undecided(places: Sequence[Place]) -> Iterator[str]:

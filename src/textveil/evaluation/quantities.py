@@ -115,11 +115,11 @@ class Quantity:
     def show_interval(self, interval: Interval) -> str:
         """An interval, rounded for display.
 
-        >>> ADAPTIVE.show_interval(Interval(0.38, 0.4451)), IDENTIFIERS.show_interval(Interval(0.5, 0.625))
-        ('0.380 to 0.445', '50.0 to 62.5%')
+        >>> ADAPTIVE.show_interval(Interval(0.38, 0.4451)), GAIN.show_interval(Interval(-0.25, 0.125))
+        ('0.380–0.445', '-0.250 to 0.125')
         """
         low, high = map(self.show, interval)
-        return f"{low.removesuffix('%')} to {high}"
+        return f"{low.removesuffix('%')}{' to ' if interval.low < 0 else '–'}{high}"
 
 
 def _read(found: Measurement | None, name: str) -> Reading | None:
