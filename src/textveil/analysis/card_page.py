@@ -6,6 +6,8 @@ from textveil.analysis.markup import Markup, element, paragraph, section, text
 from textveil.analysis.page import bullets, facts, stacking_table, write_document
 from textveil.evaluation.blocks import Blanks, Block, Bullets, Facts, Page, Paragraph, Rows
 
+_MOST_COLUMNS, _WIDEST = 4, 20
+"""The columns, and the characters of a cell, that fit on a phone."""
 _MARKS = {"passed": "pass", "FAILED": "fail"}
 """The words that are shown as marks."""
 
@@ -36,8 +38,11 @@ def _write_block(block: Block) -> Markup:
 
 
 def _write_rows(block: Rows) -> Markup:
+    """A table of words. A table that fits on a phone stays one there."""
     cells = [[_write_cell(cell) for cell in row] for row in block.rows]
-    return stacking_table(block.head, cells).replace('class="stacking"', 'class="stacking words"', 1)
+    widest = max((len(cell) for row in block.rows for cell in row[1:]), default=0)
+    kind = "stacking words" if len(block.head) > _MOST_COLUMNS or widest > _WIDEST else "fitting words"
+    return stacking_table(block.head, cells).replace('class="stacking"', f'class="{kind}"', 1)
 
 
 def _write_cell(cell: str) -> Markup:

@@ -52,7 +52,9 @@ def write_cards(
         return
     issued = None if certificate is None else Certificate.load(certificate)
     sha256 = None if certificate is None else hashlib.sha256(certificate.read_bytes()).hexdigest()
-    checks = () if issued is None else verify_certificate(issued, pairs.originals, pairs.obfuscated, obfuscations)
+    unchanged = evaluation.value("clear_text", "unchanged")
+    texts = pairs.originals, pairs.obfuscated, obfuscations
+    checks = () if issued is None else verify_certificate(issued, *texts, unchanged=unchanged)
     card = build_card(evaluation, issued, checks, certificate_sha256=sha256)
     for path in paths:
         with writing(path, like=like) as stream:

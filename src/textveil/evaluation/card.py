@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from textveil.evaluation.blocks import Blanks, Block, Bullets, Facts, Page, Paragraph, Rows, Section
-from textveil.evaluation.clear_text import REASONS
+from textveil.evaluation.clear_text import RETURNED
 from textveil.evaluation.evaluator import Evaluation
 from textveil.evaluation.quantities import (
     ADAPTIVE,
@@ -67,12 +67,10 @@ OPEN_POINTS = {
     "Distances": "A word is protected among words of similar meaning. The subject of a text may stay recognizable.",
     "Floating point": "The proof is for real numbers. It does not cover the rounding of computers.",
     "Counts": "The numbers in the certificate and on this card come from the texts, and nothing protects them.",
-    "Seeds": "If the noise came from a seed, whoever guesses the seed can undo the obfuscation.",
     "Time": "The running time of the obfuscation depends on the number of words.",
     "Repetition": "Every further release of the same texts weakens the protection. Nothing counts these releases.",
-    "Other columns": "Other columns of the file, such as names or dates, are unchanged.",
 }
-"""The open points of docs/guarantees.md in plain words."""
+"""The open points of docs/guarantees.md in plain words, except those that a certificate states itself."""
 _WORDS = {
     Outcome.PERTURBED: "replaced by the mechanism",
     Outcome.DRAWN: "replaced without regard to the word",
@@ -80,6 +78,9 @@ _WORDS = {
     Outcome.KEPT_UNKNOWN: "released in clear, because unknown",
     Outcome.KEPT_NO_SHARE: "released in clear, because without a share",
 }
+_UNCHANGED = {**{outcome.value: _WORDS[outcome] for outcome in Outcome if outcome.in_clear}, RETURNED: "chosen again"}
+_KINDS = {"NRP": "nationality, religion, politics"}
+"""Kinds of identifiers whose names do not explain themselves."""
 
 
 def build_card(
@@ -235,15 +236,17 @@ def judge_attack(quantity: Quantity, evaluation: Evaluation) -> str:
     own = quantity.read(evaluation)
     chance = quantity.read_reference(evaluation, Reference.CHANCE)
     original = quantity.read_reference(evaluation, Reference.ORIGINALS)
-    if own is None or own.interval is None or quantity.caveats(evaluation):
-        return "no conclusion"
+    if own is None or own.interval is None:
+        return "no conclusion: it has no interval"
+    if caveats := quantity.caveats(evaluation):
+        return f"no conclusion: {' '.join(caveats)}"
     if chance is not None and is_chance(own, chance):
         return "cannot be told from chance"
     if original is not None and compare_readings(own, original) in (0, 1):
         return "no protection shown: cannot be told from the originals"
     said = ["above chance"] * (chance is not None and chance.interval is not None)
     said += ["below the originals"] * (original is not None and compare_readings(own, original) == -1)
-    return ", ".join(said) or "no conclusion"
+    return ", ".join(said) or "no conclusion: chance and originals have no interval"
 
 
 def _tell_remains(evaluation: Evaluation, certificate: Certificate | None) -> list[Block]:
@@ -255,19 +258,22 @@ def _tell_remains(evaluation: Evaluation, certificate: Certificate | None) -> li
     if certificate is not None:
         blocks += _tell_documents(certificate)
     blocks += _tell_worst_rows(evaluation)
-    kinds = _details(evaluation, "identifiers").get("kinds", {})
-    if kinds:
-        rows = [
-            [kind.lower().replace("_", " "), each.get("harm", ""), f"{each['found']:,}", f"{each['remaining']:.1%}"]
-            for kind, each in kinds.items()
-        ]
-        blocks.append(Rows(["identifiers", "kind of harm", "in the originals", "surviving"], _drop_empty(rows, 1)))
+    blocks += _tell_identifiers(evaluation)
     return blocks or [Paragraph("Unknown: neither unchanged words nor identifiers were measured.")]
 
 
-def _drop_empty(rows: list[list[str]], place: int) -> list[list[str]]:
-    """The rows, with a dash where a column is not known."""
-    return [[*row[:place], row[place] or "-", *row[place + 1 :]] for row in rows]
+def _tell_identifiers(evaluation: Evaluation) -> list[Block]:
+    """The surviving identifiers by kind, with their harm where it is known."""
+    kinds = _details(evaluation, "identifiers").get("kinds", {})
+    if not kinds:
+        return []
+    rows = []
+    for kind, each in kinds.items():
+        name = _KINDS.get(kind, kind.lower().replace("_", " "))
+        harm = [str(each["harm"])] if "harm" in each else []
+        rows.append([name, *harm, f"{each['found']:,}", f"{each['remaining']:.1%}"])
+    head = ["identifiers", *["harm"] * (len(rows[0]) - 3), "in the originals", "surviving"]
+    return [Rows(head, rows)]
 
 
 def _details(evaluation: Evaluation, metric: str) -> Mapping[str, Any]:
@@ -281,9 +287,7 @@ def _tell_unchanged(evaluation: Evaluation) -> list[Block]:
         return []
     reading = UNCHANGED.read(evaluation)
     rows = [] if reading is None else [["all unchanged words", _show(UNCHANGED, reading)]]
-    rows += [
-        [f"words that {why}", f"{found.values[name]:.1%}"] for name, why in REASONS.items() if name in found.values
-    ]
+    rows += [[why, f"{found.values[name]:.1%}"] for name, why in _UNCHANGED.items() if found.values.get(name)]
     return [Rows(["unchanged words", "share of all words"], rows)] if rows else []
 
 
@@ -327,12 +331,8 @@ def _tell_unprotected(certificate: Certificate | None) -> list[Block]:
     if certificate is None:
         return [Paragraph("Without a certificate, nothing is guaranteed. Assume that nothing is protected.")]
     stated = [f"Not protected: {point}." for point in certificate.not_protected]
-    skipped = set()
-    if not certificate.terms.randomness["predictable"]:
-        skipped.add("Seeds")
-    if not certificate.other_columns:
-        skipped.add("Other columns")
-    return [Bullets(stated), Bullets([line for name, line in OPEN_POINTS.items() if name not in skipped])]
+    general = Paragraph("In addition, for every obfuscation by textveil:")
+    return [Bullets(stated), general, Bullets(list(OPEN_POINTS.values()))]
 
 
 def _tell_certificate(
@@ -350,7 +350,10 @@ def _tell_certificate(
         ("bundle SHA-256", certificate.terms.bundle["sha256"]),
     ]
     rows = [[check.name, results[check.passed], check.finding] for check in checks]
-    note = "A certificate is not signed: the checks find one that belongs to other texts, but not every forgery."
+    note = (
+        "A certificate is not signed. The checks find one that belongs to other texts. They cannot find every forgery, "
+        "or another budget that changes as many words."
+    )
     table: Iterable[Block] = [Rows(["check", "result", "finding"], rows)] if rows else []
     return [Paragraph(verdict), Facts(facts), *table, Paragraph(note)]
 

@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 from textveil.language.words import find_spans
 from textveil.privacy.certificate import Certificate, Tally
-from textveil.privacy.outcomes import DocumentOutcome
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import load_profile
 from textveil.privacy.results import Obfuscation
 from textveil.version import __version__
 
 Texts = Sequence[str | None]
+TOLERANCE = 0.03
+"""The largest difference of shares of unchanged words. On film reviews it was below 0.003."""
 
 
 class Check(NamedTuple):
@@ -30,22 +32,26 @@ def verify_certificate(
     originals: Texts,
     obfuscated: Texts,
     obfuscations: Sequence[Obfuscation] | None = None,
+    *,
+    unchanged: float | None = None,
 ) -> tuple[Check, ...]:
-    """Check whether a certificate fits to originals and obfuscated texts.
+    """Check whether a certificate fits originals and obfuscated texts.
 
-    A certificate is not signed. The checks find a certificate of other texts, and texts that were changed back. They do
-    not prove who made the obfuscation.
+    A certificate is not signed. The checks find a certificate of other texts or of another budget, if that changes
+    other shares of the words. They do not prove who made the obfuscation.
 
     Args:
         certificate: The certificate.
         originals: The originals.
         obfuscated: The obfuscated texts.
         obfuscations: The outcome of every chunk, from the run itself or from a replay.
+        unchanged: The share of unchanged words, as the metric ``clear_text`` measures it.
     """
     return (
         _check_documents(certificate, originals),
         _check_words(certificate, originals),
-        _check_unchanged(certificate, originals, obfuscated),
+        _check_unchanged_texts(certificate, originals, obfuscated),
+        _check_unchanged_words(certificate, originals, unchanged),
         _check_outcomes(certificate, obfuscations),
         _check_claim(certificate),
     )
@@ -55,13 +61,13 @@ def summarize_checks(checks: Sequence[Check]) -> str:
     """The result of all checks in a sentence.
 
     >>> summarize_checks([Check("words", True, ""), Check("claim", None, "")])
-    'The certificate fits to these texts: 1 of 2 checks passed, 1 could not be made.'
+    'The certificate fits these texts: 1 of 2 checks passed, 1 could not be made.'
     """
     if failed := [check.name for check in checks if check.passed is False]:
-        return f"NOT VERIFIED: the certificate does not fit to these texts ({', '.join(failed)})."
+        return f"NOT VERIFIED: the certificate does not fit these texts ({', '.join(failed)})."
     passed, open_checks = (sum(check.passed is result for check in checks) for result in (True, None))
     made = f"{passed} of {len(checks)} checks passed"
-    return f"The certificate fits to these texts: {made}{f', {open_checks} could not be made' if open_checks else ''}."
+    return f"The certificate fits these texts: {made}{f', {open_checks} could not be made' if open_checks else ''}."
 
 
 def _check_documents(certificate: Certificate, originals: Texts) -> Check:
@@ -92,7 +98,7 @@ def _covers_columns(certificate: Certificate, originals: Texts) -> bool:
     return counted > rows and counted % rows == 0
 
 
-def _check_unchanged(certificate: Certificate, originals: Texts, obfuscated: Texts) -> Check:
+def _check_unchanged_texts(certificate: Certificate, originals: Texts, obfuscated: Texts) -> Check:
     """Whether no more documents are unchanged than the certificate admits. Fewer can be, because of their form."""
     documents = certificate.tally.documents
     admitted = documents.total() - documents[DocumentOutcome.OBFUSCATED]
@@ -100,6 +106,19 @@ def _check_unchanged(certificate: Certificate, originals: Texts, obfuscated: Tex
     unchanged = sum((original or "") == (other or "") for original, other in pairs)
     finding = f"{unchanged:,} texts are unchanged; the certificate admits up to {admitted:,}."
     return Check("unchanged texts", unchanged <= admitted, finding)
+
+
+def _check_unchanged_words(certificate: Certificate, originals: Texts, unchanged: float | None) -> Check:
+    """Whether the share of unchanged words is that of the certificate, up to words that stand there by chance."""
+    name, tally = "unchanged words", certificate.tally
+    kept = sum(tally.words[outcome] for outcome in Outcome if outcome.in_clear)
+    total = tally.words.total()
+    counted = total > 0 and (total == kept or tally.return_bands.total() > 0)  # format 1 has no returned words
+    if unchanged is None or not counted or _covers_columns(certificate, originals):
+        return Check(name, None, "The share of unchanged words was not compared.")
+    stated = (kept + tally.returned) / total
+    finding = f"{unchanged:.1%} of the words are unchanged; by the certificate it is {stated:.1%}."
+    return Check(name, abs(unchanged - stated) <= TOLERANCE, finding)
 
 
 def _check_outcomes(certificate: Certificate, obfuscations: Sequence[Obfuscation] | None) -> Check:
