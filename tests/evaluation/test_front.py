@@ -19,7 +19,7 @@ def test_one_that_is_clearly_worse_in_both_is_behind_the_front():
     assert front.by_value == ("good", "useful")
     assert front.as_dict()["rivals"] == {"bad": ["good"]}  # "useful" is better in one quantity only
     assert tell_front(front) == [
-        "good and useful are on the Pareto front of strongest attacker F1 and task F1: every other obfuscation is "
+        "good and useful are on the Pareto front of strongest attacker F1 and utility F1: every other obfuscation is "
         "clearly worse in at least one of the two.",
         "bad is behind the front: good is clearly better in both.",
     ]
@@ -52,7 +52,7 @@ def test_caveats_forbid_a_conclusion():
     front, standing = place_all({"good": (0.3, 0.7), "bad": (0.6, 0.5)}, caveats=("Only 5 test texts.",))
     assert set(standing.values()) == {Standing.OPEN}
     assert tell_front(front) == [
-        "No conclusion is drawn about the front of strongest attacker F1 and task F1. Only 5 test texts."
+        "No conclusion is drawn about the front of strongest attacker F1 and utility F1. Only 5 test texts."
     ]
 
 
@@ -63,7 +63,8 @@ def test_without_intervals_no_conclusion_is_drawn():
 
     front = find_front(Comparison((bare("a", 0.3, 0.7), bare("b", 0.6, 0.5))), PAIR)
     assert tell_front(front) == [
-        "No conclusion is drawn about the front of strongest attacker F1 and task F1: not every value has an interval."
+        "No conclusion is drawn about the front of strongest attacker F1 and utility F1: not every value has an "
+        "interval."
     ]
     assert tell_attack(Comparison((bare("a", 0.3, 0.7),)), STRONGEST) == [
         "Strongest attacker F1: no conclusion is drawn about a."

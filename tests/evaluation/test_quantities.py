@@ -78,8 +78,21 @@ def test_joined_references_cover_all_intervals():
     assert join_readings([]) is None
 
 
-def test_every_quantity_belongs_to_a_metric_and_attacks_are_worse_if_higher():
-    assert {quantity.metric for quantity in QUANTITIES} <= set(METRICS)
+def test_an_attacker_of_another_metric_can_be_the_strongest(evaluation):
+    style = make_measurement("stylometry", adaptive=(0.7, 0.6, 0.8), baseline=0.75)
+    both = make_evaluation(evaluation.measurements["attribute"], style)
+    assert STRONGEST.read(both) == Reading(0.7, Interval(0.6, 0.8))
+    assert STRONGEST.read_reference(both, Reference.ORIGINALS) == Reading(0.9)
+
+
+def test_where_chance_is_known_exactly_the_interval_of_the_value_decides():
+    assert is_chance(Reading(0.52, Interval(0.49, 0.55)), Reading(0.5))
+    assert not is_chance(Reading(0.52, Interval(0.51, 0.55)), Reading(0.5))
+    assert not is_chance(Reading(0.52), Reading(0.5))
+
+
+def test_every_metric_has_a_quantity_and_attacks_are_worse_if_higher():
+    assert set(METRICS) - {"overlap"} <= {quantity.metric for quantity in QUANTITIES}  # overlap repeats clear_text
     assert len({quantity.key for quantity in QUANTITIES}) == len(QUANTITIES)
     assert {quantity.better for quantity in ATTACKS} == {"lower"}
     assert {quantity.better for quantity in UTILITIES} == {"higher"}

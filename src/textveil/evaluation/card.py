@@ -18,11 +18,15 @@ from textveil.evaluation.quantities import (
     GAIN,
     IDENTIFIERS,
     INVERSION,
+    LINKAGE,
+    MEMBERSHIP,
     PERPLEXITY,
     SIMILARITY,
     STATIC,
     STRONGEST,
+    STYLE,
     TASK,
+    TOKENS,
     UNCHANGED,
     Quantity,
     Reading,
@@ -44,10 +48,13 @@ LEAD = (
 ATTACKERS = {
     ADAPTIVE: "infers the attribute; was trained on obfuscated texts",
     STATIC: "infers the attribute; was trained on originals",
-    INVERSION: "guesses the original of a chunk; knows the mechanism",
+    STYLE: "infers the attribute from function words, punctuation and lengths",
+    LINKAGE: "finds the original of a text; has all originals",
+    MEMBERSHIP: "tells whether a model was trained on a text",
+    INVERSION: "recovers the original of a chunk; knows the mechanism",
 }
 """What every attacker does and knows."""
-UTILITIES = (TASK, SIMILARITY, PERPLEXITY, GAIN)
+UTILITIES = (TASK, SIMILARITY, TOKENS, PERPLEXITY, GAIN)
 CLAIMS = {
     STRICT.name: (
         "Every word except kept stopwords was replaced by a random choice that favors words of similar meaning. The "
@@ -142,7 +149,8 @@ def _rank_standing(evaluation: Evaluation) -> Iterator[tuple[float, str]]:
         (DIRECT, "of the direct identifiers (people, addresses, numbers) survive"),
         (IDENTIFIERS, "of all identifiers survive"),
         (UNCHANGED, "of the words are unchanged"),
-        (INVERSION, "of the replaced chunks are guessed by an attacker who knows the mechanism"),
+        (LINKAGE, "of the texts are linked to their original by an attacker who has all originals"),
+        (INVERSION, "of the replaced chunks are recovered by an attacker who knows the mechanism"),
     ):
         reading = quantity.read(evaluation)
         if reading is not None:
@@ -244,7 +252,7 @@ def judge_attack(quantity: Quantity, evaluation: Evaluation) -> str:
         return "cannot be told from chance"
     if original is not None and compare_readings(own, original) in (0, 1):
         return "no protection shown: cannot be told from the originals"
-    said = ["above chance"] * (chance is not None and chance.interval is not None)
+    said = ["above chance"] * (chance is not None)
     said += ["below the originals"] * (original is not None and compare_readings(own, original) == -1)
     return ", ".join(said) or "no conclusion: chance and originals have no interval"
 

@@ -58,6 +58,7 @@ class Quantity:
         chance: The name of the value of chance.
         percent: Whether it is shown in percent.
         decimals: The decimals that are shown.
+        rivals: Values of other metrics, of which the worst is read, too. The references stay those of ``metric``.
     """
 
     metric: str
@@ -69,6 +70,7 @@ class Quantity:
     chance: str = "chance"
     percent: bool = False
     decimals: int = 3
+    rivals: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:
@@ -77,8 +79,9 @@ class Quantity:
 
     def read(self, evaluation: Evaluation) -> Reading | None:
         """The value of an evaluation; ``None`` if it was not measured."""
-        found = evaluation.measurements.get(self.metric)
-        readings = [reading for name in self.values if (reading := _read(found, name)) is not None]
+        named = [*((self.metric, name) for name in self.values), *self.rivals]
+        found = [_read(evaluation.measurements.get(metric), name) for metric, name in named]
+        readings = [reading for reading in found if reading is not None]
         worst = min if self.better == "higher" else max
         return worst(readings, key=lambda reading: reading.value) if readings else None
 
@@ -143,12 +146,14 @@ def compare_readings(one: Reading, other: Reading) -> int | None:
 
 
 def is_chance(own: Reading, chance: Reading) -> bool:
-    """Whether a value cannot be told from chance: what was learned from permuted labels reaches it.
+    """Whether a value cannot be told from chance: the interval of chance, or its own one, reaches the other value.
 
     >>> is_chance(Reading(0.12), Reading(0.1, Interval(0.07, 0.13))), is_chance(Reading(0.12), Reading(0.1))
     (True, False)
     """
-    return chance.interval is not None and own.value <= chance.interval.high
+    if chance.interval is not None:
+        return own.value <= chance.interval.high
+    return own.interval is not None and own.interval.low <= chance.value  # the level of chance is known exactly
 
 
 def join_readings(readings: Iterable[Reading]) -> Reading | None:
@@ -164,35 +169,47 @@ def join_readings(readings: Iterable[Reading]) -> Reading | None:
 
 
 STRONGEST = Quantity(
-    "attribute", ("adaptive", "static"), "strongest attacker F1", "lower", Side.PRIVACY, original="baseline"
+    "attribute",
+    ("adaptive", "static"),
+    "strongest attacker F1",
+    "lower",
+    Side.PRIVACY,
+    original="baseline",
+    rivals=(("stylometry", "adaptive"),),
 )
-"""The better of the attackers that infer the attribute."""
+"""The best of the attackers that infer the attribute."""
 ADAPTIVE = Quantity("attribute", ("adaptive",), "adaptive attacker F1", "lower", Side.PRIVACY, original="baseline")
 STATIC = Quantity("attribute", ("static",), "static attacker F1", "lower", Side.PRIVACY, original="baseline")
+STYLE = Quantity("stylometry", ("adaptive",), "style attacker F1", "lower", Side.PRIVACY, original="baseline")
+LINKAGE = Quantity("linkage", ("top_1",), "linked texts", "lower", Side.PRIVACY, chance="chance_top_1", percent=True)
+MEMBERSHIP = Quantity("membership", ("auc",), "membership AUC", "lower", Side.PRIVACY, original="baseline")
 INVERSION = Quantity(
-    "inversion", ("top_1",), "guessed chunks", "lower", Side.PRIVACY, chance="prior_top_1", percent=True
+    "inversion", ("top_1",), "recovered chunks", "lower", Side.PRIVACY, chance="prior_top_1", percent=True
 )
 IDENTIFIERS = Quantity(
     "identifiers", ("remaining",), "surviving identifiers", "lower", Side.PRIVACY, original=1.0, percent=True
 )
-DIRECT = Quantity("identifiers", ("direct",), "direct identifiers", "lower", Side.PRIVACY, original=1.0, percent=True)
+DIRECT = Quantity(
+    "identifiers", ("direct",), "surviving direct identifiers", "lower", Side.PRIVACY, original=1.0, percent=True
+)
 UNCHANGED = Quantity("clear_text", ("unchanged",), "unchanged words", "lower", Side.PRIVACY, original=1.0, percent=True)
 RELEASED = Quantity(
     "clear_text", ("released",), "words released in clear", "lower", Side.PRIVACY, original=1.0, percent=True
 )
-TASK = Quantity("downstream", ("f1",), "task F1", "higher", Side.UTILITY, original="original")
+TASK = Quantity("downstream", ("f1",), "utility F1", "higher", Side.UTILITY, original="original")
 SIMILARITY = Quantity("similarity", ("cosine",), "similarity", "higher", Side.UTILITY, original=1.0)
+TOKENS = Quantity("token_similarity", ("f1",), "token similarity", "higher", Side.UTILITY, original=1.0)
 PERPLEXITY = Quantity(
     "perplexity", ("median",), "median perplexity", "lower", Side.UTILITY, original="original_median", decimals=0
 )
 GAIN = Quantity("trade_off", ("relative_gain",), "relative gain", "higher", Side.TRADE_OFF, original=0.0)
 
 QUANTITIES = (
-    *(ADAPTIVE, STATIC, INVERSION, DIRECT, IDENTIFIERS, UNCHANGED, RELEASED),
-    *(TASK, SIMILARITY, PERPLEXITY),
+    *(ADAPTIVE, STATIC, STYLE, LINKAGE, MEMBERSHIP, INVERSION, DIRECT, IDENTIFIERS, UNCHANGED, RELEASED),
+    *(TASK, SIMILARITY, TOKENS, PERPLEXITY),
     GAIN,
 )
 """The quantities of tables, in their order. A quantity that was not measured is not shown."""
-ATTACKS = (STRONGEST, INVERSION, DIRECT, IDENTIFIERS, UNCHANGED)
+ATTACKS = (STRONGEST, LINKAGE, INVERSION, DIRECT, IDENTIFIERS, UNCHANGED)
 """The quantities that figures show against utility. The first that was measured is the main one."""
-UTILITIES = (TASK, SIMILARITY)
+UTILITIES = (TASK, SIMILARITY, TOKENS)
