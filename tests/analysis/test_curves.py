@@ -4,8 +4,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.evaluation.making import make_comparison
+from tests.evaluation.making import around, make_comparison, make_evaluation, make_measurement
 from textveil.analysis.curves import HEIGHT, WIDTH, assign_looks, draw_curves, draw_legend, find_ticks
+from textveil.evaluation.comparison import Comparison, Contender
 from textveil.evaluation.front import find_front
 
 POINTS = {"m@5": (0.3, 0.4), "m@20": (0.5, 0.6), "m@80": (0.7, 0.7), "other": (0.9, 0.45)}
@@ -84,6 +85,20 @@ def test_labels_of_levels_do_not_cover_each_other():
     svg = draw({f"m@{level}": (0.5, 0.5 + level / 10000) for level in (7, 8, 9)})
     places = [(each.get("x"), each.get("y")) for each in svg.iter("text") if each.text in ("7", "8", "9")]
     assert len(set(places)) == 3
+
+
+def test_labels_of_references_do_not_cover_each_other():
+    comparison = make_comparison({"a": (0.5, 0.5), "b": (0.6, 0.7)})
+    near = make_measurement("downstream", f1=around(0.5), original=around(0.31), chance=around(0.3))
+    contenders = [
+        Contender(each.name, make_evaluation(each.evaluation.measurements["attribute"], near))
+        for each in comparison.contenders
+    ]
+    crowded = Comparison(tuple(contenders))
+    svg = ElementTree.fromstring(draw_curves(crowded, find_front(crowded, crowded.pairs[0])))  # noqa: S314 # our own
+    heights = [float(each.get("y")) for each in svg.iter("text") if each.text in ("originals", "chance")]
+    assert len(heights) == 4
+    assert min(abs(one - other) for number, one in enumerate(heights) for other in heights[:number]) >= 11
 
 
 def test_names_are_escaped():

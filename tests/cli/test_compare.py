@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.evaluation.conftest import make_rows
+from tests.evaluation.making import make_comparison
+from textveil.cli.compare import _show
 from textveil.cli.main import app
 
 
@@ -55,6 +57,17 @@ def test_a_table_a_page_and_json(files, tmp_path):
     assert "<svg" in page.read_text()
     assert f"Written: {page}" in result.stderr
     assert "reviews.csv.scores" in result.stderr
+
+
+def test_no_value_is_cut_off_in_a_narrow_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    comparison = make_comparison({"a name that is longer than the column of names": (0.3, 0.6), "b": (0.6, 0.5)})
+    _show(comparison, [])
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.partition("95 %")[0].splitlines())) <= 60
+    for value in ("0.300", "0.270–0.330", "0.250", "0.220–0.280", "0.930", "0.910–0.950", "0.570–0.630"):
+        assert value in shown
+    assert "…" not in shown
 
 
 def test_names_make_curves(files, tmp_path):

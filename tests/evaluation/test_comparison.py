@@ -3,7 +3,7 @@ import pytest
 from tests.evaluation.making import make_comparison, make_contender, make_evaluation, make_measurement
 from textveil.errors import InputError, ParameterError, UnknownNameError
 from textveil.evaluation import Evaluator, compare
-from textveil.evaluation.comparison import Comparison, Contender, check_names
+from textveil.evaluation.comparison import Comparison, Contender, check_names, is_clearly_better
 from textveil.evaluation.quantities import ADAPTIVE, SIMILARITY, STRONGEST, TASK, Reference
 
 
@@ -47,10 +47,18 @@ def test_the_best_is_marked_only_if_it_is_clearly_better_than_another():
     comparison = make_comparison({"a": (0.3, 0.6), "b": (0.32, 0.6), "c": (0.6, 0.6)})
     a, b, c = comparison.contenders
     assert comparison.find_best(ADAPTIVE) is a
-    assert not comparison.is_worse(b, a, ADAPTIVE)
-    assert comparison.is_worse(c, a, ADAPTIVE)
+    assert not is_clearly_better(a, b, ADAPTIVE)
+    assert is_clearly_better(a, c, ADAPTIVE)
     assert comparison.find_best(TASK) is None  # all are equal
     assert make_comparison({"a": (0.3, 0.6), "c": (0.6, 0.6)}, half=0.2).find_best(ADAPTIVE) is None
+
+
+def test_attackers_at_chance_are_all_alike():
+    comparison = make_comparison({"low": (0.05, 0.6), "high": (0.27, 0.6), "above": (0.6, 0.6)}, half=0.01)
+    low, high, above = comparison.contenders
+    assert not is_clearly_better(low, high, ADAPTIVE)  # their intervals do not overlap, but both learned nothing
+    assert is_clearly_better(low, above, ADAPTIVE)
+    assert is_clearly_better(high, above, ADAPTIVE)
 
 
 def test_nothing_is_best_where_a_caveat_forbids_it():
@@ -74,6 +82,13 @@ def test_pairs_and_quantities_are_those_that_were_measured():
     both = Comparison((*comparison.contenders, similar))
     assert both.pairs == ((STRONGEST, TASK), (STRONGEST, SIMILARITY))
     assert Comparison((similar,)).pairs == ()
+
+
+def test_pairs_with_caveats_come_last():
+    task = make_measurement("downstream", ("The label cannot be learned.",), f1=0.3)
+    attribute, similarity = make_measurement("attribute", adaptive=0.5), make_measurement("similarity", cosine=0.7)
+    comparison = Comparison((Contender("a", make_evaluation(attribute, task, similarity)),))
+    assert comparison.pairs == ((STRONGEST, SIMILARITY), (STRONGEST, TASK))
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,11 @@ def test_one_that_is_clearly_worse_in_one_and_equal_in_the_other_is_undecided():
     )
 
 
+def test_an_attacker_below_chance_is_not_weaker_than_one_at_chance():
+    _, standing = place_all({"low": (0.05, 0.6), "high": (0.27, 0.5)}, half=0.01)
+    assert standing == {"low": Standing.ON, "high": Standing.OPEN}  # not behind: it is clearly worse in utility only
+
+
 def test_equal_values_are_all_on_the_front_by_value():
     front, _ = place_all({"a": (0.3, 0.7), "b": (0.3, 0.7)})
     assert set(front.by_value) == {"a", "b"}

@@ -8,7 +8,7 @@ from itertools import groupby
 from textveil.analysis.curves import draw_curves, draw_legend
 from textveil.analysis.markup import Markup, element, paragraph, section, text
 from textveil.analysis.page import bullets, facts, stacking_table, write_document
-from textveil.evaluation.comparison import LEVEL_SIGN, Comparison, Contender
+from textveil.evaluation.comparison import LEVEL_SIGN, Comparison, Contender, is_clearly_better
 from textveil.evaluation.front import Front, find_front, tell_attack, tell_front
 from textveil.evaluation.quantities import Quantity, Reading, Reference, Side
 
@@ -132,7 +132,7 @@ def list_marks(comparison: Comparison, contender: Contender, quantity: Quantity)
     marks = []
     if contender is best:
         marks.append("best")
-    elif comparison.is_worse(contender, best, quantity):
+    elif best is not None and is_clearly_better(best, contender, quantity):
         marks.append("worse")
     if comparison.is_chance(contender, quantity):
         marks.append("chance")

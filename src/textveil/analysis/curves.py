@@ -17,6 +17,8 @@ WIDTH, HEIGHT = 400.0, 290.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 10.0, 12.0, 42.0
 _CHARACTER = 6.2
 """The approximate width of a small character."""
+_LINE = 12.0
+"""The height of a line of text."""
 _STEPS = 24
 """The boxes that cover a line between two markers, plus one."""
 _SIZE = 4.5
@@ -157,9 +159,12 @@ def _draw_references(
             yield _rectangle(start, _TOP, stop - start, bottom - _TOP)
         yield _line(x, _TOP, x, bottom, "var(--muted)", dashes="2 3" if reference is Reference.CHANCE else "6 3")
         anchor = "start" if x < (_LEFT + right) / 2 else "end"
-        place = x + 3 if anchor == "start" else x - 3
-        taken.append(_box(place, bottom - 4, reference.value, anchor))
-        yield _text(place, bottom - 4, reference.value, anchor, "muted")
+        left = x + 3 if anchor == "start" else x - 3
+        heights = [bottom - 4 - _LINE * number for number in range(4)]
+        free = [y for y in heights if not any(_overlap(_box(left, y, reference.value, anchor), box) for box in taken)]
+        y = (free or heights)[0]
+        taken.append(_box(left, y, reference.value, anchor))
+        yield _text(left, y, reference.value, anchor, "muted")
 
 
 def _draw_front(front: Front, across: Scale, down: Scale) -> Markup:

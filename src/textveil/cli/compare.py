@@ -37,6 +37,9 @@ Examples:
 Names such as madlib@10 and madlib@20 are levels of one setting. A curve connects them.
 """
 
+_NAME_WIDTH, _COLUMN_WIDTH = 22, 16
+"""The width of the names and of a column of values in the terminal. What does not fit becomes another table."""
+
 
 @reporting_errors
 def compare(
@@ -136,8 +139,11 @@ def _show(comparison: Comparison, fronts: list[Front]) -> None:
 
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for characters that the encoding lacks
     console = Console()
-    for side, quantities in groupby(comparison.quantities, key=lambda quantity: quantity.side):
-        console.print(_build_table(comparison, side, list(quantities)))
+    fitting = max(1, (console.width - _NAME_WIDTH) // _COLUMN_WIDTH)
+    for side, found in groupby(comparison.quantities, key=lambda quantity: quantity.side):
+        quantities = list(found)
+        for start in range(0, len(quantities), fitting):
+            console.print(_build_table(comparison, side, quantities[start : start + fitting]))
     typer.echo("95 % intervals. best: clearly better than another one; worse: clearly worse than the best.")
     for line in tell_findings(comparison, fronts):
         typer.echo(f"- {line}")

@@ -56,6 +56,16 @@ class Contender:
         """A quantity of this obfuscation; ``None`` if it was not measured."""
         return quantity.read(self.evaluation)
 
+    def read_learned(self, quantity: Quantity) -> Reading | None:
+        """A quantity to compare with others: that of chance if it cannot be told from it.
+
+        A classifier that has learned nothing can be below another one, but it has not learned less.
+        """
+        own, chance = self.read(quantity), quantity.read_reference(self.evaluation, Reference.CHANCE)
+        if own is None or chance is None or chance.interval is None:
+            return own
+        return chance if is_chance(own, chance) else own
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -88,12 +98,13 @@ class Comparison:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of attack and utility that were measured. The main pair is the first."""
+        """The pairs of attack and utility that were measured: the main pair first, pairs with caveats last."""
         attacks = [each for each in ATTACKS if any(contender.read(each) for contender in self.contenders)]
         utilities = [each for each in UTILITIES if any(contender.read(each) for contender in self.contenders)]
         if not attacks or not utilities:
             return ()
-        return (*((attack, utilities[0]) for attack in attacks), *((attacks[0], each) for each in utilities[1:]))
+        pairs = [*((attack, utilities[0]) for attack in attacks), *((attacks[0], each) for each in utilities[1:])]
+        return tuple(sorted(pairs, key=lambda pair: any(quantity.metric in self.caveats for quantity in pair)))
 
     @property
     def not_measured(self) -> dict[str, str]:
@@ -123,13 +134,7 @@ class Comparison:
             return None
         sign = 1 if quantity.better == "higher" else -1
         best = max(measured, key=lambda contender: sign * contender.read(quantity).value)  # type: ignore[union-attr]
-        return best if any(self.is_worse(other, best, quantity) for other in measured) else None
-
-    def is_worse(self, contender: Contender, best: Contender | None, quantity: Quantity) -> bool:
-        """Whether an obfuscation is clearly worse than another one."""
-        own = contender.read(quantity)
-        other = None if best is None else best.read(quantity)
-        return own is not None and other is not None and quantity.is_clearly_better(other, own)
+        return best if any(is_clearly_better(best, other, quantity) for other in measured) else None
 
     def is_chance(self, contender: Contender, quantity: Quantity) -> bool:
         """Whether a value cannot be told from chance."""
@@ -159,6 +164,12 @@ class Comparison:
             "references": references,
             "obfuscations": {contender.name: contender.evaluation.as_dict() for contender in self.contenders},
         }
+
+
+def is_clearly_better(one: Contender, other: Contender, quantity: Quantity) -> bool:
+    """Whether one obfuscation is better than another, and the intervals do not overlap."""
+    first, second = one.read_learned(quantity), other.read_learned(quantity)
+    return first is not None and second is not None and quantity.is_clearly_better(first, second)
 
 
 def _rank(level: str) -> tuple[float, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from textveil.evaluation.comparison import Comparison, Contender, Pair
+from textveil.evaluation.comparison import Comparison, Contender, Pair, is_clearly_better
 from textveil.evaluation.quantities import Quantity, Reading
 
 
@@ -104,12 +104,12 @@ def _place(pair: Pair, point: _Point, points: Sequence[_Point], *, known: bool) 
     if not known or point.attack.interval is None or point.utility.interval is None:
         return Place(*point, Standing.OPEN)
     behind, unclear = [], []
-    for other in (each for each in points if each is not point):
-        both = list(zip(pair, point[1:], other[1:], strict=True))
-        if all(quantity.is_clearly_better(theirs, own) for quantity, own, theirs in both):
-            behind.append(other.contender.name)
-        elif not any(quantity.is_clearly_better(own, theirs) for quantity, own, theirs in both):
-            unclear.append(other.contender.name)
+    own = point.contender
+    for other in (each.contender for each in points if each is not point):
+        if all(is_clearly_better(other, own, quantity) for quantity in pair):
+            behind.append(other.name)
+        elif not any(is_clearly_better(own, other, quantity) for quantity in pair):
+            unclear.append(other.name)
     standing = Standing.BEHIND if behind else Standing.OPEN if unclear else Standing.ON
     return Place(*point, standing, tuple(behind or unclear))
 
