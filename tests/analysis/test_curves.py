@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.evaluation.making import around, make_comparison, make_evaluation, make_measurement
-from textveil.analysis.curves import HEIGHT, WIDTH, assign_looks, draw_curves, draw_legend, find_ticks
+from textveil.analysis.curves import HEIGHT, WIDTH, _box, _overlap, assign_looks, draw_curves, draw_legend, find_ticks
 from textveil.evaluation.comparison import Comparison, Contender
 from textveil.evaluation.front import find_front
 
@@ -96,9 +96,10 @@ def test_labels_of_references_do_not_cover_each_other():
     ]
     crowded = Comparison(tuple(contenders))
     svg = ElementTree.fromstring(draw_curves(crowded, find_front(crowded, crowded.pairs[0])))  # noqa: S314 # our own
-    heights = [float(each.get("y")) for each in svg.iter("text") if each.text in ("originals", "chance")]
-    assert len(heights) == 4
-    assert min(abs(one - other) for number, one in enumerate(heights) for other in heights[:number]) >= 11
+    labels = [each for each in svg.iter("text") if each.text in ("originals", "chance")]
+    boxes = [_box(float(each.get("x")), float(each.get("y")), each.text, each.get("text-anchor")) for each in labels]
+    assert len(boxes) == 4
+    assert not any(_overlap(one, other) for number, one in enumerate(boxes) for other in boxes[:number])
 
 
 def test_names_are_escaped():
