@@ -127,7 +127,9 @@ def test_metrics_that_need_a_certificate_are_refused_or_explained(dataset, rows)
     with pytest.raises(UnknownNameError):
         compare(dataset, {"half": hide(rows[0], 2)}, ["nonsense"])
     contender = Contender("a", make_evaluation(not_measured={"inversion": "Set `certificate`.", "similarity": "x"}))
-    reasons = Comparison((contender,)).not_measured
+    other = Contender("b", make_evaluation(not_measured={"similarity": "y", "perplexity": "z"}))
+    reasons = Comparison((contender, other)).not_measured
+    assert reasons["perplexity"] == "z"  # also what only one of them lacks
     assert "which a comparison does not use" in reasons["inversion"]
     assert reasons["similarity"] == "x"
 

@@ -109,7 +109,9 @@ class Comparison:
     @property
     def not_measured(self) -> dict[str, str]:
         """The reason why a metric was not measured, by its name."""
-        reasons = self.contenders[0].evaluation.not_measured
+        reasons: dict[str, str] = {}
+        for contender in self.contenders:
+            reasons = {**contender.evaluation.not_measured, **reasons}
         return {name: _NO_CERTIFICATE if _needs_certificate(name) else reason for name, reason in reasons.items()}
 
     @property
