@@ -127,8 +127,8 @@ PUBLIC = {
     "corpus.counting": "",
     "decomposition": "DECOMPOSERS Decomposer TAGGERS",
     "distribution": "DISTRIBUTORS Distributor Score",
-    "evaluation": "CLASSIFIERS Case Classifier Dataset Evaluation Evaluator Interval METRICS Measurement Metric Need "
-    "relative_gain",
+    "evaluation": "CLASSIFIERS Case Classifier Comparison Dataset Evaluation Evaluator Interval METRICS Measurement "
+    "Metric Need compare relative_gain",
     "evaluation.classifiers": "CLASSIFIERS Classifier Fitted",
     "execution": "EXECUTORS Executor usable_cores",
     "experiments": "Cell Experiment Store Study StudyFile load_study",

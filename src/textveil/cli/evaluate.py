@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
+from textveil.cli.card import check_cards, write_cards
 from textveil.cli.display import showing_progress
 from textveil.cli.method_options import flag_of
 from textveil.cli.reporting import report, reporting_errors, spell_flag
@@ -111,6 +112,10 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Also write the evaluation as JSON to this file.")
     ] = None,
+    cards: Annotated[
+        list[Path] | None,
+        typer.Option("--card", help="Write a release card to this .html or .md file (repeatable)."),
+    ] = None,
     cache: Annotated[
         Path | None,
         typer.Option(help="The folder of cached scores, with which a run resumes. Default: ORIGINAL.scores."),
@@ -132,6 +137,7 @@ def evaluate(
         check_free(output, overwrite=overwrite)
     if keep_embeddings and no_cache:
         raise ParameterError("--keep-embeddings needs a cache. Remove --no-cache.")
+    check_cards(cards, overwrite=overwrite)
     wanted = None if metrics is None else [METRICS.load(name).name for name in _split(metrics, "--metrics")]
     given = {
         **_choose_classifier(attacker, attacker_model, seeds, wanted),
@@ -161,6 +167,7 @@ def evaluate(
     if output is not None:
         with writing(output, like=original) as stream:
             stream.write(content.encode(errors="surrogatepass"))
+    write_cards(cards, evaluation, pairs, certificate=certificate, obfuscations=replayed, like=original)
     if as_json:
         typer.echo(content, nl=False)
     else:

@@ -17,6 +17,7 @@ try:
         analyze,
         bundle,
         bundle_making,
+        compare,
         decompose,
         distribute,
         evaluate,
@@ -33,6 +34,7 @@ except KeyboardInterrupt:  # the imports take a second, in which there is nothin
 EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the world don't live in New York City."
   textveil distribute "The soup was cold and the waiter rude." --epsilon 14
   textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
+  textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
@@ -68,6 +70,7 @@ app.command("obfuscate", epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfusc
 app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
 app.command("distribute", epilog=distribute.EXAMPLES, no_args_is_help=True)(distribute.distribute)
 app.command("evaluate", epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
+app.command("compare", epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
 app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(bundle.app, name="bundle")

@@ -2,6 +2,7 @@
 
 from textveil.evaluation.base import Case, Interval, Measurement, Metric, Need
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier
+from textveil.evaluation.comparison import Comparison, compare
 from textveil.evaluation.dataset import Dataset
 from textveil.evaluation.evaluator import Evaluation, Evaluator
 from textveil.evaluation.metrics import METRICS
@@ -12,6 +13,7 @@ __all__ = [
     "METRICS",
     "Case",
     "Classifier",
+    "Comparison",
     "Dataset",
     "Evaluation",
     "Evaluator",
@@ -19,5 +21,6 @@ __all__ = [
     "Measurement",
     "Metric",
     "Need",
+    "compare",
     "relative_gain",
 ]

@@ -1,0 +1,282 @@
+"""Curves of an attack against a utility, drawn as SVG that fits on a phone and follows the colors of its page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from textveil.analysis.figures import COLORS
+from textveil.analysis.markup import Markup, element, text
+from textveil.evaluation.comparison import Comparison
+from textveil.evaluation.front import Front, Place, Standing
+from textveil.evaluation.quantities import Quantity, Reading, Reference
+
+WIDTH, HEIGHT = 400.0, 290.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 10.0, 12.0, 42.0
+_CHARACTER = 6.2
+"""The approximate width of a small character."""
+_LINE = 12.0
+"""The height of a line of text."""
+_STEPS = 24
+"""The boxes that cover a line between two markers, plus one."""
+_SIZE = 4.5
+"""The radius of a marker."""
+_CORNERS: dict[str, list[tuple[float, float]]] = {
+    "circle": [],
+    "square": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
+    "triangle": [(0, -1.2), (1.15, 0.9), (-1.15, 0.9)],
+    "diamond": [(0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)],
+    "wedge": [(0, 1.2), (1.15, -0.9), (-1.15, -0.9)],
+}
+"""The corners of every shape, around its center, in radii."""
+Box = tuple[float, float, float, float]
+"""The left, top, right and bottom edge of a label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The color and the shape of a setting."""
+
+    color: str
+    shape: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The linear map from values to places on the drawing."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+
+    def __call__(self, value: float) -> float:
+        """The place of a value."""
+        return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
+
+
+def assign_looks(settings: Sequence[str]) -> dict[str, Look]:
+    """A look for every setting. Neighbors differ in color and in shape."""
+    shapes = list(_CORNERS)
+    return {name: Look(COLORS[order % len(COLORS)], shapes[order % len(shapes)]) for order, name in enumerate(settings)}
+
+
+def draw_curves(comparison: Comparison, front: Front) -> Markup:
+    """The places of a front, with intervals, curves of settings, and the references. Down and right is better."""
+    looks = assign_looks(list(comparison.settings))
+    places = {place.name: place for place in front.places}
+    references = {
+        quantity: {
+            reference: found
+            for reference in (Reference.ORIGINALS, Reference.CHANCE)
+            if (found := comparison.read_reference(quantity, reference)) is not None
+        }
+        for quantity in (front.attack, front.utility)
+    }
+    across = _find_scale(
+        [*(place.utility for place in front.places), *references[front.utility].values()], _LEFT, WIDTH - _RIGHT
+    )
+    down = _find_scale(
+        [*(place.attack for place in front.places), *references[front.attack].values()], HEIGHT - _BOTTOM, _TOP
+    )
+    taken: list[Box] = []
+    parts = [
+        *_draw_axes(front, across, down),
+        *_draw_references(references[front.attack], references[front.utility], across, down, taken),
+        _draw_front(front, across, down),
+    ]
+    for setting, contenders in comparison.settings.items():
+        own = [places[contender.name] for contender in contenders if contender.name in places]
+        parts += _draw_curve(own, looks[setting], across, down, taken)
+    described = f"{front.attack.title} against {front.utility.title} of {len(front.places)} obfuscations"
+    return element("svg", parts, class_="curve", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img", aria_label=described)
+
+
+def _find_scale(readings: Sequence[Reading], first: float, last: float) -> Scale:
+    values = [value for reading in readings for value in (reading.value, *(reading.interval or ()))]
+    low, high = min(values), max(values)
+    margin = 0.07 * (high - low) or 0.05 * abs(high) or 0.5
+    return Scale(low - margin, high + margin, first, last)
+
+
+def find_ticks(low: float, high: float, wanted: int = 5) -> list[float]:
+    """Round numbers between two values.
+
+    >>> find_ticks(0.08, 0.93)
+    [0.2, 0.4, 0.6, 0.8]
+    """
+    rough = (high - low) / wanted
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    first = math.ceil(low / step)
+    return [round(number * step, 12) for number in range(first, math.floor(high / step) + 1)]
+
+
+def _draw_axes(front: Front, across: Scale, down: Scale) -> Iterator[Markup]:
+    for tick in find_ticks(down.low, down.high):
+        yield _line(_LEFT, down(tick), WIDTH - _RIGHT, down(tick), "var(--rule)")
+        yield _text(_LEFT - 5, down(tick) + 3.5, _show_tick(front.attack, tick), "end", "muted")
+    for tick in find_ticks(across.low, across.high):
+        yield _line(across(tick), _TOP, across(tick), HEIGHT - _BOTTOM, "var(--rule)")
+        yield _text(across(tick), HEIGHT - _BOTTOM + 13, _show_tick(front.utility, tick), "middle", "muted")
+    yield _text(
+        (_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 8, f"{front.utility.title} \N{RIGHTWARDS ARROW} better", "middle"
+    )
+    middle = (_TOP + HEIGHT - _BOTTOM) / 2
+    title = f"better \N{LEFTWARDS ARROW} {front.attack.title}"
+    yield element(
+        "text", text(title), x="11", y=f"{middle:.1f}", text_anchor="middle", transform=f"rotate(-90 11 {middle:.1f})"
+    )
+
+
+def _show_tick(quantity: Quantity, tick: float) -> str:
+    return f"{100 * tick:g}%" if quantity.percent else f"{tick:g}"
+
+
+def _draw_references(
+    attack: dict[Reference, Reading],
+    utility: dict[Reference, Reading],
+    across: Scale,
+    down: Scale,
+    taken: list[Box],
+) -> Iterator[Markup]:
+    """Chance as a band with a line, and the originals as lines that meet at their place."""
+    right, bottom = WIDTH - _RIGHT, HEIGHT - _BOTTOM
+    for reference, reading in attack.items():
+        y = down(reading.value)
+        if reading.interval is not None and reference is Reference.CHANCE:
+            top, low = down(reading.interval.high), down(reading.interval.low)
+            yield _rectangle(_LEFT, top, right - _LEFT, low - top)
+        yield _line(_LEFT, y, right, y, "var(--muted)", dashes="2 3" if reference is Reference.CHANCE else "6 3")
+        taken.append(_box(_LEFT + 3, y - 3, reference.value, "start"))
+        yield _text(_LEFT + 3, y - 3, reference.value, "start", "muted")
+    for reference, reading in utility.items():
+        x = across(reading.value)
+        if reading.interval is not None and reference is Reference.CHANCE:
+            start, stop = across(reading.interval.low), across(reading.interval.high)
+            yield _rectangle(start, _TOP, stop - start, bottom - _TOP)
+        yield _line(x, _TOP, x, bottom, "var(--muted)", dashes="2 3" if reference is Reference.CHANCE else "6 3")
+        anchor = "start" if x < (_LEFT + right) / 2 else "end"
+        left = x + 3 if anchor == "start" else x - 3
+        heights = [bottom - 4 - _LINE * number for number in range(4)]
+        free = [y for y in heights if not any(_overlap(_box(left, y, reference.value, anchor), box) for box in taken)]
+        y = (free or heights)[0]
+        taken.append(_box(left, y, reference.value, anchor))
+        yield _text(left, y, reference.value, anchor, "muted")
+
+
+def _draw_front(front: Front, across: Scale, down: Scale) -> Markup:
+    """The front by value, as a staircase: between two points, the worse value of both holds."""
+    on = [place for name in front.by_value for place in front.places if place.name == name]
+    if len(on) < 2 or front.caveats:
+        return ""
+    points = [(across(on[0].utility.value), down(on[0].attack.value))]
+    for one, other in pairwise(on):
+        points += [
+            (across(one.utility.value), down(other.attack.value)),
+            (across(other.utility.value), down(other.attack.value)),
+        ]
+    drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return element(
+        "polyline", points=drawn, fill="none", stroke="var(--accent)", stroke_width="5", stroke_opacity="0.3"
+    )
+
+
+def _draw_curve(places: Sequence[Place], look: Look, across: Scale, down: Scale, taken: list[Box]) -> Iterator[Markup]:
+    for one, other in pairwise(places):
+        ends = across(one.utility.value), down(one.attack.value), across(other.utility.value), down(other.attack.value)
+        taken += _cover(*ends)
+        yield _line(*ends, look.color, width=1.6)
+    for place in places:
+        x, y = across(place.utility.value), down(place.attack.value)
+        if place.utility.interval is not None:
+            low, high = map(across, place.utility.interval)
+            yield _line(low, y, high, y, look.color, opacity="0.55")
+        if place.attack.interval is not None:
+            low, high = map(down, place.attack.interval)
+            yield _line(x, low, x, high, look.color, opacity="0.55")
+        marker = draw_marker(look, x, y, hollow=place.standing is Standing.BEHIND)
+        yield element("g", element("title", text(_describe(place))) + marker)
+        taken.append((x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE))
+    for place in places:
+        if place.contender.level:
+            yield _label(across(place.utility.value), down(place.attack.value), place.contender.level, taken)
+
+
+def _cover(x1: float, y1: float, x2: float, y2: float) -> Iterator[Box]:
+    """Small boxes along a line, so that labels avoid it."""
+    for step in range(1, _STEPS):
+        x, y = x1 + (x2 - x1) * step / _STEPS, y1 + (y2 - y1) * step / _STEPS
+        yield x - 1, y - 1, x + 1, y + 1
+
+
+def _describe(place: Place) -> str:
+    return f"{place.name}: {place.standing.value}"
+
+
+def _label(x: float, y: float, label: str, taken: list[Box]) -> Markup:
+    """A label beside a marker, where it covers nothing that is drawn already, if there is such a place."""
+    offsets = (
+        (7, -6, "start"),
+        (-7, -6, "end"),
+        (7, 13, "start"),
+        (-7, 13, "end"),
+        (0, -9, "middle"),
+        (0, 17, "middle"),
+    )
+    boxes = [
+        (_box(x + across, y + down, label, anchor), x + across, y + down, anchor) for across, down, anchor in offsets
+    ]
+    inside = [each for each in boxes if each[0][0] >= _LEFT and each[0][2] <= WIDTH and each[0][3] <= HEIGHT - _BOTTOM]
+    free = [each for each in inside if not any(_overlap(each[0], other) for other in taken)]
+    box, left, bottom, anchor = (free or inside or boxes)[0]
+    taken.append(box)
+    return _text(left, bottom, label, anchor, "muted")
+
+
+def _box(x: float, y: float, label: str, anchor: str) -> Box:
+    width = _CHARACTER * len(label)
+    left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+    return left, y - 9, left + width, y + 2
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def draw_marker(look: Look, x: float, y: float, *, hollow: bool = False) -> Markup:
+    """The marker of a setting."""
+    paint = {"fill": "var(--card)" if hollow else look.color, "stroke": look.color, "stroke_width": "1.6"}
+    if look.shape == "circle":
+        return element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{_SIZE:g}", **paint)
+    corners = " ".join(f"{x + _SIZE * right:.1f},{y + _SIZE * down:.1f}" for right, down in _CORNERS[look.shape])
+    return element("polygon", points=corners, **paint)
+
+
+def draw_legend(comparison: Comparison) -> Markup:
+    """The settings with their markers."""
+    items = []
+    for name, look in assign_looks(list(comparison.settings)).items():
+        key = element("svg", draw_marker(look, 7, 7), viewBox="0 0 14 14", aria_hidden="true")
+        items.append(element("li", key + text(name)))
+    return element("ul", items, class_="legend")
+
+
+def _line(
+    x1: float, y1: float, x2: float, y2: float, color: str, *, width: float = 1, dashes: str = "", opacity: str = "1"
+) -> Markup:
+    places = {"x1": f"{x1:.1f}", "y1": f"{y1:.1f}", "x2": f"{x2:.1f}", "y2": f"{y2:.1f}"}
+    dashed = {"stroke_dasharray": dashes} if dashes else {}
+    return element("line", **places, stroke=color, stroke_width=f"{width:g}", stroke_opacity=opacity, **dashed)
+
+
+def _rectangle(x: float, y: float, width: float, height: float) -> Markup:
+    outline = f"M{x:.1f} {y:.1f}h{width:.1f}v{height:.1f}h{-width:.1f}z"
+    return element("path", d=outline, fill="var(--muted)", fill_opacity="0.16")
+
+
+def _text(x: float, y: float, content: str, anchor: str, mark: str = "") -> Markup:
+    more = {"class_": mark} if mark else {}
+    return element("text", text(content), x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, **more)

@@ -1,0 +1,192 @@
+"""``textveil compare``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil.analysis.comparison_page import list_marks, name_column, tell_findings, write_comparison
+from textveil.cli.display import showing_progress
+from textveil.cli.evaluate import _choose_classifier, _drop_missing, _flag, _split, _unit_of
+from textveil.cli.reporting import report, reporting_errors, spell_flag
+from textveil.errors import ParameterError, TextveilError
+from textveil.evaluation import CLASSIFIERS, METRICS, Comparison, Dataset
+from textveil.evaluation import compare as measure
+from textveil.evaluation.compared_files import ComparedFiles
+from textveil.evaluation.comparison import Contender
+from textveil.evaluation.front import Front, find_front
+from textveil.evaluation.quantities import Quantity, Reading, Reference, Side
+from textveil.jobs import check_free
+from textveil.storage.atomic import writing
+from textveil.tables import TEXT_COLUMN
+
+EXAMPLES = """
+\b
+Examples:
+  textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
+  textveil compare reviews.csv a.csv b.csv --name madlib@10 --name madlib@20 --attribute author --label sentiment
+  textveil compare reviews.jsonl out.jsonl --obfuscated-text hidden --metrics similarity --json comparison.json
+
+\b
+Names such as madlib@10 and madlib@20 are levels of one setting. A curve connects them.
+"""
+
+_NAME_WIDTH, _COLUMN_WIDTH = 22, 16
+"""The width of the names and of a column of values in the terminal. What does not fit becomes another table."""
+
+
+@reporting_errors
+def compare(
+    originals: Annotated[
+        Path, typer.Argument(metavar="ORIGINALS", help="The file with the originals: csv, tsv, jsonl, parquet or txt.")
+    ],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files with obfuscated texts, from any tool, in the same rows."),
+    ],
+    *,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", "-n", help="The name of a file (repeatable, one per file). Default: its file name."),
+    ] = None,
+    text: Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")] = TEXT_COLUMN,
+    obfuscated_text: Annotated[
+        str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="For downstream: the column with the label of a task.")] = None,
+    attribute: Annotated[
+        str | None, typer.Option(help="For attribute: the column that an attacker wants to infer, such as the author.")
+    ] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
+    ] = None,
+    attacker: Annotated[str | None, _flag(METRICS, "attribute, downstream", "classifier")] = None,
+    attacker_model: Annotated[str | None, _flag(CLASSIFIERS, "transformer", "model")] = None,
+    seeds: Annotated[str | None, _flag(METRICS, "attribute, downstream", "seeds")] = None,
+    encoders: Annotated[str | None, _flag(METRICS, "similarity", "models")] = None,
+    language_model: Annotated[str | None, _flag(METRICS, "perplexity", "model")] = None,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="The format of the files. Default: by their names.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with tables and curves to this file.")] = None,
+    as_json: Annotated[Path | None, typer.Option("--json", help="Write all values as JSON to this file.")] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="The folder of cached scores, with which a run resumes. Default: ORIGINALS.scores."),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Cache scores in memory only.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing outputs.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")] = False,
+) -> None:
+    """Compare several obfuscations of the same texts, from any tool.
+
+    Shows their privacy and utility side by side, with 95 % intervals, beside the originals and chance. Says which
+    obfuscations are on the Pareto front of attack and utility, as far as the intervals support it.
+    """
+    if sys.stdout is None:
+        raise ParameterError("Standard output is closed.")
+    outputs = [path for path in (html, as_json) if path is not None]
+    for path in outputs:
+        check_free(path, overwrite=overwrite)
+    wanted = None if metrics is None else [METRICS.load(name).name for name in _split(metrics, "--metrics")]
+    options = _drop_missing(
+        {
+            **_choose_classifier(attacker, attacker_model, seeds, wanted),
+            "similarity": {"models": None if encoders is None else _split(encoders, "--encoders")},
+            "perplexity": {"model": language_model},
+        }
+    )
+    rows = ComparedFiles(originals, files, names, text, obfuscated_text, label, attribute, format_name).read()
+    folder = None if no_cache else cache or originals.with_name(f"{originals.name}.scores")
+    dataset = Dataset(rows.originals, label=rows.label, attribute=rows.attribute, folder=folder)
+    with showing_progress(quiet, unit_of=lambda stage: _unit_of(stage.rpartition(": ")[2])) as progress:
+        comparison = measure(dataset, rows.obfuscations, wanted, options, progress)
+    fronts = [find_front(comparison, pair) for pair in comparison.pairs]
+    if html is not None:
+        _write(html, write_comparison(comparison), originals)
+    if as_json is not None:
+        found = {**comparison.as_dict(), "fronts": [front.as_dict() for front in fronts]}
+        _write(as_json, json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n", originals)
+    _show(comparison, fronts)
+    if not quiet:
+        _add_notes(outputs, folder)
+
+
+def _write(path: Path, content: str, like: Path) -> None:
+    with writing(path, like=like) as stream:
+        stream.write(content.encode(errors="replace"))
+
+
+def _add_notes(outputs: Iterable[Path], folder: Path | None) -> None:
+    for path in outputs:
+        report(f"Written: {path}")
+    if folder is not None:
+        report(
+            f"Scores are cached in {str(folder)!r}. They contain information about the originals: protect them in the "
+            "same way, or delete them."
+        )
+
+
+def _show(comparison: Comparison, fronts: list[Front]) -> None:
+    """Print a table per side, the findings, and the metrics that were not measured."""
+    from rich.console import Console
+
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for characters that the encoding lacks
+    console = Console()
+    fitting = max(1, (console.width - _NAME_WIDTH) // _COLUMN_WIDTH)
+    for side, found in groupby(comparison.quantities, key=lambda quantity: quantity.side):
+        quantities = list(found)
+        for start in range(0, len(quantities), fitting):
+            console.print(_build_table(comparison, side, quantities[start : start + fitting]))
+    typer.echo("95 % intervals. best: clearly better than another one; worse: clearly worse than the best.")
+    for line in tell_findings(comparison, fronts):
+        typer.echo(f"- {line}")
+    for name, reason in comparison.not_measured.items():
+        typer.echo(f"Not measured: {name}. {TextveilError(reason).spell(_spell)}")
+
+
+def _spell(name: str, value: str | None) -> str:
+    """A parameter of the library as a flag."""
+    return spell_flag(compare, name, value)
+
+
+def _build_table(comparison: Comparison, side: Side, quantities: list[Quantity]) -> object:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=f"{side.value}, {comparison.texts:,} texts", title_justify="left", show_lines=True)
+    table.add_column("", overflow="fold")
+    for quantity in quantities:
+        table.add_column(name_column(quantity), justify="right")
+    for reference in Reference:
+        readings = [comparison.read_reference(quantity, reference) for quantity in quantities]
+        if any(readings):
+            shown = [_write_reading(*pair) for pair in zip(quantities, readings, strict=True)]
+            table.add_row(Text(reference.value, style="italic"), *map(Text, shown))
+    for contender in comparison.contenders:
+        cells = [_write_cell(comparison, contender, quantity) for quantity in quantities]
+        table.add_row(Text(contender.name, style="bold"), *map(Text, cells))
+    return table
+
+
+def _write_reading(quantity: Quantity, reading: Reading | None) -> str:
+    if reading is None:
+        return ""
+    shown = quantity.show(reading.value)
+    if reading.interval is None or reading.interval.low == reading.interval.high:
+        return shown
+    return f"{shown}\n{quantity.show_interval(reading.interval)}"
+
+
+def _write_cell(comparison: Comparison, contender: Contender, quantity: Quantity) -> str:
+    reading = contender.read(quantity)
+    if reading is None:
+        return ""
+    marks = list_marks(comparison, contender, quantity)
+    return "\n".join([_write_reading(quantity, reading), *marks])

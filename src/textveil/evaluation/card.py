@@ -1,0 +1,387 @@
+"""The release card: one page for the person who decides whether obfuscated texts are released.
+
+It has numbers, settings and row numbers, but never a text of a document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from textveil.evaluation.blocks import Blanks, Block, Bullets, Facts, Page, Paragraph, Rows, Section
+from textveil.evaluation.clear_text import RETURNED
+from textveil.evaluation.evaluator import Evaluation
+from textveil.evaluation.quantities import (
+    ADAPTIVE,
+    DIRECT,
+    GAIN,
+    IDENTIFIERS,
+    INVERSION,
+    LINKAGE,
+    MEMBERSHIP,
+    PERPLEXITY,
+    SIMILARITY,
+    STATIC,
+    STRONGEST,
+    STYLE,
+    TASK,
+    TOKENS,
+    UNCHANGED,
+    Quantity,
+    Reading,
+    Reference,
+    compare_readings,
+    is_chance,
+)
+from textveil.evaluation.verification import Check, summarize_checks
+from textveil.privacy.certificate import Certificate, MethodRecord
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.privacy.profiles import PAPER, PROVEN, STRICT
+from textveil.version import __version__
+
+TITLE = "Release card"
+LEAD = (
+    "For the person who decides about a release. This card lists what was done, what attackers still learn, and what "
+    "is not protected. It does not decide."
+)
+ATTACKERS = {
+    ADAPTIVE: "infers the attribute; was trained on obfuscated texts",
+    STATIC: "infers the attribute; was trained on originals",
+    STYLE: "infers the attribute from function words, punctuation and lengths",
+    LINKAGE: "finds the original of a text; has all originals",
+    MEMBERSHIP: "tells whether a model was trained on a text",
+    INVERSION: "recovers the original of a chunk; knows the mechanism",
+}
+"""What every attacker does and knows."""
+UTILITIES = (TASK, SIMILARITY, TOKENS, PERPLEXITY, GAIN)
+CLAIMS = {
+    STRICT.name: (
+        "Every word except kept stopwords was replaced by a random choice that favors words of similar meaning. The "
+        "certificate bounds how much the choice reveals about the original word."
+    ),
+    PAPER.name: (
+        "Words were replaced by a random choice that favors words of similar meaning. Words that are not in the "
+        "vocabulary or got no share of the budget were released in clear."
+    ),
+    PROVEN.name: (
+        "Every word was replaced by a random choice that favors words of similar meaning. The certificate bounds how "
+        "much the choice reveals. Only the number of words is public."
+    ),
+}
+"""The claim of every profile in plain words."""
+OPEN_POINTS = {
+    "Distances": "A word is protected among words of similar meaning. The subject of a text may stay recognizable.",
+    "Floating point": "The proof is for real numbers. It does not cover the rounding of computers.",
+    "Counts": "The numbers in the certificate and on this card come from the texts, and nothing protects them.",
+    "Time": "The running time of the obfuscation depends on the number of words.",
+    "Repetition": "Every further release of the same texts weakens the protection. Nothing counts these releases.",
+}
+"""The open points of docs/guarantees.md in plain words, except those that a certificate states itself."""
+_WORDS = {
+    Outcome.PERTURBED: "replaced by the mechanism",
+    Outcome.DRAWN: "replaced without regard to the word",
+    Outcome.KEPT_STOPWORD: "stopwords, kept",
+    Outcome.KEPT_UNKNOWN: "released in clear, because unknown",
+    Outcome.KEPT_NO_SHARE: "released in clear, because without a share",
+}
+_UNCHANGED = {**{outcome.value: _WORDS[outcome] for outcome in Outcome if outcome.in_clear}, RETURNED: "chosen again"}
+_KINDS = {"NRP": "nationality, religion, politics"}
+"""Kinds of identifiers whose names do not explain themselves."""
+
+
+def build_card(
+    evaluation: Evaluation,
+    certificate: Certificate | None = None,
+    checks: Sequence[Check] = (),
+    *,
+    certificate_sha256: str | None = None,
+) -> Page:
+    """Build the release card of an obfuscation.
+
+    Args:
+        evaluation: Everything that was measured.
+        certificate: The certificate of the obfuscation.
+        checks: The result of ``verify_certificate``.
+        certificate_sha256: The hash of the certificate's file; by default that of its content as textveil writes it.
+    """
+    if certificate is not None and certificate_sha256 is None:
+        certificate_sha256 = hashlib.sha256(certificate.to_json().encode()).hexdigest()
+    return Page(
+        TITLE,
+        LEAD,
+        [
+            Section("The worst that still stands", _tell_worst(evaluation, certificate, checks)),
+            Section("What was done", _tell_done(evaluation, certificate)),
+            Section("Attackers", _tell_attackers(evaluation)),
+            Section("What remains", _tell_remains(evaluation, certificate)),
+            Section("What the texts are still useful for", _tell_utility(evaluation)),
+            Section("What is not protected", _tell_unprotected(certificate)),
+            Section("Certificate", _tell_certificate(certificate, checks, certificate_sha256)),
+            Section("Measurements in words", _tell_measurements(evaluation)),
+            Section("Versions", [Facts(_list_versions(evaluation, certificate))]),
+            Section("Decision", [Blanks(["released: yes or no", "conditions", "name", "date"])]),
+        ],
+    )
+
+
+def _tell_worst(evaluation: Evaluation, certificate: Certificate | None, checks: Sequence[Check]) -> list[Block]:
+    ranked = sorted(_rank_standing(evaluation), key=lambda each: -each[0])
+    lines = [sentence for _, sentence in ranked] or ["Nothing was measured that shows what still stands."]
+    if certificate is None:
+        lines.append("No certificate was given. Nothing is known about the settings or the guarantee.")
+    elif any(check.passed is False for check in checks):
+        lines.append(summarize_checks(checks))
+    caveats = dict.fromkeys(caveat for found in evaluation.measurements.values() for caveat in found.caveats)
+    return [Bullets([*lines, *(f"No conclusion: {caveat}" for caveat in caveats)])]
+
+
+def _rank_standing(evaluation: Evaluation) -> Iterator[tuple[float, str]]:
+    """What still stands: how much of it, from 0 to 1 as in the originals, and a sentence."""
+    attacker = STRONGEST.read(evaluation)
+    if attacker is not None:
+        chance = STRONGEST.read_reference(evaluation, Reference.CHANCE)
+        original = STRONGEST.read_reference(evaluation, Reference.ORIGINALS)
+        low, high = chance.value if chance else 0.0, original.value if original else 1.0
+        share = (attacker.value - low) / (high - low) if high > low else 0.0
+        yield share, f"The strongest attacker infers the attribute with F1 {_beside(STRONGEST, evaluation)}."
+    for quantity, sentence in (
+        (DIRECT, "of the direct identifiers (people, addresses, numbers) survive"),
+        (IDENTIFIERS, "of all identifiers survive"),
+        (UNCHANGED, "of the words are unchanged"),
+        (LINKAGE, "of the texts are linked to their original by an attacker who has all originals"),
+        (INVERSION, "of the replaced chunks are recovered by an attacker who knows the mechanism"),
+    ):
+        reading = quantity.read(evaluation)
+        if reading is not None:
+            yield reading.value, f"{_show(quantity, reading)} {sentence}."
+    verbatim = evaluation.value("clear_text", "documents_verbatim")
+    if verbatim:
+        yield verbatim, f"In {verbatim:.1%} of the documents, every word that was to be replaced returned."
+
+
+def _beside(quantity: Quantity, evaluation: Evaluation) -> str:
+    """A value beside its references."""
+    parts = [_show(quantity, quantity.read(evaluation))]
+    for reference in Reference:
+        reading = quantity.read_reference(evaluation, reference)
+        if reading is not None:
+            parts.append(f"{reference.value} {quantity.show(reading.value)}")
+    return "; ".join(parts)
+
+
+def _show(quantity: Quantity, reading: Reading | None) -> str:
+    """A value with its interval; nothing if there is no value."""
+    if reading is None:
+        return ""
+    shown, interval = quantity.show(reading.value), reading.interval
+    return (
+        shown if interval is None or interval.low == interval.high else f"{shown} ({quantity.show_interval(interval)})"
+    )
+
+
+def _tell_done(evaluation: Evaluation, certificate: Certificate | None) -> list[Block]:
+    facts = [("texts", f"{evaluation.texts:,}")]
+    if evaluation.left_out:
+        facts.append(("skipped rows", f"{evaluation.left_out:,}, because the original has no word"))
+    if evaluation.empty:
+        facts.append(("empty obfuscated texts", f"{evaluation.empty:,}"))
+    if certificate is None:
+        return [Facts(facts), Paragraph("The methods and the budget are unknown, because no certificate was given.")]
+    terms, budget = certificate.terms, certificate.budget
+    unit = "document" if budget.epsilon is not None else "word"
+    amount = budget.epsilon if budget.epsilon is not None else budget.epsilon_per_word
+    facts += [
+        ("profile", terms.profile.name),
+        *((axis, _name_method(getattr(terms, axis))) for axis in ("decomposition", "distribution", "mechanism")),
+        ("budget", f"{amount:g} per {unit}{_tell_length(certificate)}"),
+        ("largest budget of a document", f"{certificate.tally.largest_budget:,.4g}"),
+        ("largest share of a chunk", "no limit" if terms.largest_share is None else f"{terms.largest_share:.3g}"),
+        ("stopwords", terms.stopwords),
+        ("division of the budget", terms.allocation),
+        ("noise", "predictable: from a seed" if terms.randomness["predictable"] else "not predictable"),
+        ("bundle", f"{terms.bundle.get('name', '')} {terms.bundle.get('version', '')}".strip()),
+    ]
+    return [Paragraph(CLAIMS[terms.profile.name]), Facts(facts)]
+
+
+def _name_method(method: MethodRecord) -> str:
+    model = method["model"]
+    details = [f"{name} {value}" for name, value in method["options"].items() if value is not None]
+    details += [] if model is None else [f"model {model['name']} {model['sha256'][:12]}"]
+    return f"{method['name']} ({', '.join(details)})" if details else str(method["name"])
+
+
+def _tell_length(certificate: Certificate) -> str:
+    budget = certificate.budget
+    if budget.average_length is not None:
+        return f", times the average length of {budget.average_length:.1f} words"
+    return ", times the number of replaced words" if budget.length == "own" else ""
+
+
+def _tell_attackers(evaluation: Evaluation) -> list[Block]:
+    rows = [
+        [
+            quantity.title,
+            does,
+            _show(quantity, quantity.read(evaluation)),
+            _show(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
+            _show(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
+            judge_attack(quantity, evaluation),
+        ]
+        for quantity, does in ATTACKERS.items()
+        if quantity.read(evaluation) is not None
+    ]
+    head = ["attacker", "what it does", "obfuscated", "chance", "originals", "meaning"]
+    blocks: list[Block] = [Rows(head, rows)] if rows else [Paragraph("No attacker was tried.")]
+    blocks.append(Paragraph("Attackers give a lower bound: one that was not tried may learn more."))
+    missing = [f"{name}: {reason.replace('`', '')}" for name, reason in evaluation.not_measured.items()]
+    return [*blocks, Paragraph("Not measured:"), Bullets(missing)] if missing else blocks
+
+
+def judge_attack(quantity: Quantity, evaluation: Evaluation) -> str:
+    """What the F1 of an attacker means, as far as its interval supports it."""
+    own = quantity.read(evaluation)
+    chance = quantity.read_reference(evaluation, Reference.CHANCE)
+    original = quantity.read_reference(evaluation, Reference.ORIGINALS)
+    if own is None or own.interval is None:
+        return "no conclusion: it has no interval"
+    if caveats := quantity.caveats(evaluation):
+        return f"no conclusion: {' '.join(caveats)}"
+    if chance is not None and is_chance(own, chance):
+        return "cannot be told from chance"
+    if original is not None and compare_readings(own, original) in (0, 1):
+        return "no protection shown: cannot be told from the originals"
+    said = ["above chance"] * (chance is not None)
+    said += ["below the originals"] * (original is not None and compare_readings(own, original) == -1)
+    return ", ".join(said) or "no conclusion: chance and originals have no interval"
+
+
+def _tell_remains(evaluation: Evaluation, certificate: Certificate | None) -> list[Block]:
+    blocks: list[Block] = []
+    if certificate is not None and (words := certificate.tally.words.total()):
+        shares = [(_WORDS[each], f"{certificate.tally.words[each] / words:.1%}") for each in Outcome]
+        blocks.append(Rows(["words by outcome", "share of all words"], shares))
+    blocks += _tell_unchanged(evaluation)
+    if certificate is not None:
+        blocks += _tell_documents(certificate)
+    blocks += _tell_worst_rows(evaluation)
+    blocks += _tell_identifiers(evaluation)
+    return blocks or [Paragraph("Unknown: neither unchanged words nor identifiers were measured.")]
+
+
+def _tell_identifiers(evaluation: Evaluation) -> list[Block]:
+    """The surviving identifiers by kind, with their harm where it is known."""
+    kinds = _details(evaluation, "identifiers").get("kinds", {})
+    if not kinds:
+        return []
+    rows = []
+    for kind, each in kinds.items():
+        name = _KINDS.get(kind, kind.lower().replace("_", " "))
+        harm = [str(each["harm"])] if "harm" in each else []
+        rows.append([name, *harm, f"{each['found']:,}", f"{each['remaining']:.1%}"])
+    head = ["identifiers", *["harm"] * (len(rows[0]) - 3), "in the originals", "surviving"]
+    return [Rows(head, rows)]
+
+
+def _details(evaluation: Evaluation, metric: str) -> Mapping[str, Any]:
+    found = evaluation.measurements.get(metric)
+    return {} if found is None else found.details
+
+
+def _tell_unchanged(evaluation: Evaluation) -> list[Block]:
+    found = evaluation.measurements.get("clear_text")
+    if found is None:
+        return []
+    reading = UNCHANGED.read(evaluation)
+    rows = [] if reading is None else [["all unchanged words", _show(UNCHANGED, reading)]]
+    rows += [[why, f"{found.values[name]:.1%}"] for name, why in _UNCHANGED.items() if found.values.get(name)]
+    return [Rows(["unchanged words", "share of all words"], rows)] if rows else []
+
+
+def _tell_documents(certificate: Certificate) -> list[Block]:
+    documents = certificate.tally.documents
+    unusual = [
+        (outcome.value.replace("_", " "), f"{documents[outcome]:,} of {documents.total():,} documents")
+        for outcome in DocumentOutcome
+        if outcome is not DocumentOutcome.OBFUSCATED and documents[outcome]
+    ]
+    return [Facts(unusual)] if unusual else []
+
+
+def _tell_worst_rows(evaluation: Evaluation) -> list[Block]:
+    details = _details(evaluation, "clear_text")
+    rows = details.get("worst_rows")
+    if not rows:
+        return []
+    numbers = ", ".join(map(str, rows))
+    origin = " They come from new noise, so those of the file can differ." if "of_file" in details else ""
+    return [Paragraph(f"Rows with the largest share of returned words, counted from 1: {numbers}.{origin}")]
+
+
+def _tell_utility(evaluation: Evaluation) -> list[Block]:
+    rows = [
+        [
+            quantity.title,
+            _show(quantity, quantity.read(evaluation)),
+            _show(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
+            _show(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
+        ]
+        for quantity in UTILITIES
+        if quantity.read(evaluation) is not None
+    ]
+    if not rows:
+        return [Paragraph("Unknown: no utility was measured.")]
+    return [Rows(["utility", "obfuscated", "originals", "chance"], rows)]
+
+
+def _tell_unprotected(certificate: Certificate | None) -> list[Block]:
+    if certificate is None:
+        return [Paragraph("Without a certificate, nothing is guaranteed. Assume that nothing is protected.")]
+    stated = [f"Not protected: {point}." for point in certificate.not_protected]
+    general = Paragraph("In addition, for every obfuscation by textveil:")
+    return [Bullets(stated), general, Bullets(list(OPEN_POINTS.values()))]
+
+
+def _tell_certificate(
+    certificate: Certificate | None, checks: Sequence[Check], certificate_sha256: str | None
+) -> list[Block]:
+    if certificate is None:
+        return [Paragraph("No certificate was given.")]
+    verdict = summarize_checks(checks) if checks else "NOT VERIFIED: the certificate was not compared with the texts."
+    results = {True: "passed", False: "FAILED", None: "not made"}
+    facts = [
+        ("SHA-256", str(certificate_sha256)),
+        ("format", str(certificate.as_dict()["certificate"])),
+        ("claim", certificate.terms.profile.claim),
+        ("neighbors", certificate.terms.profile.neighbors),
+        ("bundle SHA-256", certificate.terms.bundle["sha256"]),
+    ]
+    rows = [[check.name, results[check.passed], check.finding] for check in checks]
+    note = (
+        "A certificate is not signed. The checks find one that belongs to other texts. They cannot find every forgery, "
+        "or another budget that changes as many words."
+    )
+    table: Iterable[Block] = [Rows(["check", "result", "finding"], rows)] if rows else []
+    return [Paragraph(verdict), Facts(facts), *table, Paragraph(note)]
+
+
+def _tell_measurements(evaluation: Evaluation) -> list[Block]:
+    if not evaluation.measurements:
+        return [Paragraph("Nothing was measured.")]
+    return [Facts([(name, found.line) for name, found in evaluation.measurements.items()])]
+
+
+def _list_versions(evaluation: Evaluation, certificate: Certificate | None) -> list[tuple[str, str]]:
+    used: dict[str, str] = {}
+    for found in evaluation.measurements.values():
+        used |= found.versions
+    facts = [("evaluated with", _join_versions({"textveil": __version__, **used}))]
+    if certificate is not None:
+        facts.append(("obfuscated with", _join_versions(certificate.terms.versions)))
+    facts += [(name, found.description) for name, found in evaluation.measurements.items()]
+    return facts
+
+
+def _join_versions(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -1,0 +1,266 @@
+"""The comparison of several obfuscations of the same originals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from textveil.errors import InputError, ParameterError
+from textveil.evaluation.base import Metric, Need
+from textveil.evaluation.dataset import Dataset
+from textveil.evaluation.evaluator import Evaluation, Evaluator
+from textveil.evaluation.metrics import METRICS
+from textveil.evaluation.quantities import (
+    ATTACKS,
+    QUANTITIES,
+    UTILITIES,
+    Quantity,
+    Reading,
+    Reference,
+    compare_readings,
+    is_chance,
+    join_readings,
+)
+from textveil.progress import Progress, ignore_progress
+from textveil.version import __version__
+
+FORMAT_VERSION = 1
+_NO_CERTIFICATE = "It needs the certificate of an obfuscation, which a comparison does not use."
+LEVEL_SIGN = "@"
+"""Separates the name of a setting from its level, as in ``madlib@10``."""
+Pair = tuple[Quantity, Quantity]
+"""An attack and a utility that a figure shows together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One obfuscation of a comparison."""
+
+    name: str
+    evaluation: Evaluation
+
+    @property
+    def setting(self) -> str:
+        """The name without its level. Obfuscations of one setting form a curve."""
+        return self.name.rpartition(LEVEL_SIGN)[0] or self.name
+
+    @property
+    def level(self) -> str:
+        """The level, such as ``10`` in ``madlib@10``; empty if the name has none."""
+        setting, _, level = self.name.rpartition(LEVEL_SIGN)
+        return level if setting else ""
+
+    def read(self, quantity: Quantity) -> Reading | None:
+        """A quantity of this obfuscation; ``None`` if it was not measured."""
+        return quantity.read(self.evaluation)
+
+    def read_learned(self, quantity: Quantity) -> Reading | None:
+        """A quantity to compare with others: that of chance if it cannot be told from it.
+
+        A classifier that has learned nothing can be below another one, but it has not learned less.
+        """
+        own, chance = self.read(quantity), quantity.read_reference(self.evaluation, Reference.CHANCE)
+        if own is None or chance is None or chance.interval is None:
+            return own
+        return chance if is_chance(own, chance) else own
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Obfuscations of the same originals, with all that was measured of them."""
+
+    contenders: tuple[Contender, ...]
+
+    @property
+    def texts(self) -> int:
+        """The number of pairs of texts of every obfuscation."""
+        return self.contenders[0].evaluation.texts
+
+    @property
+    def left_out(self) -> int:
+        """The number of rows whose original contains no word."""
+        return self.contenders[0].evaluation.left_out
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The quantities that were measured, in the order of tables."""
+        return tuple(quantity for quantity in QUANTITIES if any(each.read(quantity) for each in self.contenders))
+
+    @property
+    def settings(self) -> dict[str, list[Contender]]:
+        """The obfuscations by setting, each list in the order of its levels."""
+        found: dict[str, list[Contender]] = {}
+        for contender in self.contenders:
+            found.setdefault(contender.setting, []).append(contender)
+        return {name: sorted(each, key=lambda contender: _rank(contender.level)) for name, each in found.items()}
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of attack and utility that were measured: the main pair first, pairs with caveats last."""
+        attacks = [each for each in ATTACKS if any(contender.read(each) for contender in self.contenders)]
+        utilities = [each for each in UTILITIES if any(contender.read(each) for contender in self.contenders)]
+        if not attacks or not utilities:
+            return ()
+        pairs = [*((attack, utilities[0]) for attack in attacks), *((attacks[0], each) for each in utilities[1:])]
+        return tuple(sorted(pairs, key=lambda pair: any(quantity.metric in self.caveats for quantity in pair)))
+
+    @property
+    def not_measured(self) -> dict[str, str]:
+        """The reason why a metric was not measured, by its name."""
+        reasons: dict[str, str] = {}
+        for contender in self.contenders:
+            reasons = {**contender.evaluation.not_measured, **reasons}
+        return {name: _NO_CERTIFICATE if _needs_certificate(name) else reason for name, reason in reasons.items()}
+
+    @property
+    def caveats(self) -> dict[str, tuple[str, ...]]:
+        """Reasons to draw no conclusion, by metric. They are those of the first obfuscation that has any."""
+        found: dict[str, tuple[str, ...]] = {}
+        for contender in self.contenders:
+            for name, measurement in contender.evaluation.measurements.items():
+                if measurement.caveats:
+                    found.setdefault(name, measurement.caveats)
+        return found
+
+    def read_reference(self, quantity: Quantity, reference: Reference) -> Reading | None:
+        """A value to compare with, over all obfuscations; ``None`` if there is none."""
+        readings = (quantity.read_reference(contender.evaluation, reference) for contender in self.contenders)
+        return join_readings(reading for reading in readings if reading is not None)
+
+    def find_best(self, quantity: Quantity) -> Contender | None:
+        """The obfuscation with the best value, if it is clearly better than at least one other."""
+        measured = [contender for contender in self.contenders if contender.read(quantity)]
+        if not measured or any(quantity.caveats(contender.evaluation) for contender in measured):
+            return None
+        sign = 1 if quantity.better == "higher" else -1
+        best = max(measured, key=lambda contender: sign * contender.read(quantity).value)  # type: ignore[union-attr]
+        return best if any(is_clearly_better(best, other, quantity) for other in measured) else None
+
+    def is_chance(self, contender: Contender, quantity: Quantity) -> bool:
+        """Whether a value cannot be told from chance."""
+        own, chance = contender.read(quantity), quantity.read_reference(contender.evaluation, Reference.CHANCE)
+        return own is not None and chance is not None and is_chance(own, chance)
+
+    def is_original(self, contender: Contender, quantity: Quantity) -> bool:
+        """Whether a value cannot be told from that of the originals: their intervals overlap."""
+        own, other = contender.read(quantity), quantity.read_reference(contender.evaluation, Reference.ORIGINALS)
+        return own is not None and other is not None and compare_readings(own, other) == 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison as a JSON object."""
+        references = {
+            quantity.key: {
+                reference.value: reading.as_dict()
+                for reference in Reference
+                if (reading := self.read_reference(quantity, reference)) is not None
+            }
+            for quantity in self.quantities
+        }
+        return {
+            "comparison": FORMAT_VERSION,
+            "textveil": __version__,
+            "texts": self.texts,
+            "left_out": self.left_out,
+            "references": references,
+            "obfuscations": {contender.name: contender.evaluation.as_dict() for contender in self.contenders},
+        }
+
+
+def is_clearly_better(one: Contender, other: Contender, quantity: Quantity) -> bool:
+    """Whether one obfuscation is better than another, and the intervals do not overlap."""
+    first, second = one.read_learned(quantity), other.read_learned(quantity)
+    return first is not None and second is not None and quantity.is_clearly_better(first, second)
+
+
+def _rank(level: str) -> tuple[float, str]:
+    """The place of a level: numbers by size, then other levels in the order of their names."""
+    try:
+        number = float(level)
+    except ValueError:
+        number = math.inf
+    return (number if number == number else math.inf), level  # noqa: PLR0124 # not a number
+
+
+def _needs_certificate(name: str) -> bool:
+    return bool({Need.CERTIFICATE, Need.CHUNKS} & set(METRICS.load(name).needs))
+
+
+def compare(
+    dataset: Dataset,
+    obfuscations: Mapping[str, Sequence[str | None]],
+    metrics: Sequence[str | Metric] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    progress: Progress = ignore_progress,
+) -> Comparison:
+    """Measure several obfuscations of the same originals.
+
+    Args:
+        dataset: The originals.
+        obfuscations: An obfuscated text for every original, in the same order, by the name of the obfuscation. Names
+            such as ``madlib@10`` and ``madlib@20`` are levels of one setting, ``madlib``.
+        metrics: The metrics to measure; by default all that can be measured here.
+        options: The options of named metrics, by the name of the metric.
+        progress: Receives progress reports.
+
+    Raises:
+        ParameterError: There is no obfuscation, or a name is not valid.
+        InputError: The number of texts differs, or the texts are the originals.
+    """
+    if not isinstance(obfuscations, Mapping):
+        raise ParameterError(
+            f"`obfuscations` must be a mapping of names to texts. Got {type(obfuscations).__name__} instead."
+        )
+    check_names(list(obfuscations))
+    for name, texts in obfuscations.items():
+        _check_texts(dataset, name, texts)
+    for metric in [] if metrics is None else map(METRICS.choose, metrics):
+        if _needs_certificate(metric.name):
+            raise ParameterError(f"{metric.name}: {_NO_CERTIFICATE} Remove it from `metrics`.")
+    evaluator = Evaluator(dataset, metrics, options or {})
+    return Comparison(tuple(_measure(evaluator, obfuscations, progress)))
+
+
+def _measure(
+    evaluator: Evaluator, obfuscations: Mapping[str, Sequence[str | None]], progress: Progress
+) -> Iterator[Contender]:
+    for name, texts in obfuscations.items():
+
+        def report(stage: str, amount: int, fraction: float | None, name: str = name) -> None:
+            progress(f"{name}: {stage}", amount, fraction)
+
+        evaluator.progress = report
+        yield Contender(name, evaluator.measure(texts))
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that are missing, empty, taken by a reference, or given twice.
+
+    Raises:
+        ParameterError: A name is not valid.
+    """
+    if not names:
+        raise ParameterError("There is nothing to compare. Give at least one obfuscation.")
+    for number, name in enumerate(names, start=1):
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise ParameterError(f"The name of obfuscation {number} must be a printable string that is not empty.")
+        if name in set(Reference):
+            raise ParameterError(f"{name!r} is the name of a reference. Choose another name for the obfuscation.")
+        if name in names[: number - 1]:
+            first = names.index(name) + 1
+            raise ParameterError(
+                f"Obfuscations {first} and {number} have the same name, {name!r}. Give each its own name (`names`)."
+            )
+
+
+def _check_texts(dataset: Dataset, name: str, texts: Sequence[str | None]) -> None:
+    try:
+        paired = dataset.pair(texts)
+    except (InputError, ParameterError) as error:
+        raise type(error)(f"{name}: {error}") from error
+    if paired.hash == dataset.originals.hash:
+        raise InputError(
+            f"The texts of {name!r} are the originals, without any change. Give obfuscated texts. The values of the "
+            "originals are shown in any case."
+        )

@@ -1,0 +1,98 @@
+import math
+
+import pytest
+
+from tests.evaluation.making import make_evaluation, make_measurement
+from textveil.evaluation import METRICS, Interval
+from textveil.evaluation.quantities import (
+    ADAPTIVE,
+    ATTACKS,
+    IDENTIFIERS,
+    INVERSION,
+    QUANTITIES,
+    STRONGEST,
+    TASK,
+    UTILITIES,
+    Reading,
+    Reference,
+    is_chance,
+    join_readings,
+)
+
+
+@pytest.fixture
+def evaluation():
+    attribute = make_measurement(
+        "attribute", static=(0.5, 0.4, 0.6), adaptive=0.3, baseline=0.9, chance=(0.1, 0.05, 0.15), majority=0.02
+    )
+    return make_evaluation(attribute, make_measurement("identifiers", remaining=math.nan))
+
+
+def test_the_strongest_attacker_is_the_one_with_the_highest_f1_and_keeps_its_interval(evaluation):
+    assert STRONGEST.read(evaluation) == Reading(0.5, Interval(0.4, 0.6))
+    assert ADAPTIVE.read(evaluation) == Reading(0.3, None)
+
+
+def test_what_was_not_measured_or_is_not_a_number_is_not_read(evaluation):
+    assert TASK.read(evaluation) is None
+    assert IDENTIFIERS.read(evaluation) is None
+    assert TASK.read_reference(evaluation, Reference.ORIGINALS) is None
+    assert INVERSION.read_reference(evaluation, Reference.ORIGINALS) is None
+
+
+def test_references_are_read_by_name_or_follow_from_the_definition(evaluation):
+    assert ADAPTIVE.read_reference(evaluation, Reference.ORIGINALS) == Reading(0.9)
+    assert ADAPTIVE.read_reference(evaluation, Reference.CHANCE) == Reading(0.1, Interval(0.05, 0.15))
+    assert ADAPTIVE.read_reference(evaluation, Reference.MAJORITY) == Reading(0.02)
+    assert IDENTIFIERS.read_reference(evaluation, Reference.ORIGINALS) == Reading(1.0, Interval(1.0, 1.0))
+    inversion = make_evaluation(make_measurement("inversion", top_1=0.2, prior_top_1=0.05))
+    assert INVERSION.read_reference(inversion, Reference.CHANCE) == Reading(0.05)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "attack", "task"),
+    [
+        (Reading(0.2, Interval(0.1, 0.3)), Reading(0.5, Interval(0.4, 0.6)), True, False),
+        (Reading(0.5, Interval(0.4, 0.6)), Reading(0.2, Interval(0.1, 0.3)), False, True),
+        (Reading(0.2, Interval(0.1, 0.3)), Reading(0.4, Interval(0.3, 0.5)), False, False),  # they touch
+        (Reading(0.2), Reading(0.9, Interval(0.8, 1.0)), False, False),  # without an interval, nothing is clear
+    ],
+)
+def test_a_value_is_clearly_better_only_if_intervals_do_not_overlap(one, other, attack, task):
+    assert ADAPTIVE.is_clearly_better(one, other) is attack
+    assert TASK.is_clearly_better(one, other) is task
+
+
+def test_a_value_within_the_interval_of_chance_is_chance_and_one_above_it_is_not():
+    chance = Reading(0.1, Interval(0.07, 0.13))
+    assert is_chance(Reading(0.104), chance)
+    assert not is_chance(Reading(0.14), chance)
+
+
+def test_joined_references_cover_all_intervals():
+    readings = [Reading(0.1, Interval(0.0, 0.2)), Reading(0.3, Interval(0.1, 0.4))]
+    value, interval = join_readings(readings)
+    assert value == pytest.approx(0.2)
+    assert interval == Interval(0.0, 0.4)
+    assert join_readings([*readings, Reading(0.2)]).interval is None
+    assert join_readings([]) is None
+
+
+def test_an_attacker_of_another_metric_can_be_the_strongest(evaluation):
+    style = make_measurement("stylometry", adaptive=(0.7, 0.6, 0.8), baseline=0.75)
+    both = make_evaluation(evaluation.measurements["attribute"], style)
+    assert STRONGEST.read(both) == Reading(0.7, Interval(0.6, 0.8))
+    assert STRONGEST.read_reference(both, Reference.ORIGINALS) == Reading(0.9)
+
+
+def test_where_chance_is_known_exactly_the_interval_of_the_value_decides():
+    assert is_chance(Reading(0.52, Interval(0.49, 0.55)), Reading(0.5))
+    assert not is_chance(Reading(0.52, Interval(0.51, 0.55)), Reading(0.5))
+    assert not is_chance(Reading(0.52), Reading(0.5))
+
+
+def test_every_metric_has_a_quantity_and_attacks_are_worse_if_higher():
+    assert set(METRICS) - {"overlap"} <= {quantity.metric for quantity in QUANTITIES}  # overlap repeats clear_text
+    assert len({quantity.key for quantity in QUANTITIES}) == len(QUANTITIES)
+    assert {quantity.better for quantity in ATTACKS} == {"lower"}
+    assert {quantity.better for quantity in UTILITIES} == {"higher"}

@@ -1,0 +1,94 @@
+from dataclasses import replace
+
+import pytest
+
+from textveil.evaluation.verification import Check, summarize_checks, verify_certificate
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
+from textveil.privacy.certificate import Certificate, Tally
+
+
+def results(*arguments, **options):
+    return {check.name: check.passed for check in verify_certificate(*arguments, **options)}
+
+
+@pytest.fixture(scope="module")
+def texts(rows):
+    return rows[0]
+
+
+@pytest.fixture(scope="module")
+def issued(obfuscations):
+    """The certificate of a file."""
+    tally = Tally.over(result.certificate.tally for result in obfuscations)
+    return Certificate(obfuscations[0].certificate.terms, Budget(epsilon=120), tally)
+
+
+@pytest.fixture(scope="module")
+def obfuscated(obfuscations):
+    return [result.text for result in obfuscations]
+
+
+def share_of(certificate):
+    tally = certificate.tally
+    kept = sum(count for outcome, count in tally.words.items() if outcome.in_clear)
+    return (kept + tally.returned) / tally.words.total()
+
+
+def test_the_right_certificate_passes_every_check(issued, texts, obfuscated, obfuscations):
+    found = results(issued, texts, obfuscated, obfuscations, unchanged=share_of(issued))
+    assert set(found.values()) == {True}
+    loaded = Certificate.from_dict(issued.as_dict())
+    assert results(loaded, texts, obfuscated, obfuscations, unchanged=share_of(issued)) == found
+
+
+def test_a_certificate_of_other_texts_fails(issued, texts, obfuscated, obfuscations):
+    assert results(issued, texts[:-1], obfuscated[:-1])["documents"] is False
+    assert results(issued, [*texts[:-1], f"{texts[-1]} more"], obfuscated)["words"] is False
+    others = list(Obfuscator(seed=1, stopwords="perturb").obfuscate_all(texts, epsilon=120))
+    assert results(issued, texts, obfuscated, others)["outcomes of words"] is False
+
+
+def test_texts_that_were_changed_back_fail(issued, texts, obfuscated):
+    assert results(issued, texts, obfuscated)["unchanged texts"] is True
+    assert results(issued, texts, [*texts[:20], *obfuscated[20:]])["unchanged texts"] is False
+
+
+def test_another_share_of_unchanged_words_fails(issued, texts, obfuscated):
+    share = share_of(issued)
+    assert results(issued, texts, obfuscated, unchanged=share + 0.02)["unchanged words"] is True
+    for wrong in (share + 0.04, share - 0.04):
+        assert results(issued, texts, obfuscated, unchanged=wrong)["unchanged words"] is False
+
+
+def test_what_cannot_be_checked_is_neither_passed_nor_failed(issued, texts, obfuscated):
+    found = results(issued, texts, obfuscated)
+    assert found["outcomes of words"] is None
+    assert found["unchanged words"] is None
+    without_returns = replace(issued, tally=replace(issued.tally, returned=0, return_bands=type(issued.tally.words)()))
+    assert results(without_returns, texts, obfuscated, unchanged=0.9)["unchanged words"] is None
+
+
+def test_a_certificate_of_several_columns_is_not_compared(issued, texts, obfuscated):
+    twice = replace(issued, tally=Tally.over([issued.tally, issued.tally]))
+    found = results(twice, texts, obfuscated, unchanged=0.9)
+    assert [found[name] for name in ("documents", "words", "unchanged words")] == [None, None, None]
+
+
+def test_a_claim_that_was_edited_fails_and_that_of_another_version_is_left_open(issued, texts, obfuscated):
+    edited = {**issued.as_dict(), "claim": "Nobody can ever learn anything."}
+    assert results(Certificate.from_dict(edited), texts, obfuscated)["claim"] is False
+    shorter = {**issued.as_dict(), "not_protected": []}
+    assert results(Certificate.from_dict(shorter), texts, obfuscated)["claim"] is False
+    older = {**edited, "versions": {"textveil": "0.0.1"}}
+    assert results(Certificate.from_dict(older), texts, obfuscated)["claim"] is None
+
+
+def test_one_failed_check_is_enough():
+    checks = [Check("words", True, ""), Check("claim", False, ""), Check("documents", None, "")]
+    assert summarize_checks(checks) == "NOT VERIFIED: the certificate does not fit these texts (claim)."
+
+
+def test_findings_never_quote_a_text(issued, texts, obfuscated):
+    found = " ".join(check.finding for check in verify_certificate(issued, texts, texts))
+    assert not any(word in found for word in ("soup", "pistons", "dreadful"))
