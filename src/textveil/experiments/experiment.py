@@ -28,7 +28,7 @@ from textveil.experiments.tasks import (
 )
 
 PART_TEXTS = 128
-"""The number of texts that one task scores. Scores are stored after each task."""
+"""The number of texts that one task scores."""
 
 WORKER_DIED = "Its worker was killed repeatedly, perhaps because memory ran out. Retry it with fewer workers."
 
