@@ -113,6 +113,8 @@ class Lines(_Counting):
         super().shared_done(done)
         failed = f": failed: {spell_reason(done.reason)}" if done.reason else f", {done.seconds:.1f} s"
         report(f"[{self.shared}/{len(self.plan.shared)}] {name_shared(done.task)}{failed}")
+        for warning in list_warnings(done):
+            report(warning)
 
     def cell_done(self, done: CellDone) -> None:
         """Print a cell with its time and its failures."""
@@ -134,6 +136,8 @@ class _Live(_Counting):
 
     def shared_done(self, done: SharedDone) -> None:
         super().shared_done(done)
+        for warning in list_warnings(done):
+            self._live.console.print(warning, markup=False)
         self._show(f"{self.shared} of {len(self.plan.shared)} shared tasks, last: {name_shared(done.task)}")
 
     def cell_done(self, done: CellDone) -> None:
@@ -154,6 +158,11 @@ class _Live(_Counting):
             finished = counts.finished + change["finished"]
             rows.append((name, Counts(counts.cells, finished, counts.cells - finished - failed, failed)))
         self._live.update(Group(make_table(rows), Text(line)))
+
+
+def list_warnings(done: SharedDone) -> Iterator[str]:
+    """A line for every warning of a shared task."""
+    return (f"Warning: {name_shared(done.task)}: {spell_reason(warning)}" for warning in done.warnings)
 
 
 def name_shared(task: SharedTask) -> str:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textveil.evaluation.base import Case, Measurement, Need
 from textveil.evaluation.classification import Classification, Scenario, majority_f1, summarize
+from textveil.evaluation.learning import find_weakness
 
 
 class AttributeInference(Classification):
@@ -31,4 +32,4 @@ class AttributeInference(Classification):
             f"{values['majority']:.3f}."
         )
         by_seed = dict(zip(map(str, self.seeds), zip(*scores.values(), strict=True), strict=True))
-        return self.report(line, values, seeds=by_seed)
+        return self.report(line, values, caveats=find_weakness(self, case), seeds=by_seed)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from textveil.errors import ParameterError
 from textveil.evaluation.base import EXTRA, Case, Metric, Need, check_seeds, identify
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier, Fitted
+from textveil.evaluation.classifiers.kept import find_or_fit
 from textveil.evaluation.dataset import Classes
 from textveil.evaluation.lru import LruCache
 from textveil.evaluation.texts import Texts
@@ -99,11 +101,14 @@ class Classification(Metric):
     def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, seed: int) -> float:
         split = classes.split(seed)
 
-        def fit() -> Fitted:
-            return self.classifier.fit(trained, split.train, classes, seed=seed, progress=case.progress)
+        def fit(train: Callable[..., Fitted]) -> Fitted:
+            return train(trained, split.train, classes, seed=seed, progress=case.progress)
 
-        reusable = trained is case.originals  # other obfuscations are tested with the same classifier
-        fitted = self._fitted.get((trained.hash, classes.hash, seed), fit) if reusable else fit()
+        if trained is case.originals:  # other obfuscations are tested with the same classifier
+            find = partial(fit, partial(find_or_fit, self.classifier))
+            fitted = self._fitted.get((trained.hash, classes.hash, seed), find)
+        else:
+            fitted = fit(self.classifier.fit)
         return macro_f1(classes.codes[split.test], fitted.predict(tested, split.test), len(classes.names))
 
 

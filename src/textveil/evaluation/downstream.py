@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textveil.evaluation.base import Case, Measurement, Need
 from textveil.evaluation.classification import Classification, Scenario, majority_f1, summarize
+from textveil.evaluation.learning import find_weakness
 
 
 class Downstream(Classification):
@@ -25,4 +26,5 @@ class Downstream(Classification):
             f"the F1 is {values['original']:.3f}. The majority baseline over {len(classes.names)} classes is "
             f"{values['majority']:.3f}."
         )
-        return self.report(line, values, seeds=dict(zip(map(str, self.seeds), scores["f1"], strict=True)))
+        by_seed = dict(zip(map(str, self.seeds), scores["f1"], strict=True))
+        return self.report(line, values, caveats=find_weakness(self, case), seeds=by_seed)
