@@ -23,8 +23,9 @@ def find_weakness(metric: Classification, case: Case) -> tuple[str, ...]:
     own, reference = (float(np.mean(each.score(case, Scenario.BASELINE))) for each in (metric, linear))
     if own >= reference - TOLERANCE:
         return ()
+    column = case.classes(metric.target).column
     return (
-        f"On the originals, the classifier {metric.classifier.name} infers the {case.classes(metric.target).column} with "
-        f"F1 {own:.3f}, the linear one with F1 {reference:.3f}. So it has learned too little, and its values are too "
-        "low. Raise `epochs` or `learning_rate`, choose another `model`, or use the linear classifier.",
+        f"On the originals, the classifier {metric.classifier.name} infers the {column} with F1 {own:.3f}, the linear "
+        f"one with F1 {reference:.3f}. So it has learned too little, and its values are too low. Raise `epochs` or "
+        "`learning_rate`, choose another `model`, or use the linear classifier.",
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
+from textveil.errors import ParameterError
 from textveil.registry import unknown_name
 from textveil.storage.atomic import writing
 
@@ -27,8 +30,27 @@ def read_preset(name: str) -> str:
     return _FOLDER.joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def write_preset(name: str, path: Path) -> None:
-    """Write a preset as a study file."""
-    content = read_preset(name)
+def write_preset(name: str, path: Path, *, scale: float = 1.0, samples: Mapping[str, int] | None = None) -> None:
+    """Write a preset as a study file.
+
+    Args:
+        name: The preset.
+        path: The study file.
+        scale: The share of every sample to use.
+        samples: The number of texts of data sets that have fewer texts than the sample of the preset.
+
+    Raises:
+        ParameterError: The scale is not above 0 and at most 1.
+    """
+    if not 0 < scale <= 1:
+        raise ParameterError(f"`scale` must be greater than 0 and at most 1. Got {scale!r} instead.")
+    content = re.sub(r"^scale: .*$", f"scale: {scale:g}", read_preset(name), flags=re.MULTILINE)
+    for dataset, texts in (samples or {}).items():
+        content = re.sub(
+            rf"(^  {dataset}:\n(?:    .*\n)*?    sample: {{size: )(\d+)",
+            lambda found, texts=texts: f"{found[1]}{min(int(found[2]), texts)}",
+            content,
+            flags=re.MULTILINE,
+        )
     with writing(path) as stream:
         stream.write(content.encode())
