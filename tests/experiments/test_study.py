@@ -264,3 +264,9 @@ def test_a_scale_makes_every_sample_smaller(make_study, values):
     for wrong, said in ((0, "greater than 0"), (2, "at most 1"), ("half", "must be a number")):
         with pytest.raises(StudyError, match=said):
             make_study(scale=wrong)
+
+
+def test_a_small_number_may_be_written_without_a_point(make_study):
+    path = make_study().file.path
+    path.write_text(path.read_text().replace("high: 1", "high: 5e-2\n  higher: 1E-3\n  most: 2.5e-4"), encoding="utf-8")
+    assert load_study(path).study.levels == {"high": 0.05, "higher": 0.001, "most": 0.00025, "low": 20}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -455,6 +456,11 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
             said = "this looks like a number or a date, but is not a valid one. Put it in quotes, or correct it"
             raise _RefusedError(None, None, said, node.start_mark) from error
 
+
+# YAML 1.1 takes 5e-5, which has no point, for a text.
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
 
 _SEE_INIT = "See 'textveil experiment init' for a complete example."
 _FAULTS = {
