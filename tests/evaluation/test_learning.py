@@ -2,7 +2,9 @@
 
 import pytest
 
+from textveil.evaluation import Dataset
 from textveil.evaluation.attribute import AttributeInference
+from textveil.evaluation.base import Case
 from textveil.evaluation.classifiers.transformer import Transformer
 from textveil.evaluation.downstream import Downstream
 from textveil.evaluation.learning import find_weakness
@@ -27,3 +29,9 @@ def test_no_warning_if_it_learned_as_much(unchanged, make_encoder):
     learned = Transformer(model=make_encoder(), learning_rate=0.01, epochs=20)
     assert find_weakness(AttributeInference(classifier=learned, seeds=[42]), unchanged) == ()
     assert find_weakness(AttributeInference(seeds=[42]), unchanged) == ()
+
+
+def test_no_warning_if_the_linear_one_cannot_learn(hardly_trained):
+    dataset = Dataset(["a", "b", "c", "d"], attribute=["x", "y"] * 2)
+    case = Case(dataset, dataset.originals)
+    assert find_weakness(AttributeInference(classifier=hardly_trained, seeds=[42]), case) == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Any, ClassVar
@@ -101,14 +101,12 @@ class Classification(Metric):
     def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, seed: int) -> float:
         split = classes.split(seed)
 
-        def fit(train: Callable[..., Fitted]) -> Fitted:
+        def fit() -> Fitted:
+            train = partial(find_or_fit, self.classifier) if reusable else self.classifier.fit
             return train(trained, split.train, classes, seed=seed, progress=case.progress)
 
-        if trained is case.originals:  # other obfuscations are tested with the same classifier
-            find = partial(fit, partial(find_or_fit, self.classifier))
-            fitted = self._fitted.get((trained.hash, classes.hash, seed), find)
-        else:
-            fitted = fit(self.classifier.fit)
+        reusable = trained is case.originals  # other obfuscations are tested with the same classifier
+        fitted = self._fitted.get((trained.hash, classes.hash, seed), fit) if reusable else fit()
         return macro_f1(classes.codes[split.test], fitted.predict(tested, split.test), len(classes.names))
 
 
