@@ -101,8 +101,9 @@ def test_init_converts_downloads_and_names_missing_models(tmp_path, monkeypatch)
     assert (again.exit_code, "--overwrite" in again.stderr) == (2, True)
     laptop = call("init", tmp_path / "other.yaml", *raw)
     assert (laptop.exit_code, "--trustpilot goes with --preset paper" in laptop.stderr) == (2, True)
-    wrong = call("init", tmp_path / "other.yaml", "--scale", "2")
+    wrong = call("init", tmp_path / "other.yaml", "--preset", "paper", *raw, "--overwrite", "--scale", "2")
     assert (wrong.exit_code, "--scale must be greater than 0" in wrong.stderr) == (2, True)
+    assert "Converted" not in wrong.stderr
     assert not (tmp_path / "other.yaml").exists()
 
 

@@ -123,9 +123,10 @@ def init(
     Downloads of the paper's data sets are converted to files beside the study. Then missing models and the estimated
     time are listed. Nothing is trained.
     """
-    from textveil.experiments.presets import write_preset
+    from textveil.experiments.presets import fill_preset, write_preset
 
     check_free(file, overwrite=overwrite)
+    fill_preset(preset, scale=scale)  # an error comes before files are converted
     given = {name: path for name, path in (("trustpilot", trustpilot), ("yelp", yelp)) if path is not None}
     if given and preset != PAPER:
         raise ParameterError(f"--{next(iter(given))} goes with --preset {PAPER}.")

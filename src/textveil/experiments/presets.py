@@ -30,17 +30,17 @@ def read_preset(name: str) -> str:
     return _FOLDER.joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def write_preset(name: str, path: Path, *, scale: float = 1.0, samples: Mapping[str, int] | None = None) -> None:
-    """Write a preset as a study file.
+def fill_preset(name: str, *, scale: float = 1.0, samples: Mapping[str, int] | None = None) -> str:
+    """A study file with comments, for a part of the texts.
 
     Args:
         name: The preset.
-        path: The study file.
         scale: The share of every sample to use.
-        samples: The number of texts of data sets that have fewer texts than the sample of the preset.
+        samples: The numbers of texts of data sets. Samples are not larger.
 
     Raises:
         ParameterError: The scale is not above 0 and at most 1.
+        UnknownNameError: There is no such preset.
     """
     if not 0 < scale <= 1:
         raise ParameterError(f"`scale` must be greater than 0 and at most 1. Got {scale!r} instead.")
@@ -52,5 +52,11 @@ def write_preset(name: str, path: Path, *, scale: float = 1.0, samples: Mapping[
             content,
             flags=re.MULTILINE,
         )
+    return content
+
+
+def write_preset(name: str, path: Path, *, scale: float = 1.0, samples: Mapping[str, int] | None = None) -> None:
+    """Write a preset as a study file, as :func:`fill_preset` returns it."""
+    content = fill_preset(name, scale=scale, samples=samples)
     with writing(path) as stream:
         stream.write(content.encode())
