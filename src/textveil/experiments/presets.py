@@ -46,12 +46,9 @@ def fill_preset(name: str, *, scale: float = 1.0, samples: Mapping[str, int] | N
         raise ParameterError(f"`scale` must be greater than 0 and at most 1. Got {scale!r} instead.")
     content = re.sub(r"^scale: .*$", f"scale: {scale:g}", read_preset(name), flags=re.MULTILINE)
     for dataset, texts in (samples or {}).items():
-        content = re.sub(
-            rf"(^  {dataset}:\n(?:    .*\n)*?    sample: {{size: )(\d+)",
-            lambda found, texts=texts: f"{found[1]}{min(int(found[2]), texts)}",
-            content,
-            flags=re.MULTILINE,
-        )
+        pattern = rf"^  {dataset}:\n(?:    .*\n)*?    sample: {{size: (\d+)"
+        if size := re.search(pattern, content, flags=re.MULTILINE):
+            content = f"{content[: size.start(1)]}{min(int(size[1]), texts)}{content[size.end(1) :]}"
     return content
 
 
