@@ -50,7 +50,7 @@ def interrupt(arguments: list[str], phase: str, how: signal.Signals, chance: ran
     """Start a study, and end it in a random step of a phase, at a random moment of that step."""
     marks = folder / "marks"
     marks.write_text("")
-    steps = 1 if phase == "texts" else chance.randint(1, 4)  # all texts of a cell are one step
+    steps = 1 if phase == "texts" else chance.randint(2, 5)  # all texts of a cell are one step
     command = [sys.executable, "-c", SLOWED, str(marks), phase, *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         for _ in range(2400):
