@@ -278,10 +278,22 @@ def test_help_and_defaults_come_from_the_declarations():
         (METRICS, "attribute", "classifier"),
         (METRICS, "inversion", "bundle"),
         (CLASSIFIERS, "transformer", "model"),
+        (CLASSIFIERS, "transformer", "epochs"),
+        (CLASSIFIERS, "transformer", "learning_rate"),
     ):
         option = registry.load(method).list_options()[name]
         default = ",".join(map(str, option.default)) if isinstance(option.default, tuple) else option.default
         assert f"{option.help} Default: {default}." in shown
+
+
+def test_the_options_of_a_transformer_reach_it(files, make_encoder):
+    options = ["--attacker", "transformer", "--attacker-model", make_encoder(), "--epochs", "2"]
+    options += ["--learning-rate", "0.01", "--seeds", "42", "--attribute", "author"]
+    result = run(*arguments(files, *map(str, options), "--metrics", "attribute", "--json", "--no-cache"))
+    assert result.exit_code == 0, result.stderr
+    described = json.loads(result.stdout)["metrics"]["attribute"]["description"]
+    assert "learning_rate 0.01" in described
+    assert "epochs 2" in described
 
 
 @pytest.mark.parametrize(
@@ -296,6 +308,9 @@ def test_help_and_defaults_come_from_the_declarations():
         (["--column", "review"], 2, "Choose one with --text."),  # the name that obfuscate has for it
         (["--attacker", "linaer"], 2, "Did you mean 'linear'"),
         (["--attacker-model", "gte-small"], 2, "goes with --attacker transformer"),
+        (["--epochs", "3"], 2, "--epochs goes with --attacker transformer"),
+        (["--attacker", "transformer", "--epochs", "0"], 2, "--epochs of transformer must be"),
+        (["--attacker", "transformer", "--learning-rate", "2"], 2, "--learning-rate must be between"),
         (["--metrics", "clear_text", "--words", "-1"], 2, "--words of clear_text must be a whole number"),
         (["--seeds", "one"], 2, "such as 42,43,44"),
         (["--seeds", "-1"], 2, "non-negative integers"),

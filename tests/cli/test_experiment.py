@@ -76,6 +76,37 @@ def test_init_writes_a_file_once(tmp_path):
     assert (unknown.exit_code, "Did you mean 'laptop'" in unknown.stderr) == (2, True)
 
 
+def test_init_converts_downloads_and_names_missing_models(tmp_path, monkeypatch):
+    users = [{"gender": "FM"[n % 2], "reviews": [{"rating": "5", "text": [f"Good shop {n}."]}]} for n in range(60)]
+    reviews = [{"user_id": f"u{n % 4}", "stars": n % 2 + 1, "text": f"Bad soup {n}."} for n in range(50)]
+    for name, rows in (("us.jsonl", users), ("yelp.json", reviews)):
+        (tmp_path / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_DEBERTA_V3_BASE", str(tmp_path / "none"))
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_GPT2", str(tmp_path / "none"))
+    path = tmp_path / "paper.yaml"
+    raw = ("--trustpilot", tmp_path / "us.jsonl", "--yelp", tmp_path / "yelp.json")
+    made = call("init", path, "--preset", "paper", *raw, "--scale", "0.5")
+    assert made.exit_code == 0, made.output
+    said = " ".join(made.stderr.split())
+    assert "60 reviews (text from 'text', stars from 'rating', gender from 'gender')" in said
+    assert "deberta-v3-base (attribute, downstream)" in said
+    assert "textveil resources install " in said
+    assert "trustpilot: 90 cells of 30 texts, about " in said
+    assert "yelp: 90 cells of 25 texts, about " in said
+    assert "on the CPU of this machine" in said
+    assert "with a GPU (10 trillion operations per second)" in said
+    assert len((tmp_path / "trustpilot.jsonl").read_text().splitlines()) == 60
+    assert "soup" not in said
+    again = call("init", tmp_path / "other.yaml", "--preset", "paper", *raw)
+    assert (again.exit_code, "--overwrite" in again.stderr) == (2, True)
+    laptop = call("init", tmp_path / "other.yaml", *raw)
+    assert (laptop.exit_code, "--trustpilot goes with --preset paper" in laptop.stderr) == (2, True)
+    wrong = call("init", tmp_path / "other.yaml", "--preset", "paper", *raw, "--overwrite", "--scale", "2")
+    assert (wrong.exit_code, "--scale must be greater than 0" in wrong.stderr) == (2, True)
+    assert "Converted" not in wrong.stderr
+    assert not (tmp_path / "other.yaml").exists()
+
+
 def test_wrong_files_and_options(study, tmp_path):
     (tmp_path / "bad.yaml").write_text("nmae: x\n")
     wrong = call("run", tmp_path / "bad.yaml")

@@ -72,7 +72,7 @@ def test_shared_tasks_have_names():
 def test_a_line_for_every_task(capsys):
     lines = Lines()
     lines.begin(Plan((FINISHED, NEW, NEW), (ORIGINALS, SCORES), (CellTask(JOB, CELL, (), True),) * 2))
-    lines.shared_done(SharedDone(ORIGINALS, 1.25, None))
+    lines.shared_done(SharedDone(ORIGINALS, 1.25, None, ("It has learned too little.",)))
     lines.shared_done(SharedDone(SCORES, 0.0, "Use fewer `workers`."))
     lines.cell_done(CellDone(CELL, 3.0, obfuscated=True, measured=(), failures=(Failure("downstream", "Too few."),)))
     shown = capsys.readouterr()
@@ -80,6 +80,7 @@ def test_a_line_for_every_task(capsys):
     assert shown.err.splitlines() == [
         "3 cells: 1 finished, 2 to do",
         "[1/2] originals of reviews, 1.2 s",
+        "Warning: originals of reviews: It has learned too little.",
         "[2/2] scores of yake for reviews, texts 129 to 256: failed: Use fewer --workers.",
         f"[1/2] {CELL}, 3.0 s, about 0 s left; failed: downstream: Too few.",
     ]

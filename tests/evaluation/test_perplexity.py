@@ -142,6 +142,28 @@ def test_a_sample(tiny_model):
     assert found.details == {"texts": 5, "originals": 5}
 
 
+def test_an_interrupted_measurement_loses_only_the_batch_in_progress(tiny_model, tmp_path, monkeypatch):
+    texts = [f"The soup was cold, said {number}." for number in range(40)]
+    read, batches = LanguageModel._read, []
+
+    def measure_again(interrupt_at=None):
+        def noting(self, rows):
+            if len(batches) == interrupt_at:
+                raise KeyboardInterrupt
+            batches.append(len(rows))
+            return read(self, rows)
+
+        monkeypatch.setattr(LanguageModel, "_read", noting)
+        dataset = Dataset(texts, folder=tmp_path)
+        return Perplexity(model=tiny_model, batch_size=8).measure(Case(dataset, dataset.pair(texts[::-1])))
+
+    with pytest.raises(KeyboardInterrupt):
+        measure_again(interrupt_at=7)  # five batches of originals, two of obfuscated texts
+    found = measure_again()
+    assert batches == [8] * 10
+    assert found == measure(Perplexity(model=tiny_model, batch_size=8), texts, texts[::-1])
+
+
 def test_models_that_are_not_causal_or_not_there(make_encoder, tmp_path):
     with pytest.raises(ResourceError, match="not a causal language model"):
         Perplexity(model=make_encoder()).language_model  # noqa: B018

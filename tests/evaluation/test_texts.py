@@ -49,6 +49,41 @@ def test_scores_are_cached_part_by_part_and_an_interrupted_run_resumes(tmp_path,
     assert work.asked == [["a"]]
 
 
+def test_scores_are_written_while_others_are_computed(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "PART_TEXTS", 2)
+    clock = iter(range(0, 1000, 3))  # every reading of the clock is three seconds after the last
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    texts = Texts([letter * 3 for letter in "abcdefgh"], tmp_path)
+    files = []
+
+    class Noting(Lengths):
+        def __call__(self, positions):
+            files.append(len(list(tmp_path.rglob("*.npz"))))
+            return super().__call__(positions)
+
+    score(texts, Noting(texts))
+    assert files == [0, 0, 1, 1]  # every six seconds, although no part took longer than three
+    assert len(list(tmp_path.rglob("*.npz"))) == 2
+
+
+def test_after_an_interruption_the_same_texts_are_scored_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "PART_TEXTS", 2)
+    names = ["a", "bbbbb", "cc", "dddd", "eee", "a"]
+    whole = Texts(names)
+    score(whole, parts := Lengths(whole))
+    texts = Texts(names, tmp_path)
+    texts.cached(IDENTITY).add({texts.keys[3]: np.array([4]), texts.keys[1]: np.array([5])})  # the first part
+    score(texts, left := Lengths(texts))
+    assert parts.asked == [["bbbbb", "dddd"], ["eee", "cc"], ["a"]]
+    assert left.asked == parts.asked[1:]
+
+
+def test_the_number_of_texts_at_a_time_can_be_chosen():
+    texts = Texts(["a", "bb", "ccc"])
+    score(texts, work := Lengths(texts), part_texts=2)
+    assert work.asked == [["ccc", "bb"], ["a"]]
+
+
 def test_other_texts_or_another_identity_have_other_scores(tmp_path):
     first, second = Texts(["a", "b"], tmp_path), Texts(["b", "a"], tmp_path)
     score(first, Lengths(first))

@@ -40,3 +40,16 @@ def test_the_times_of_finished_cells_give_the_estimate(make_study, local, monkey
     found = estimate(experiment.runner, left, workers=2)
     assert found.basis == "2 cells with known times"
     assert found.seconds == pytest.approx(sum(state.seconds for state in done) / 2, rel=1e-6)  # two left, two workers
+
+
+def test_no_transformer_is_trained_for_an_estimate(make_study, make_encoder, local, monkeypatch):
+    from textveil.evaluation.classifiers.transformer import Transformer
+
+    trained = {"classifier": "transformer", "classifier_options": {"model": str(make_encoder())}}
+    monkeypatch.setattr(Transformer, "fit", lambda *_, **__: pytest.fail("it is trained"))
+    experiment = make_study(metrics={"attribute": trained, "downstream": {}})
+    found = estimate(experiment.runner, plan(experiment, local), workers=1)
+    assert found.basis == "a trial with up to 200 texts and the size of the model that attribute trains"
+    (reviews,) = found.forecasts
+    assert (reviews.dataset, reviews.cells, reviews.texts) == ("reviews", 8, 38)
+    assert reviews.cpu >= reviews.gpu > 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
-from textveil.errors import UnknownNameError
+from textveil.errors import ParameterError, UnknownNameError
 from textveil.experiments.presets import list_presets, read_preset, write_preset
 from textveil.experiments.study import load_study
 from textveil.models.encoders import PAPER_ENCODER
@@ -48,6 +49,24 @@ def test_the_paper_s_preset_does_not_call_the_shipped_bundle_the_paper_s():
     comments = " ".join(read_preset("paper").replace("# ", "").split())
     assert "The shipped bundle is not the paper's." in comments
     assert "64 million words" in comments
+
+
+def test_a_preset_in_miniature_and_with_fewer_texts(tmp_path):
+    write_preset("paper", tmp_path / "study.yaml", scale=0.01, samples={"trustpilot": 4000, "yelp": 20_000})
+    study = load_study(tmp_path / "study.yaml").study
+    assert (study.datasets["trustpilot"].sample.size, study.datasets["yelp"].sample.size) == (40, 100)
+    assert "# The study of the paper" in (tmp_path / "study.yaml").read_text()
+    for wrong in (0, 1.5, float("nan")):
+        with pytest.raises(ParameterError, match="`scale` must be greater than 0 and at most 1"):
+            write_preset("paper", tmp_path / "study.yaml", scale=wrong)
+
+
+def test_all_models_of_the_paper_s_preset_are_in_one_place():
+    values = yaml.safe_load(read_preset("paper"))
+    assert set(values["models"]) == {"attention", "gradients", "keybert", "transformer", "similarity", "perplexity"}
+    others = {key: value for key, value in values.items() if key != "models"}
+    named = {name for names in values["models"].values() for name in ([names] if isinstance(names, str) else names)}
+    assert not [name for name in named if name in yaml.safe_dump(others)]
 
 
 def test_an_unknown_preset_is_refused():

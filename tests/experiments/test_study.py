@@ -230,3 +230,43 @@ def test_options_are_checked_by_what_methods_declare(tmp_path, change, message):
     path.write_text(yaml.safe_dump(study))
     with pytest.raises(StudyError, match=message):
         load_study(path)
+
+
+def test_models_are_named_in_one_place(make_study, tmp_path):
+    models = {"attention": "bert-base-uncased", "transformer": "gte-small", "similarity": "gte-small", "keybert": "x/y"}
+    metrics = {
+        "attribute": {"classifier": "transformer"},
+        "downstream": {"classifier": "transformer", "classifier_options": {"epochs": 2, "model": "gpt2"}},
+        "similarity": None,
+    }
+    study = make_study(models=models, metrics=metrics, distributions=["uniform", "attention"]).study
+    assert study.distributions == {"uniform": {}, "attention": {"model": "bert-base-uncased"}}
+    assert study.metrics["attribute"]["classifier_options"] == {"model": "gte-small"}
+    assert study.metrics["downstream"]["classifier_options"] == {"model": "gpt2", "epochs": 2}  # its own comes first
+    assert study.metrics["similarity"] == {"models": ["gte-small"]}
+    assert type(study).model_validate_json(study.model_dump_json()) == study  # as workers get it
+    with pytest.raises(StudyError, match="no method with a model 'atention'. Did you mean 'attention'"):
+        make_study(models={"atention": "gte-small"})
+    with pytest.raises(StudyError, match="no method with a model 'linear'"):
+        make_study(models={"linear": "gte-small"})
+
+
+def test_a_scale_makes_every_sample_smaller(make_study, values):
+    source = values["datasets"]["reviews"]
+    for sample in (30, {"size": 30, "seed": 42}):
+        study = make_study(scale=0.5, datasets={"reviews": {**source, "sample": sample}}).study
+        assert (study.datasets["reviews"].sample.size, study.scale) == (15, 1)
+        assert type(study).model_validate_json(study.model_dump_json()) == study  # it is not applied twice
+    tiny = make_study(scale=0.001, datasets={"reviews": {**source, "sample": 30}}).study
+    assert tiny.datasets["reviews"].sample.size == 1
+    with pytest.raises(StudyError, match="`scale` needs a `sample` in every data set. Add one to 'datasets.reviews'"):
+        make_study(scale=0.5)
+    for wrong, said in ((0, "greater than 0"), (2, "at most 1"), ("half", "must be a number")):
+        with pytest.raises(StudyError, match=said):
+            make_study(scale=wrong)
+
+
+def test_a_small_number_may_be_written_without_a_point(make_study):
+    path = make_study().file.path
+    path.write_text(path.read_text().replace("high: 1", "high: 5e-2\n  higher: 1E-3\n  most: 2.5e-4"), encoding="utf-8")
+    assert load_study(path).study.levels == {"high": 0.05, "higher": 0.001, "most": 0.00025, "low": 20}

@@ -97,7 +97,7 @@ def compare(
     wanted = None if metrics is None else [METRICS.load(name).name for name in _split(metrics, "--metrics")]
     options = _drop_missing(
         {
-            **_choose_classifier(attacker, attacker_model, seeds, wanted),
+            **_choose_classifier(attacker, {"model": attacker_model}, seeds, wanted),
             "similarity": {"models": None if encoders is None else _split(encoders, "--encoders")},
             "perplexity": {"model": language_model},
         }

@@ -13,7 +13,7 @@ import typer
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.card import check_cards, write_cards
 from textveil.cli.display import showing_progress
-from textveil.cli.method_options import flag_of
+from textveil.cli.method_options import flag_of, refuse_unused
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
 from textveil.evaluation import CLASSIFIERS, METRICS, Dataset, Evaluation, Evaluator
@@ -100,6 +100,8 @@ def evaluate(
     ] = None,
     attacker: Annotated[str | None, _flag(METRICS, "attribute, downstream", "classifier")] = None,
     attacker_model: Annotated[str | None, _flag(CLASSIFIERS, "transformer", "model")] = None,
+    epochs: Annotated[int | None, _flag(CLASSIFIERS, "transformer", "epochs")] = None,
+    learning_rate: Annotated[float | None, _flag(CLASSIFIERS, "transformer", "learning_rate")] = None,
     seeds: Annotated[str | None, _flag(METRICS, "attribute, downstream", "seeds")] = None,
     encoders: Annotated[str | None, _flag(METRICS, "similarity", "models")] = None,
     keep_embeddings: Annotated[bool, _flag(METRICS, "similarity", "keep_embeddings")] = False,
@@ -140,7 +142,12 @@ def evaluate(
     check_cards(cards, overwrite=overwrite)
     wanted = None if metrics is None else [METRICS.load(name).name for name in _split(metrics, "--metrics")]
     given = {
-        **_choose_classifier(attacker, attacker_model, seeds, wanted),
+        **_choose_classifier(
+            attacker,
+            {"model": attacker_model, "epochs": epochs, "learning_rate": learning_rate},
+            seeds,
+            wanted,
+        ),
         "similarity": {
             "models": None if encoders is None else _split(encoders, "--encoders"),
             "keep_embeddings": keep_embeddings or None,
@@ -204,18 +211,18 @@ def _split(values: str, option: str) -> list[str]:
 
 
 def _choose_classifier(
-    attacker: str | None, model: str | None, seeds: str | None, wanted: list[str] | None
+    attacker: str | None, options: Mapping[str, Any], seeds: str | None, wanted: list[str] | None
 ) -> dict[str, dict[str, Any]]:
     """The options of the metrics that train classifiers."""
     name = CLASSIFIERS.load(CLASSIFIER if attacker is None else attacker).name
-    if model is not None and "model" not in CLASSIFIERS.load(name).list_options():
-        raise ParameterError("--attacker-model goes with --attacker transformer.")
-    options = {
+    given = {option: value for option, value in options.items() if value is not None}
+    refuse_unused(given, [CLASSIFIERS.load(name)], {"--attacker": CLASSIFIERS})
+    chosen = {
         "classifier": None if attacker is None else name,
-        "classifier_options": None if model is None else {"model": model},
+        "classifier_options": given or None,
         "seeds": None if seeds is None else _parse_seeds(seeds),
     }
-    return {metric: options for metric in _TRAINED if wanted is None or metric in wanted} or {_TRAINED[0]: options}
+    return {metric: chosen for metric in _TRAINED if wanted is None or metric in wanted} or {_TRAINED[0]: chosen}
 
 
 def _parse_seeds(seeds: str) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,21 +14,27 @@ from textveil.analysis import METRIC_COLUMNS
 from textveil.analysis.columns import RELATIVE_GAIN
 from textveil.cli.corpus_options import Address, Workers
 from textveil.cli.reporting import FAILURE, report, reporting_errors
-from textveil.errors import InputError
+from textveil.errors import InputError, ParameterError
 from textveil.execution import EXECUTORS
 from textveil.extras import require
 from textveil.jobs import check_free
 
 if TYPE_CHECKING:
     from textveil.experiments import Experiment
+    from textveil.experiments.conversion import Conversion
+    from textveil.experiments.forecast import Forecast
     from textveil.experiments.status import CellState
 
 EXTRA = "experiment"
+PAPER = "paper"
+"""The preset whose data sets can be converted."""
 INIT_EXAMPLES = """
 \b
 Examples:
   textveil experiment init study.yaml
   textveil experiment init paper.yaml --preset paper
+  textveil experiment init paper.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json
+  textveil experiment init trial.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json --scale 0.01
 """
 RUN_EXAMPLES = """
 \b
@@ -100,14 +107,85 @@ def init(
     preset: Annotated[
         str, typer.Option(help="Preset to start from: laptop (small models) or paper (the study of the paper).")
     ] = "laptop",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    trustpilot: Annotated[
+        Path | None, typer.Option(help="For --preset paper: the download of the Trustpilot corpus, to be converted.")
+    ] = None,
+    yelp: Annotated[
+        Path | None, typer.Option(help="For --preset paper: the download of Yelp reviews, to be converted.")
+    ] = None,
+    scale: Annotated[
+        float, typer.Option(help="The share of every sample to use. With 0.01 the study is a miniature.")
+    ] = 1.0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
-    """Write a study file with comments, for you to edit."""
-    from textveil.experiments.presets import write_preset
+    """Write a study file with comments, for you to edit.
+
+    Downloads of the paper's data sets are converted to files beside the study. Then missing models and the estimated
+    time are listed. Nothing is trained.
+    """
+    from textveil.experiments.presets import fill_preset, write_preset
 
     check_free(file, overwrite=overwrite)
-    write_preset(preset, file)
-    report(f"Written: {file}. Enter your data sets, then run: textveil experiment run {file} --dry-run")
+    fill_preset(preset, scale=scale)  # an error comes before files are converted
+    given = {name: path for name, path in (("trustpilot", trustpilot), ("yelp", yelp)) if path is not None}
+    if given and preset != PAPER:
+        raise ParameterError(f"--{next(iter(given))} goes with --preset {PAPER}.")
+    converted = _convert(given, file.parent, overwrite=overwrite)
+    samples = {name: done.texts for name, done in converted.items()}
+    write_preset(preset, file, scale=scale, samples=samples)
+    _describe_study(file, converted)
+    step = "Run" if len(converted) == 2 else "Enter your data sets, then run"
+    report(f"Written: {file}. {step}: textveil experiment run {file} --dry-run")
+
+
+def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dict[str, Conversion]:
+    """Convert downloads to data sets beside the study, and report the used columns and the dropped rows."""
+    from textveil.experiments.conversion import convert_trustpilot, convert_yelp
+
+    converters = {"trustpilot": convert_trustpilot, "yelp": convert_yelp}
+    targets = {name: folder / f"{name}.jsonl" for name in given}
+    for target in targets.values():
+        check_free(target, overwrite=overwrite)
+    found = {}
+    for name, source in given.items():
+        done = found[name] = converters[name](source, targets[name])
+        columns = ", ".join(f"{column} from {original!r}" for column, original in done.columns.items())
+        report(f"Converted: {done.path}, {done.texts:,} reviews ({columns}).")
+        for reason, rows in done.dropped.items():
+            report(f"  Not used: {rows:,} reviews with {reason}.")
+    if found:
+        report("The converted files hold the original texts. Protect them like the downloads.")
+    return found
+
+
+def _describe_study(file: Path, converted: Mapping[str, Conversion]) -> None:
+    """Report missing models, and the time of data sets that were converted."""
+    for package in ("pydantic", "yaml"):
+        require(package, extra=EXTRA)
+    from textveil.experiments import load_study
+    from textveil.experiments.forecast import Size, forecast
+    from textveil.experiments.requirements import describe_missing, find_missing
+
+    study = load_study(file).study
+    if missing := find_missing(study):
+        report(describe_missing(missing))
+    sizes = {}
+    for name, done in converted.items():
+        sample = study.datasets[name].sample
+        sizes[name] = Size(done.texts if sample is None else sample.size, done.average_length)
+    _show_forecasts(forecast(study, sizes), report)
+
+
+def _show_forecasts(forecasts: Iterable[Forecast], show: Callable[[str], None]) -> None:
+    from textveil.cli.experiment_display import write_forecast
+
+    lines = [write_forecast(each) for each in forecasts if each.cells]
+    for line in lines:
+        show(line)
+    if lines:
+        show(
+            "These times are computed from the sizes of texts and models, for one worker. Nothing was trained for them."
+        )
 
 
 @app.command("run", epilog=RUN_EXAMPLES, no_args_is_help=True)
@@ -173,6 +251,7 @@ def _show_plan(experiment: Experiment, executor: Any, retry_failed: bool) -> Non
         f"Estimated time with {workers}: {write_time(found.seconds)}, based on {found.basis}, without the time to load "
         "models."
     )
+    _show_forecasts(found.forecasts, typer.echo)
 
 
 def _name_state(state: CellState) -> str:

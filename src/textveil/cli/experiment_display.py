@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from textveil.cli.reporting import report, spell_flag
 from textveil.errors import TextveilError
 from textveil.experiments.experiment import Plan, Watcher
+from textveil.experiments.forecast import GPU_SPEED, Forecast
 from textveil.experiments.status import CellState, Counts
 
 if TYPE_CHECKING:
@@ -30,6 +31,15 @@ def write_time(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def write_forecast(found: Forecast) -> str:
+    """The time of a data set on a CPU and with a GPU."""
+    cells = "1 cell" if found.cells == 1 else f"{found.cells:,} cells"
+    return (
+        f"{found.dataset}: {cells} of {found.texts:,} texts, about {write_time(found.cpu)} on the CPU of this machine, "
+        f"about {write_time(found.gpu)} with a GPU ({GPU_SPEED / 1e12:g} trillion operations per second)."
+    )
 
 
 def list_failures(states: Sequence[CellState]) -> Iterator[str]:
@@ -113,6 +123,8 @@ class Lines(_Counting):
         super().shared_done(done)
         failed = f": failed: {spell_reason(done.reason)}" if done.reason else f", {done.seconds:.1f} s"
         report(f"[{self.shared}/{len(self.plan.shared)}] {name_shared(done.task)}{failed}")
+        for warning in list_warnings(done):
+            report(warning)
 
     def cell_done(self, done: CellDone) -> None:
         """Print a cell with its time and its failures."""
@@ -134,6 +146,8 @@ class _Live(_Counting):
 
     def shared_done(self, done: SharedDone) -> None:
         super().shared_done(done)
+        for warning in list_warnings(done):
+            self._live.console.print(warning, markup=False)
         self._show(f"{self.shared} of {len(self.plan.shared)} shared tasks, last: {name_shared(done.task)}")
 
     def cell_done(self, done: CellDone) -> None:
@@ -154,6 +168,11 @@ class _Live(_Counting):
             finished = counts.finished + change["finished"]
             rows.append((name, Counts(counts.cells, finished, counts.cells - finished - failed, failed)))
         self._live.update(Group(make_table(rows), Text(line)))
+
+
+def list_warnings(done: SharedDone) -> Iterator[str]:
+    """A line for every warning of a shared task."""
+    return (f"Warning: {name_shared(done.task)}: {spell_reason(warning)}" for warning in done.warnings)
 
 
 def name_shared(task: SharedTask) -> str:

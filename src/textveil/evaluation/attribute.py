@@ -7,6 +7,7 @@ from typing import ClassVar
 from textveil.evaluation.base import Case, Measurement, Need
 from textveil.evaluation.chance import Chance
 from textveil.evaluation.classification import Classification, Scenario, count_tests, majority_f1, summarize
+from textveil.evaluation.learning import find_weakness
 from textveil.evaluation.uncertainty import show_bounds, show_interval
 from textveil.evaluation.verdicts import describe_chance, find_caveats
 
@@ -44,7 +45,10 @@ class AttributeInference(Classification):
             line,
             values,
             intervals={**intervals, "chance": chance.interval},
-            caveats=find_caveats(baseline, intervals["baseline"], levels["baseline"], name="attribute"),
+            caveats=(
+                *find_caveats(baseline, intervals["baseline"], levels["baseline"], name="attribute"),
+                *find_weakness(self, case),
+            ),
             seeds=dict(zip(map(str, self.seeds), scores, strict=True)),
             chance={name: level.as_dict() for name, level in levels.items()},
             **count_tests(baseline),

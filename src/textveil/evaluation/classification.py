@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from textveil.errors import ParameterError
 from textveil.evaluation.base import Case, Metric, Need, check_seeds, identify
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier, Fitted
+from textveil.evaluation.classifiers.kept import find_or_fit
 from textveil.evaluation.dataset import Classes, Codes
 from textveil.evaluation.lru import LruCache
 from textveil.evaluation.predictions import Predictions, macro_f1
@@ -105,7 +107,8 @@ class Classification(Metric):
         split = classes.split(seed)
 
         def fit() -> Fitted:
-            return self.classifier.fit(trained, split.train, classes, seed=seed, progress=case.progress)
+            train = partial(find_or_fit, self.classifier) if reusable else self.classifier.fit
+            return train(trained, split.train, classes, seed=seed, progress=case.progress)
 
         reusable = trained is case.originals  # other obfuscations are tested with the same classifier
         fitted = self._fitted.get((trained.hash, classes.hash, seed), fit) if reusable else fit()

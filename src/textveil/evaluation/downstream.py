@@ -7,6 +7,7 @@ from typing import ClassVar
 from textveil.evaluation.base import Case, Measurement, Need
 from textveil.evaluation.chance import Chance
 from textveil.evaluation.classification import Classification, Scenario, count_tests, majority_f1, summarize
+from textveil.evaluation.learning import find_weakness
 from textveil.evaluation.uncertainty import show_bounds, show_interval
 from textveil.evaluation.verdicts import describe_chance, find_caveats
 
@@ -37,7 +38,10 @@ class Downstream(Classification):
             line,
             values,
             intervals={**intervals, "chance": chance.interval},
-            caveats=find_caveats(original, intervals["original"], levels["original"], name="label"),
+            caveats=(
+                *find_caveats(original, intervals["original"], levels["original"], name="label"),
+                *find_weakness(self, case),
+            ),
             seeds=dict(zip(map(str, self.seeds), obfuscated.by_seed, strict=True)),
             chance={name: level.as_dict() for name, level in levels.items()},
             **count_tests(original),

@@ -134,7 +134,8 @@ class Perplexity(Metric):
         identity = identify(
             self.name, self.versions, model=self.files.as_dict(), tokens=self.tokens, start_token=self.start_token
         )
-        values = np.concatenate(texts.score(identity, work, stage=stage, progress=progress))
+        rows = texts.score(identity, work, part_texts=self.batch_size, stage=stage, progress=progress)
+        values = np.concatenate(rows)
         return values[~np.isnan(values)]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import overload
@@ -14,10 +16,12 @@ import numpy as np
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import SeededRandomness
 from textveil.storage.score_cache import Key, Row, ScoreCache, hash_text, sign
-from textveil.storage.secret_key import load_key
+from textveil.storage.secret_key import PROCESS_KEY, load_key
 
-PART_TEXTS = 512
-"""Texts to score before the scores are written to disk."""
+PART_TEXTS = 32
+"""Texts to score at a time."""
+WRITE_SECONDS = 5.0
+"""The largest time between two writes of scores to disk, apart from the time of one part."""
 
 SAMPLE_SEED = 42
 
@@ -78,11 +82,19 @@ class Texts(Sequence[str]):
             self._caches[name] = ScoreCache(None, identity) if in_memory else self._open_cache(identity)
         return self._caches[name]
 
-    def _open_cache(self, identity: Mapping[str, object]) -> ScoreCache:
+    @cached_property
+    def folder(self) -> Path | None:
+        """The folder of everything that is cached for this list of texts, named by a keyed hash."""
         if self._folder is None:
-            return ScoreCache(None, identity)
-        secret = load_key(self._folder)
-        return ScoreCache(self._folder / sign(bytes.fromhex(self.hash), secret).hex()[:16], identity, secret)
+            return None
+        return self._folder / sign(bytes.fromhex(self.hash), load_key(self._folder)).hex()[:16]
+
+    def sign(self, key: Key) -> Key:
+        """The keyed hash of a hash, with the secret of the cache."""
+        return sign(key, PROCESS_KEY if self._folder is None else load_key(self._folder))
+
+    def _open_cache(self, identity: Mapping[str, object]) -> ScoreCache:
+        return ScoreCache(self.folder, identity, None if self._folder is None else load_key(self._folder))
 
     def score(
         self,
@@ -91,27 +103,66 @@ class Texts(Sequence[str]):
         *,
         keys: Sequence[Key] | None = None,
         in_memory: bool = False,
+        part_texts: int | None = None,
         stage: str = "scoring",
         progress: Progress = ignore_progress,
     ) -> list[Row]:
         """A row of numbers for every text: cached ones, and new ones, which are cached part by part.
+
+        Scores are written every few seconds, and before an exception leaves this method. Parts do not depend on
+        cached scores: after an interruption, a model reads the same texts together as without it.
 
         Args:
             identity: Everything that the numbers depend on besides the texts.
             work: Computes the rows of the texts at the given positions.
             keys: The keys of the cache; by default the hashes of the texts.
             in_memory: Write nothing to the folder of the cache.
+            part_texts: The number of texts to score at a time; by default :data:`PART_TEXTS`.
             stage: The name of the work in progress reports.
             progress: Receives progress reports.
         """
         cached, keys = self.cached(identity, in_memory=in_memory), self.keys if keys is None else keys
-        missing = cached.find_missing(keys)
-        missing.sort(key=lambda position: -len(self._texts[position]))  # texts of similar length together
-        for start in range(0, len(missing), PART_TEXTS):
-            progress(stage, start, start / len(missing))
-            part = missing[start : start + PART_TEXTS]
-            rows = (np.asarray(row, dtype=np.float64) for row in work(part))
-            cached.add({keys[position]: row for position, row in zip(part, rows, strict=True)})
+        missing = set(cached.find_missing(keys))
         if missing:
-            progress(stage, len(missing), 1.0)
+            done, total = 0, len(missing)
+            with _writing_regularly(cached) as add:
+                for part in self._divide(keys, part_texts or PART_TEXTS):
+                    if chosen := [position for position in part if position in missing]:
+                        progress(stage, done, done / total)
+                        rows = (np.asarray(row, dtype=np.float64) for row in work(chosen))
+                        add({keys[position]: row for position, row in zip(chosen, rows, strict=True)})
+                        done += len(chosen)
+            progress(stage, total, 1.0)
         return [cached[key] for key in keys]
+
+    def _divide(self, keys: Sequence[Key], size: int) -> Iterator[list[int]]:
+        """Parts of the positions of distinct keys, with texts of similar length together, the longest first."""
+        first: dict[Key, int] = {}
+        for position, key in enumerate(keys):
+            first.setdefault(key, position)
+        order = sorted(first.values(), key=lambda position: -len(self._texts[position]))
+        return (order[start : start + size] for start in range(0, len(order), size))
+
+
+@contextmanager
+def _writing_regularly(cached: ScoreCache) -> Iterator[Callable[[dict[Key, Row]], None]]:
+    """A function that adds rows to a cache, at the latest after some seconds, and in any case at the end."""
+    waiting: dict[Key, Row] = {}
+    written = time.monotonic()
+
+    def write() -> None:
+        nonlocal written
+        if waiting:
+            cached.add(waiting)
+            waiting.clear()
+        written = time.monotonic()
+
+    def add(rows: dict[Key, Row]) -> None:
+        waiting.update(rows)
+        if time.monotonic() - written >= WRITE_SECONDS:
+            write()
+
+    try:
+        yield add
+    finally:  # also after an interruption
+        write()

@@ -16,6 +16,8 @@ from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.distribution.caching import CachedDistributor
 from textveil.errors import InputError, ParameterError, StudyError, TextveilError, describe_bug
 from textveil.evaluation import METRICS, Case, Dataset, Measurement, Metric, Need
+from textveil.evaluation.classification import Classification
+from textveil.evaluation.learning import find_weakness
 from textveil.experiments.datasets import DatasetInfo, StudyDataset, find_dataset
 from textveil.experiments.grid import Cell, Environment
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
@@ -137,13 +139,21 @@ class CellRunner:
             keys[name] = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]
         return keys
 
-    def measure_originals(self, name: str, metrics: Sequence[str]) -> None:
-        """Compute and cache the numbers that metrics need of the originals, so that cells need not repeat it."""
+    def measure_originals(self, name: str, metrics: Sequence[str]) -> tuple[str, ...]:
+        """Compute and cache the numbers that metrics need of the originals, so that cells need not repeat it.
+
+        Returns:
+            Warnings of classifiers that have learned too little.
+        """
         dataset = self.evaluation_dataset(name)
         case = Case(dataset, dataset.originals)
-        for metric in metrics:
-            if Need.CERTIFICATE not in self.metrics[metric].needs and case.lacks(self.metrics[metric]) is None:
-                self.metrics[metric].measure(case)
+        warnings: list[str] = []
+        for metric in (self.metrics[metric] for metric in metrics):
+            if Need.CERTIFICATE not in metric.needs and case.lacks(metric) is None:
+                metric.measure(case)
+                if isinstance(metric, Classification):
+                    warnings += find_weakness(metric, case)
+        return tuple(warnings)
 
     def run(self, cell: Cell, metrics: Sequence[str], *, obfuscate: bool) -> CellDone:
         """Make the texts of a cell if they do not exist, and measure them. Failures are stored.

@@ -1,8 +1,9 @@
-"""The estimated time of a run: from cells that were timed, or from a small trial."""
+"""The estimated time of a run: from cells that were timed, or from a small trial. No transformer is trained for it."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,12 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 from textveil.distribution import DISTRIBUTORS
+from textveil.evaluation import METRICS
+from textveil.evaluation.classification import CLASSIFIER
 from textveil.experiments.cell_runner import CellRunner
 from textveil.experiments.datasets import read_dataset
 from textveil.experiments.experiment import Plan
+from textveil.experiments.forecast import Forecast, Size, count_metric, forecast, measure_speed
 from textveil.experiments.status import CellState, find_states
 from textveil.experiments.store import OBFUSCATION, Store
 from textveil.experiments.study import Sample, Study
@@ -33,6 +37,8 @@ class Estimate:
     seconds: float
     basis: str
     """The source of the estimate."""
+    forecasts: tuple[Forecast, ...] = ()
+    """The time of every data set on a CPU and with a GPU, computed from the sizes of models."""
 
 
 class Timings:
@@ -75,13 +81,37 @@ def estimate(runner: CellRunner, plan: Plan, workers: int) -> Estimate:
         _name_scores(task.distribution) for task in scores
     }
     basis = f"{timed:,} cells with known times"
+    sizes = find_sizes(runner)
+    computed: dict[str, float] = {}
     if not timings.knows(steps):
         timings, basis = run_trial(runner), f"a trial with up to {TRIAL_TEXTS} texts"
-    sizes = {name: runner.study_dataset(name).info.texts for name in runner.study.datasets}
-    seconds = sum(timings.sum(_list_steps(task), sizes[task.cell.dataset]) for task in plan.cells)
+        if trained := [name for name in list_trained(runner.study) if name in steps]:
+            basis += (
+                f" and the size of the model that {' and '.join(trained)} {'trains' if len(trained) == 1 else 'train'}"
+            )
+            computed = {name: _compute_training(runner.study, trained, size) for name, size in sizes.items()}
+    seconds = sum(timings.sum(_list_steps(task), sizes[task.cell.dataset].texts) for task in plan.cells)
+    seconds += sum(computed.get(task.cell.dataset, 0.0) for task in plan.cells)
     for task in scores:
         seconds += timings.sum([_name_scores(task.distribution)], task.stop - task.start)
-    return Estimate(seconds / workers, basis)
+    left = Counter(task.cell.dataset for task in plan.cells)
+    return Estimate(seconds / workers, basis, tuple(forecast(runner.study, sizes, left)))
+
+
+def find_sizes(runner: CellRunner) -> dict[str, Size]:
+    """The sizes of the data sets, which were read before."""
+    infos = {name: runner.study_dataset(name).info for name in runner.study.datasets}
+    return {name: Size(info.texts, info.average_length) for name, info in infos.items()}
+
+
+def list_trained(study: Study) -> list[str]:
+    """The metrics that train a classifier other than the linear one, which is not tried."""
+    trained = [name for name in study.metrics if "classifier" in METRICS.load(name).list_options()]
+    return [name for name in trained if study.metrics[name].get("classifier", CLASSIFIER) != CLASSIFIER]
+
+
+def _compute_training(study: Study, metrics: Iterable[str], size: Size) -> float:
+    return sum(measure_speed().time(count_metric(study, name, size)) for name in metrics)
 
 
 def _list_steps(task: CellTask) -> list[str]:
@@ -114,7 +144,9 @@ def _shrink(runner: CellRunner) -> Study:
     name, source = next(iter(study.datasets.items()))
     size = min(TRIAL_TEXTS, runner.study_dataset(name).info.texts)
     level, epsilon = next(iter(study.levels.items()))
+    trained = list_trained(study)
     changes = {
+        "metrics": {name: options for name, options in study.metrics.items() if name not in trained},
         "datasets": {name: source.model_copy(update={"sample": Sample(size=size)})},
         "levels": {level: epsilon, f"{level}-again": _NEARLY_THE_SAME * epsilon},
         "decompositions": dict(list(study.decompositions.items())[-1:]),

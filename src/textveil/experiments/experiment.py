@@ -13,6 +13,7 @@ from textveil.execution.base import usable_cores
 from textveil.experiments.cell_runner import TEXTS_KEY, CellDone, CellRunner
 from textveil.experiments.datasets import DatasetInfo, check_source, copy_datasets, read_dataset
 from textveil.experiments.records import write_results
+from textveil.experiments.requirements import check_models
 from textveil.experiments.status import CellState, find_dataset_infos, find_state, find_states
 from textveil.experiments.store import OBFUSCATION, Failure, Store
 from textveil.experiments.study import StudyFile
@@ -28,7 +29,7 @@ from textveil.experiments.tasks import (
 )
 
 PART_TEXTS = 128
-"""The number of texts that one task scores. Scores are stored after each task."""
+"""The number of texts that one task scores."""
 
 WORKER_DIED = "Its worker was killed repeatedly, perhaps because memory ran out. Retry it with fewer workers."
 
@@ -78,6 +79,7 @@ class Experiment:
         Raises:
             TextveilError: One of them does not match the study.
         """
+        check_models(self.study)
         _ = self.runner.environment
         _ = self.runner.metrics
         for name, source in self.study.datasets.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -35,14 +36,14 @@ from textveil.registry import Registry, unknown_name
 from textveil.tables import FORMATS, TEXT_COLUMN
 
 SAMPLE_SEED = 42
-_REGISTRIES: dict[str, Registry[Any]] = {
+REGISTRIES: dict[str, Registry[Any]] = {
     "decompositions": DECOMPOSERS,
     "distributions": DISTRIBUTORS,
     "mechanisms": MECHANISMS,
     "metrics": METRICS,
 }
 """The methods to choose from, by the key of the file."""
-_MODELS = ("model", "models")
+MODEL_OPTIONS = ("model", "models")
 """Options that may name a folder. A relative path starts from the study file."""
 
 Options: TypeAlias = dict[str, Any]
@@ -149,6 +150,70 @@ class DatasetSource(_Part):
         return name if name is None else _resolve(FORMATS, name)
 
 
+def fill_models(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a study file, with the ``models`` of methods among their options. Own options take precedence.
+
+    >>> fill_models({"models": {"perplexity": "gpt2"}, "metrics": ["perplexity"]})["metrics"]
+    {'perplexity': {'model': 'gpt2'}}
+    """
+    filled, models = dict(given), given.get("models")
+    if not isinstance(models, Mapping):
+        return filled
+    takers = {name: (key, option) for key, name, option in _list_model_options()}
+    for name, model in models.items():
+        if name not in takers:
+            raise unknown_name("method with a model", name, takers)
+        key, option = takers[name]
+        value = [model] if option == "models" and isinstance(model, str) else model
+        section = "metrics" if key == _CLASSIFIERS else key
+        methods = _name_options(filled.get(section))
+        for method, options in methods.items():
+            if key != _CLASSIFIERS and REGISTRIES[key].resolve(method) == name:
+                methods[method] = {option: value, **options}
+            elif key == _CLASSIFIERS and CLASSIFIERS.resolve(str(options.get("classifier"))) == name:
+                own = options.get("classifier_options") or {}
+                methods[method] = {**options, "classifier_options": {option: value, **own}}
+        if methods:
+            filled[section] = methods
+    return filled
+
+
+_CLASSIFIERS = "classifiers"
+
+
+def _list_model_options() -> Iterator[tuple[str, str, str]]:
+    """Every method that has an option for a model: the key of its kind, its name and the option."""
+    for key, registry in {**REGISTRIES, _CLASSIFIERS: CLASSIFIERS}.items():
+        for name in registry:
+            yield from ((key, name, option) for option in MODEL_OPTIONS if option in registry.load(name).list_options())
+
+
+def _name_options(section: Any) -> dict[str, Options]:
+    """The options of methods by name; nothing if the section is wrong, which is reported later."""
+    if isinstance(section, list | tuple):
+        return {str(name): {} for name in section}
+    if not isinstance(section, dict) or not all(isinstance(each or {}, dict) for each in section.values()):
+        return {}
+    return {name: each or {} for name, each in section.items()}
+
+
+def scale_samples(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a study file, with the sample of every data set multiplied by ``scale``."""
+    scale, datasets = given.get("scale", 1), given.get("datasets")
+    is_share = isinstance(scale, int | float) and not isinstance(scale, bool) and 0 < scale < 1
+    if not is_share or not isinstance(datasets, dict):
+        return dict(given)
+    scaled = {}
+    for name, source in datasets.items():
+        sample = source.get("sample") if isinstance(source, dict) else None
+        size = sample.get("size") if isinstance(sample, dict) else sample
+        if not isinstance(size, int):
+            raise ValueError(f"`scale` needs a `sample` in every data set. Add one to 'datasets.{name}'.")
+        others = sample if isinstance(sample, dict) else {}
+        scaled[name] = {**source, "sample": {**others, "size": max(1, round(scale * size))}}
+    return {**given, "scale": 1, "datasets": scaled}
+
+
 class Study(_Part):
     """A study: every combination of data set, level, decomposition, distribution, mechanism and profile."""
 
@@ -156,6 +221,11 @@ class Study(_Part):
     seed: Seed | None = None
     """Makes the noise of every cell repeatable. ``None`` takes the noise from the operating system."""
     bundle: str = DEFAULT_BUNDLE
+    models: dict[str, str | tuple[str, ...]] = {}
+    """The models of methods, metrics and classifiers, by their names. They are among the options, too."""
+    scale: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """The share of every sample to use, for a trial in miniature. In a study that was read it is 1: samples are
+    multiplied by it."""
     datasets: Annotated[dict[Name, DatasetSource], Field(min_length=1)]
     levels: Annotated[dict[Name, Positive], Field(min_length=1)]
     """The epsilon per word, by the name of the level."""
@@ -172,6 +242,11 @@ class Study(_Part):
     metrics: dict[str, Options]
     seeds: Seeds = SEEDS
     """Attackers and classifiers run once for each seed."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, given: Any) -> Any:
+        return scale_samples(fill_models(given)) if isinstance(given, dict) else given
 
     @field_validator("bundle")
     @classmethod
@@ -202,7 +277,7 @@ class Study(_Part):
     @field_validator("decompositions", "distributions", "mechanisms", "metrics", mode="after")
     @classmethod
     def _know_options(cls, given: dict[str, Options], info: ValidationInfo) -> dict[str, Options]:
-        registry = _REGISTRIES[str(info.field_name)]
+        registry = REGISTRIES[str(info.field_name)]
         _once([_resolve(registry, name) for name in given])
         known = {_resolve(registry, name): options for name, options in given.items()}
         for name, options in known.items():
@@ -382,6 +457,11 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
             raise _RefusedError(None, None, said, node.start_mark) from error
 
 
+# YAML 1.1 takes 5e-5, which has no point, for a text.
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
 _SEE_INIT = "See 'textveil experiment init' for a complete example."
 _FAULTS = {
     "missing": f"This key is missing. {_SEE_INIT}",
@@ -398,6 +478,7 @@ _FAULTS = {
     "int_type": "This must be a whole number. Write it without quotes.",
     "int_from_float": "This must be a whole number. Round it.",
     "greater_than": "This must be greater than {gt}. Choose another number.",
+    "less_than_equal": "This must be at most {le}. Choose another number.",
     "greater_than_equal": "This must be at least {ge}. Choose another number.",
     "finite_number": "This must be finite. Choose another number.",
 }
@@ -443,7 +524,7 @@ def _locate(options: Mapping[str, Any], folder: Path) -> Options:
         is_folder = isinstance(value, str) and "/" in value and (folder / value).is_dir()
         return str((folder / value).resolve()) if is_folder else value
 
-    found = {name: locate(value) if name in _MODELS else value for name, value in options.items()}
+    found = {name: locate(value) if name in MODEL_OPTIONS else value for name, value in options.items()}
     if isinstance(options.get("classifier_options"), dict):
         found["classifier_options"] = _locate(options["classifier_options"], folder)
     return found

@@ -15,6 +15,9 @@ from textveil.experiments.study import Study
 from textveil.language.text import Document
 from textveil.threads import limit_threads
 
+STORED_TEXTS = 8
+"""The number of texts whose scores are stored together. After an interruption, at most these are scored again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -73,6 +76,8 @@ class SharedDone:
     seconds: float
     reason: str | None
     """The reason for its failure, if it failed."""
+    warnings: tuple[str, ...] = ()
+    """Reasons to change the study before its cells are run."""
 
 
 @lru_cache(maxsize=1)
@@ -86,17 +91,25 @@ def open_cell_runner(job: Job) -> CellRunner:
 def run_shared(task: SharedTask) -> SharedDone:
     """Compute something that several cells use. A failure is returned, not raised."""
     started = time.monotonic()
-    reason = None
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
     try:
         runner = open_cell_runner(task.job)
         if isinstance(task, ScoreTask):
-            texts = runner.study_dataset(task.dataset).texts[task.start : task.stop]
-            runner.cached_distributor(task.distribution).score([Document.parse(text) for text in texts])
+            score_texts(runner, task)
         else:
-            runner.measure_originals(task.dataset, task.metrics)
+            warnings = runner.measure_originals(task.dataset, task.metrics)
     except Exception as error:  # noqa: BLE001 # the other tasks continue
         reason = describe_error(error)
-    return SharedDone(task, time.monotonic() - started, reason)
+    return SharedDone(task, time.monotonic() - started, reason, warnings)
+
+
+def score_texts(runner: CellRunner, task: ScoreTask) -> None:
+    """Score the texts of a task. Scores are stored after every few texts."""
+    texts = runner.study_dataset(task.dataset).texts
+    distributor = runner.cached_distributor(task.distribution)
+    for start in range(task.start, task.stop, STORED_TEXTS):
+        distributor.score([Document.parse(text) for text in texts[start : min(start + STORED_TEXTS, task.stop)]])
 
 
 def run_cell(task: CellTask) -> CellDone:

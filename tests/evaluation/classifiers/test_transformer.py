@@ -77,7 +77,7 @@ def test_the_focal_loss_is_used_in_training(make_encoder, monkeypatch):
     assert reports[-1] == ("fine-tuning", 5, 1.0)
 
 
-def test_no_file_is_left_and_nothing_is_printed(make_encoder, tmp_path, monkeypatch, capfd):
+def test_training_leaves_no_file_and_prints_nothing(make_encoder, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     classifier = Transformer(model=make_encoder())

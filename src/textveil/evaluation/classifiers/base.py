@@ -18,6 +18,10 @@ class Fitted(ABC):
     def predict(self, texts: Texts, rows: Codes) -> Codes:
         """The class of each text at the given positions."""
 
+    def pack(self) -> bytes:
+        """The trained weights as safetensors, for a classifier that is :attr:`Classifier.kept`."""
+        raise NotImplementedError
+
 
 class Classifier(Method):
     """Learns the classes of texts. The same texts and seed give the same predictions."""
@@ -26,8 +30,17 @@ class Classifier(Method):
     cached: ClassVar[int] = 12
     """The number of classifiers trained on originals to cache in memory for further obfuscations."""
 
+    @property
+    def kept(self) -> bool:
+        """Whether classifiers trained on originals are stored in the folder of cached scores."""
+        return False
+
     @abstractmethod
     def fit(
         self, texts: Texts, rows: Codes, classes: Classes, *, seed: int, progress: Progress = ignore_progress
     ) -> Fitted:
         """Train on the texts at the given positions."""
+
+    def unpack(self, content: bytes, classes: Classes) -> Fitted:
+        """The trained classifier that :meth:`Fitted.pack` returned."""
+        raise NotImplementedError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from textveil.errors import ParameterError
+from textveil.errors import InputError, ParameterError
 from textveil.evaluation.base import EXTRA as EVALUATE
 from textveil.evaluation.base import add_constants
 from textveil.evaluation.classifiers.base import Classifier, Fitted
@@ -62,6 +62,14 @@ class Transformer(Classifier):
         Option("epochs", int, EPOCHS, "Number of passes over the training texts.", least=1),
         Option("longest", int, LONGEST, "Number of tokens to read of every text; the rest is cut.", least=1),
         Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+        Option(
+            "keep",
+            bool,
+            True,
+            "Store classifiers that were trained on originals in the folder of cached scores, so that later runs need "
+            "not train them. Each has the size of the model.",
+            changes_results=False,
+        ),
     )
     model: str
     learning_rate: float
@@ -70,6 +78,7 @@ class Transformer(Classifier):
     epochs: int
     longest: int
     device: str | None
+    keep: bool
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -96,7 +105,7 @@ class Transformer(Classifier):
     def fit(
         self, texts: Texts, rows: Codes, classes: Classes, *, seed: int, progress: Progress = ignore_progress
     ) -> FittedTransformer:
-        """Fine-tune on the texts at the given positions. No files are left on disk."""
+        """Fine-tune on the texts at the given positions. This method leaves no files on disk."""
         codes = classes.codes[rows]
         transformers = require("transformers", extra=EXTRA)
         with restoring_randomness(), TemporaryDirectory() as folder:
@@ -116,6 +125,29 @@ class Transformer(Classifier):
             )
             trainer.remove_callback(transformers.PrinterCallback)
             trainer.train()
+        return FittedTransformer(self, tokenizer, model.eval())
+
+    @property
+    def kept(self) -> bool:
+        """As the option ``keep`` says."""
+        return self.keep
+
+    def unpack(self, content: bytes, classes: Classes) -> FittedTransformer:
+        """The fine-tuned transformer with these weights.
+
+        Raises:
+            InputError: The weights are not those of this model.
+        """
+        weights = require("safetensors.torch", extra=EXTRA)
+        with restoring_randomness():  # loading the model initializes the new head at random
+            tokenizer, model = self._load(len(classes.names))
+        try:
+            model.load_state_dict(weights.load(content))
+        except Exception as error:  # safetensors and PyTorch have no common base
+            raise InputError(
+                f"The stored classifier does not match the model {self.files.name!r}. Remove the folder of cached "
+                "scores: the classifier is trained again."
+            ) from error
         return FittedTransformer(self, tokenizer, model.eval())
 
     def _arguments(self, folder: str, examples: int, seed: int) -> Any:
@@ -166,6 +198,13 @@ class FittedTransformer(Fitted):
         self._classifier = classifier
         self._tokenizer = tokenizer
         self._model = model
+
+    def pack(self) -> bytes:
+        """The weights as safetensors."""
+        weights = require("safetensors.torch", extra=EXTRA)
+        tensors = {name: tensor.detach().cpu().clone() for name, tensor in self._model.state_dict().items()}
+        content: bytes = weights.save({name: tensor.contiguous() for name, tensor in tensors.items()})
+        return content
 
     def predict(self, texts: Texts, rows: Codes) -> Codes:
         """The most probable class of each text, in batches of similar length."""
