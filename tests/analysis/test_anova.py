@@ -4,8 +4,9 @@ import pytest
 from scipy import stats
 
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRIC_COLUMNS, Results
+from textveil.analysis import Results
 from textveil.analysis.anova import compare_alone, compare_factors
+from textveil.evaluation import METRIC_COLUMNS
 
 GAIN = METRIC_COLUMNS["relative_gain"]
 

@@ -1,5 +1,6 @@
-from textveil.analysis import METRIC_COLUMNS, Results
+from textveil.analysis import Results
 from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, lay_out_anova, lay_out_results
+from textveil.evaluation import METRIC_COLUMNS
 
 
 def test_the_papers_table_of_a_group(records):

@@ -1,8 +1,9 @@
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRIC_COLUMNS, Results, analyze
+from textveil.analysis import Results, analyze
 from textveil.analysis.anova import compare_factors
 from textveil.analysis.recommendations import recommend
 from textveil.analysis.tukey import compare_pairs
+from textveil.evaluation import METRIC_COLUMNS
 
 GAIN = METRIC_COLUMNS["relative_gain"]
 

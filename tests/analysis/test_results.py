@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.conftest import PUBLISHED, make_records
-from textveil.analysis import METRIC_COLUMNS, Results, read_results
+from textveil.analysis import Results, read_results
 from textveil.analysis.results import check_comparable
 from textveil.errors import ParameterError, UnknownNameError
+from textveil.evaluation import METRIC_COLUMNS
 
 GAIN = METRIC_COLUMNS["relative_gain"]
 

@@ -8,8 +8,9 @@ from statsmodels.formula.api import ols
 from statsmodels.sandbox.stats.multicomp import tukeyhsd
 
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRIC_COLUMNS, Results
+from textveil.analysis import Results
 from textveil.analysis.tukey import compare_pairs
+from textveil.evaluation import METRIC_COLUMNS
 
 GAIN = METRIC_COLUMNS["relative_gain"]
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from textveil.analysis.columns import CONTROLS, SPELLED, MetricColumn
+from textveil.analysis.columns import CONTROLS, SPELLED
 from textveil.analysis.results import Results, check_comparable
+from textveil.evaluation.columns import MetricColumn
 from textveil.extras import require
 
 SIGNIFICANCE = 0.05

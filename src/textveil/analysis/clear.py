@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from textveil.analysis.columns import CLEAR_SHARE, CONTROLS, MetricColumn
+from textveil.analysis.columns import CLEAR_SHARE, CONTROLS
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import COMBINATION, average
+from textveil.evaluation.columns import MetricColumn
 
 
 @dataclass(frozen=True, slots=True)

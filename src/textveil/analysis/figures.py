@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textveil.analysis.columns import CLEAR_SHARE, CONTROLS, MetricColumn
+from textveil.analysis.columns import CLEAR_SHARE, CONTROLS
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import COMBINATION, average, average_combinations
+from textveil.evaluation.columns import MetricColumn
 from textveil.extras import require
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from typing import Any
 
 from textveil.analysis.anova import Anova, Effect, compare_alone, compare_factors
 from textveil.analysis.clear import Advantage, ClearEffect, measure_advantages, measure_clear_effect
-from textveil.analysis.columns import RELATIVE_GAIN, MetricColumn
+from textveil.analysis.columns import RELATIVE_GAIN
 from textveil.analysis.recommendations import Recommendation, recommend
 from textveil.analysis.results import Results, check_comparable, varies_within_groups
 from textveil.analysis.summaries import COMBINATION, Gap, average_combinations, measure_gap
 from textveil.analysis.tukey import Comparisons, compare_pairs, name_combination
+from textveil.evaluation.columns import MetricColumn
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import numpy as np
 
 from textveil.analysis.anova import Anova
 from textveil.analysis.cells import Group
-from textveil.analysis.columns import CLEAR_SHARE, STD, MetricColumn
+from textveil.analysis.columns import CLEAR, STD
 from textveil.analysis.results import Results
+from textveil.evaluation.columns import MetricColumn
 
 ANOVA_HEAD = ("effect", "sum sq", "df", "F", "p", "eta sq")
 AVERAGE = "average"
-CLEAR = MetricColumn(CLEAR_SHARE, "words in clear", "clear", "lower", percent=True, decimals=1)
 
 
 @dataclass(frozen=True, slots=True)

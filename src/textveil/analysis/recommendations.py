@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textveil.analysis.anova import Anova
-from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, METRIC_COLUMNS, RELATIVE_GAIN, UTILITY, MetricColumn
+from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, RELATIVE_GAIN, UTILITY
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import average_combinations
 from textveil.analysis.tukey import Comparisons, name_combination
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Any
 from textveil.analysis.cells import LEVELS, CellValues, Group, build_cells, list_groups
 from textveil.analysis.columns import (
     CELL,
+    CLEAR,
     CLEAR_SHARE,
     CONTROLS,
     FACTORS,
     IN_CLEAR,
-    METRIC_COLUMNS,
     SETTING,
     WORDS,
-    MetricColumn,
     canonical_column,
 )
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
-from textveil.errors import ParameterError
+from textveil.errors import InputError, ParameterError
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
+from textveil.evaluation.columns import RESPONSES as METRIC_RESPONSES
 from textveil.extras import require
 from textveil.mechanisms import MECHANISMS
 from textveil.privacy.outcomes import Outcome
@@ -81,8 +82,18 @@ class Results:
 
     @cached_property
     def metrics(self) -> tuple[MetricColumn, ...]:
-        """The metrics that these results have."""
-        return tuple(metric for metric in METRIC_COLUMNS.values() if metric.name in self.frame)
+        """The metrics that figures and tables show, without references and details."""
+        return tuple(metric for metric in self.responses if not metric.detail and metric != CLEAR)
+
+    @cached_property
+    def responses(self) -> tuple[MetricColumn, ...]:
+        """Everything that an analysis of these results can explain."""
+        known = (*(METRIC_COLUMNS[name] for name in METRIC_RESPONSES), CLEAR)
+        return tuple(metric for metric in known if metric.name in self.frame)
+
+    def list_shown(self, response: MetricColumn) -> tuple[MetricColumn, ...]:
+        """The metrics to show for a response: those of tables and figures, and the response last, if it is a detail."""
+        return self.metrics if response in self.metrics else (*self.metrics, response)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -108,11 +119,14 @@ class Results:
 
         Raises:
             UnknownNameError: These results do not have it.
+            InputError: Only some cells have it.
         """
-        for metric in self.metrics:
+        for metric in self.responses:
             if metric.name == canonical_column(name):
+                if empty := int(self.frame[metric.name].isna().sum()):
+                    raise InputError(f"The response {metric.name!r} is empty in {empty} cells. Choose another metric.")
                 return metric
-        raise unknown_name("response", name, [metric.name for metric in self.metrics])
+        raise unknown_name("response", name, [metric.name for metric in self.responses])
 
     def split(self) -> dict[str, Results]:
         """The results of every mechanism and profile. The name is empty if there is only one of each."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, EXPOSURE_PARTS, UTILITY, UTILITY_PARTS, MetricColumn
+from textveil.analysis.columns import EXPOSURE, EXPOSURE_PARTS, UTILITY, UTILITY_PARTS
 from textveil.analysis.results import Results
+from textveil.evaluation.columns import MetricColumn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,7 +30,7 @@ class Gap:
 def average(results: Results, by: Sequence[str]) -> DataFrame:
     """The mean of every metric, of utility, exposure and the share of words in clear, for each value of ``by``."""
     frame = results.frame
-    columns = [metric.name for metric in results.metrics] + [CLEAR_SHARE] * results.counts_words
+    columns = [metric.name for metric in results.responses]
     means = frame.groupby(list(by), observed=True)[columns].mean()
     for whole, parts in ((UTILITY, UTILITY_PARTS), (EXPOSURE, EXPOSURE_PARTS)):
         if all(part in means for part in parts):

@@ -10,8 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from textveil.analysis.anova import SIGNIFICANCE
-from textveil.analysis.columns import CONTROLS, FACTORS, MetricColumn
+from textveil.analysis.columns import CONTROLS, FACTORS
 from textveil.analysis.results import Results, check_comparable
+from textveil.evaluation.columns import MetricColumn
 from textveil.extras import require
 
 _LEAST = 1e-300

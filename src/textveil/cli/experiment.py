@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textveil.analysis import METRIC_COLUMNS
-from textveil.analysis.columns import RELATIVE_GAIN
+from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
 from textveil.cli.corpus_options import Address, Workers
 from textveil.cli.reporting import FAILURE, report, reporting_errors
 from textveil.errors import InputError
@@ -264,9 +263,7 @@ def report_results(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the report. Default: FOLDER/report.")
     ] = None,
-    response: Annotated[
-        str, typer.Option(help=f"The metric to explain: {', '.join(METRIC_COLUMNS)}.")
-    ] = RELATIVE_GAIN.name,
+    response: Annotated[str, typer.Option(help=f"The metric to explain: {', '.join(RESPONSES)}.")] = RELATIVE_GAIN.name,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report at --output.")] = False,
 ) -> None:
     """Write a report of the results: one HTML page, figures and tables.

@@ -2,6 +2,7 @@
 
 from textveil.evaluation.base import Case, Interval, Measurement, Metric, Need
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
 from textveil.evaluation.dataset import Dataset
 from textveil.evaluation.evaluator import Evaluation, Evaluator
 from textveil.evaluation.metrics import METRICS
@@ -10,6 +11,7 @@ from textveil.evaluation.trade_off import relative_gain
 __all__ = [
     "CLASSIFIERS",
     "METRICS",
+    "METRIC_COLUMNS",
     "Case",
     "Classifier",
     "Dataset",
@@ -18,6 +20,7 @@ __all__ = [
     "Interval",
     "Measurement",
     "Metric",
+    "MetricColumn",
     "Need",
     "relative_gain",
 ]
