@@ -90,9 +90,9 @@ def test_chance_is_called_significant_in_one_of_twenty_small_grids():
 def test_who_wins_depends_on_which_way_is_better():
     records = make_records(lambda *place: 10 * place[2] + 0.001 * place[0] * place[3], distributions=("uniform",) * 1)
     found = compare_pairs(Results.from_records(records), GAIN)
-    assert found.count_wins("pos + uniform") == 1
-    assert found.count_wins("words + uniform") == 0
-    assert found.count_wins("words + uniform", better="lower") == 1
+    assert found.list_worse("pos + uniform") == {"words + uniform"}
+    assert found.list_worse("words + uniform") == frozenset()
+    assert found.list_worse("words + uniform", better="lower") == {"pos + uniform"}
 
 
 def test_combinations_name_every_factor_that_varies(example):

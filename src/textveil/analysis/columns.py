@@ -40,6 +40,12 @@ UTILITY_PARTS = ("utility_f1", "cosine_similarity")
 EXPOSURE = MetricColumn("", "", "exposure", "exposure", "lower", column="exposure")
 """The mean of EXPOSURE_PARTS: the P of relative gain. Lower is better protected."""
 EXPOSURE_PARTS = ("pi_remaining", "static_f1", "adaptive_f1")
+PARTS = {
+    UTILITY.name: UTILITY_PARTS,
+    EXPOSURE.name: EXPOSURE_PARTS,
+    RELATIVE_GAIN.name: (*UTILITY_PARTS, *EXPOSURE_PARTS),
+}
+"""The columns that a column is computed from."""
 CLEAR = MetricColumn("", "", "words in clear", "clear", "lower", column="clear_share", percent=True)
 """The share of words released in clear, without stopwords. It is computed from the counts of words."""
 CLEAR_SHARE = CLEAR.name

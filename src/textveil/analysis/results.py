@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.analysis.cells import LEVELS, CellValues, Group, build_cells, list_groups
 from textveil.analysis.columns import (
+    CAVEATS,
     CELL,
     CLEAR,
     CLEAR_SHARE,
     CONTROLS,
+    EXPOSURE,
     FACTORS,
     IN_CLEAR,
+    PARTS,
     SETTING,
+    UTILITY,
     WORDS,
     canonical_column,
 )
@@ -54,7 +58,8 @@ class Results:
 
     Args:
         frame: A pandas DataFrame. Its columns are those of ``columns.CELL`` as categories, ``epsilon`` if known, the
-            metrics (F1 and identifiers as fractions), their standard deviations, counts of words and ``clear_share``.
+            metrics (F1 and identifiers as fractions), their standard deviations, intervals and caveats, counts of
+            words, and the columns that are computed from others (``clear_share``, ``utility``, ``exposure``).
         left_out: The groups that were excluded because they lacked a combination.
     """
 
@@ -128,6 +133,26 @@ class Results:
                 return metric
         raise unknown_name("response", name, [metric.name for metric in self.responses])
 
+    def list_caveats(self, metric: MetricColumn) -> dict[Group, tuple[str, ...]]:
+        """The reasons to draw no conclusion from a metric, for every group that has any."""
+        columns = [f"{name}{CAVEATS}" for name in (metric.name, *PARTS.get(metric.name, ()))]
+        known = [column for column in columns if column in self.frame]
+        found: dict[Group, dict[str, None]] = {}
+        for cell in self.frame.to_dict("records"):
+            for column in known:
+                if isinstance(cell[column], str):
+                    group = Group(cell["dataset"], cell["level"], cell.get("epsilon"))
+                    found.setdefault(group, {})[cell[column]] = None
+        return {group: tuple(caveats) for group, caveats in found.items()}
+
+    def without(self, groups: Collection[Group]) -> Results | None:
+        """The results without some groups; ``None`` if none are left."""
+        if not groups:
+            return self
+        names = {(group.dataset, group.level) for group in groups}
+        kept = [pair not in names for pair in zip(self.frame["dataset"], self.frame["level"], strict=True)]
+        return Results(_drop_unused(self.frame[kept]), self.left_out) if any(kept) else None
+
     def split(self) -> dict[str, Results]:
         """The results of every mechanism and profile. The name is empty if there is only one of each."""
         varying = [factor for factor in self.varying if factor in SETTING]
@@ -160,6 +185,10 @@ def _build_frame(cells: list[CellValues]) -> DataFrame:
         clear = frame[list(IN_CLEAR)].sum(axis=1)
         counted = frame[list(WORDS.values())].sum(axis=1) - frame[WORDS[Outcome.KEPT_STOPWORD]]
         frame[CLEAR_SHARE] = (clear / counted.where(counted > 0)).fillna(0.0)
+    for whole in (UTILITY, EXPOSURE):
+        parts = list(PARTS[whole.name])
+        if all(part in frame for part in parts):
+            frame[whole.name] = frame[parts].mean(axis=1)
     return frame.sort_values([name for name in CELL if name in frame], ignore_index=True)
 
 
@@ -191,28 +220,33 @@ def _drop_unused(frame: DataFrame) -> DataFrame:
     return kept
 
 
+def find_obstacle(results: Results, response: MetricColumn) -> str:
+    """The reason why results cannot be tested; empty if they can."""
+    if not results.varying:
+        return "Every factor has only one value, so nothing can be compared. Add cells with another method."
+    if len(results.groups) < 2:
+        return (
+            f"One data set at one level ({results.groups[0]}) does not separate effects from chance. Add a data set or "
+            "a level."
+        )
+    if not _overlap(results.groups):
+        return "Data sets and levels do not overlap, so their effects cannot be separated. Remove a data set."
+    if not varies_within_groups(results, response):
+        return (
+            f"The values of {response.title} are the same for all combinations in every data set and level, so there "
+            "is no variance to explain. Choose another response."
+        )
+    return ""
+
+
 def check_comparable(results: Results, response: MetricColumn) -> None:
     """Refuse results that cannot be tested.
 
     Raises:
         ParameterError: No factor varies, there is only one group, or the response does not vary within groups.
     """
-    if not results.varying:
-        raise ParameterError("Nothing can be compared: every factor has only one value. Add cells with another method.")
-    if len(results.groups) < 2:
-        raise ParameterError(
-            f"One data set at one level ({results.groups[0]}) does not separate effects from chance. Add a data set or "
-            "a level."
-        )
-    if not _overlap(results.groups):
-        raise ParameterError(
-            "Data sets and levels do not overlap, so their effects cannot be separated. Remove a data set."
-        )
-    if not varies_within_groups(results, response):
-        raise ParameterError(
-            f"The response {response.name!r} is the same for all combinations in every data set and level, so there "
-            "is nothing to compare. Choose another metric as `response`."
-        )
+    if obstacle := find_obstacle(results, response):
+        raise ParameterError(obstacle)
 
 
 def varies_within_groups(results: Results, response: MetricColumn) -> bool:
