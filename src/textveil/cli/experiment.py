@@ -276,7 +276,6 @@ def report_results(
     written = report_study(experiment, response=response, folder=output, overwrite=overwrite)
     for line in written.left_out:
         report(f"Excluded from the report: {line}.")
-    for setting in written.findings.settings:
-        for recommendation in setting.recommendations:
-            typer.echo(f"{setting.prefix}{recommendation.sentence}")
+    for line in written.sentences:
+        typer.echo(line)
     typer.echo(f"Written: {written.folder / 'report.html'}")

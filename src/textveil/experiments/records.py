@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from textveil.analysis import Results
-from textveil.analysis.columns import STD, WORDS
+from textveil.analysis.columns import RESPONSES, STD, WORDS
+from textveil.errors import InputError
 from textveil.evaluation.columns import name_column
 from textveil.experiments.grid import Cell
 from textveil.experiments.status import CellState
@@ -129,6 +130,9 @@ def gather_results(file: StudyFile, states: Sequence[CellState], response: str) 
     for row in records:
         cells.setdefault(row["cell"], set()).add(row["metric"])
     answering = {cell: metrics for cell, metrics in cells.items() if response in metrics}
+    if cells and not answering:
+        known = sorted(set().union(*cells.values()) & set(RESPONSES))
+        raise InputError(f"No cell has the response {response!r}. The cells have: {', '.join(known)}.")
     common = set.intersection(*answering.values()) if answering else set()
     shown = [row for row in records if row["cell"] in answering and row["metric"] in common]
     return Results.from_records(shown, source="the study", drop_incomplete=True), without
