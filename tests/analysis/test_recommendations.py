@@ -80,7 +80,7 @@ def test_utility_and_privacy_where_tests_support_them():
 
 
 def test_utility_and_privacy_are_not_recommended_where_differences_are_noise():
-    _, utility, privacy = recommend_for(make_useful(noise=0.15))
+    _, utility, privacy = recommend_for(make_useful(noise=0.09))
     assert not utility.evident
     assert not privacy.evident
 
@@ -94,8 +94,7 @@ def test_another_response_is_followed_in_its_own_direction(records):
 def test_every_combination_is_named_with_its_own_words_in_clear():
     """The best and its safest equal are named in one text: each with its own share."""
     clear = {("pos", "yake"): 64, ("words", "yake"): 34, ("pos", "uniform"): 20, ("words", "uniform"): 1}
-    noise = iter([0.01, -0.01, 0.02, -0.02] * 4)
-    records = make_records(lambda *place: place[3] + 0.001 * place[2] * place[3] + next(noise))
+    records = make_records(lambda *place: place[3] + 0.001 * place[2] + 0.02 * (place[0] - place[1]) * place[2])
     rows = count_words(records, lambda record: clear[record["decomposition"], record["distribution"]])
     (found,) = recommend_for(rows)
     named = re.findall(r"(\w+) \+ (\w+) \((\d+)\.0% of its words in clear\)", found.sentence)
@@ -143,14 +142,19 @@ def test_caveats_of_a_part_count_for_the_whole():
 def test_a_data_set_with_caveats_does_not_count():
     """Without the data set a, another combination is the best."""
     records = make_records(
-        lambda *place: (1 - place[0]) * 90 * place[2] - place[0] * (5 * place[2]) + place[1] * place[3]
+        lambda dataset, level, decomposition, _: (1 if dataset == 0 else -0.9) * decomposition + 0.001 * level**2,
+        distributions=("yake",),
+        levels=("high", "medium", "low"),
     )
-    (all_of_them,) = recommend_for(records)
+    for place, record in enumerate(records):
+        record["relative_gain"] += 0.0001 * (place % 5)
+    (of_all,) = recommend_for(records)
     marked = [{**row, "relative_gain_caveats": "few rows" if row["dataset"] == "a" else ""} for row in records]
     (found,) = recommend_for(marked)
-    assert all_of_them.best is None or all_of_them.best.combination.startswith("pos")
-    assert found.best is None or found.best.combination.startswith("words")
-    assert "Excluded from this recommendation: a, level high; a, level low (few rows)." in found.sentence
+    assert of_all.best is None  # the data sets contradict each other
+    assert found.best.combination == "words + yake"
+    left_out = "a, level high; a, level medium; a, level low (few rows)."
+    assert found.sentence.endswith(f"Excluded from this recommendation: {left_out}")
 
 
 def test_the_published_choices(published):

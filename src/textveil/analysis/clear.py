@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from textveil.analysis.anova import SIGNIFICANCE, Anova
-from textveil.analysis.columns import CLEAR_SHARE, CONTROLS
+from textveil.analysis.columns import CLEAR, CLEAR_SHARE, CONTROLS
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import COMBINATION, average
 from textveil.evaluation.columns import MetricColumn
@@ -92,8 +92,8 @@ def _is_evident(advantage: float, results: Results, factor: str, anova: Anova) -
 
 
 def measure_clear_effect(results: Results, response: MetricColumn) -> ClearEffect | None:
-    """Regress the response on the share of words in clear; ``None`` if the share is unknown or constant."""
-    if not results.counts_words:
+    """Regress the response on the share of words in clear; ``None`` if it is unknown, constant or the response."""
+    if not results.counts_words or response == CLEAR:
         return None
     columns = [response.name, CLEAR_SHARE]
     centered = results.frame[columns] - results.frame.groupby(list(CONTROLS), observed=True)[columns].transform("mean")

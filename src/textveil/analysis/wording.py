@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textveil.analysis.anova import describe_p
 from textveil.analysis.clear import Advantage
-from textveil.analysis.columns import CONTROLS, HIGH, LOW
+from textveil.analysis.columns import CLEAR, CONTROLS, HIGH, LOW
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.results import Results
 from textveil.evaluation.columns import CHANCE, METRIC_COLUMNS
@@ -76,7 +76,7 @@ def tell_clear(findings: Findings) -> list[str]:
     """The relation of words in clear to the response and to advantages, in words."""
     lines = []
     for setting in findings.settings:
-        if not setting.tested:
+        if not setting.tested or findings.response == CLEAR:
             continue
         if setting.clear_effect is None:
             same = "the share of words in clear is the same in all cells of a data set and level."
