@@ -175,8 +175,7 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
             for other in scaled.to_numpy():
                 axes.plot(other, color=RULE, linewidth=0.8, zorder=1)
             for title, line in lines.iterrows():
-                known = np.flatnonzero(line.notna().to_numpy())
-                axes.plot(known, line.to_numpy()[known], marker="_", markersize=9, zorder=3, **_look_of(str(title)))
+                axes.plot(line.to_numpy(), marker="_", markersize=9, zorder=3, **_look_of(str(title)))
             for order, decomposition in enumerate(decompositions):
                 axes.plot(scaled.loc[(decomposition, distribution)].to_numpy(), zorder=2, **_look(order, decomposition))
             axes.set_title(distribution)
@@ -219,13 +218,15 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
     """
     means, levels, metrics = average(results, [factor, "level"]), results.values("level"), results.list_shown(response)
     with _styled():
-        columns = min(4, len(metrics))
+        columns = 4
         rows = -(-len(metrics) // columns)
         figure, panels = _panels(rows, columns, width=2.6, height=2.1)
         legend: dict[str, Any] = {}
         for axes, metric in zip(panels, metrics, strict=False):
-            for order, method in enumerate(results.values(factor)):
-                _draw_line(axes, means.loc[method].reindex(levels), metric, order, method)
+            methods = results.values(factor)
+            for order, method in enumerate(methods):
+                beside = 0.04 * (order - (len(methods) - 1) / 2)  # so that whiskers do not cover each other
+                _draw_line(axes, means.loc[method].reindex(levels), metric, beside, _look(order, method))
             for reference in find_references(results.frame, metric).values():
                 if reference.value != metric.of_originals or metric == RELATIVE_GAIN:  # others say nothing new
                     _draw_reference(axes, reference, metric)
@@ -243,15 +244,13 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
     return figure
 
 
-def _draw_line(axes: Axes, means: DataFrame, metric: MetricColumn, order: int, method: str) -> None:
+def _draw_line(axes: Axes, means: DataFrame, metric: MetricColumn, beside: float, look: dict[str, Any]) -> None:
     """A line over the levels, with whiskers where intervals are known."""
-    scale, places = 100 if metric.percent else 1, np.arange(len(means)) + 0.05 * (order % 5 - 2)
-    values = scale * means[metric.name].to_numpy()
-    axes.plot(np.arange(len(means)), values, **_look(order, method))
-    bounds = _find_bounds(means, metric)
+    scale, bounds = 100 if metric.percent else 1, _find_bounds(means, metric)
+    places = np.arange(len(means)) + (beside if bounds is not None else 0.0)
+    axes.plot(places, scale * means[metric.name].to_numpy(), **look)
     if bounds is not None:
-        color = COLORS[order % len(COLORS)]
-        axes.vlines(places, *(scale * bounds), color=color, linewidth=0.9, alpha=0.7, zorder=1)
+        axes.vlines(places, *(scale * bounds), color=look["color"], linewidth=1.0, alpha=0.7, zorder=1)
 
 
 def _find_bounds(means: DataFrame, metric: MetricColumn) -> np.ndarray | None:

@@ -126,15 +126,9 @@ def tell_chance(results: Results) -> list[str]:
         top = frame[f"{chance.name}{HIGH}" if f"{chance.name}{HIGH}" in frame else chance.name]
         known = frame[low].notna() & top.notna()
         count = int((frame[low] <= top)[known].sum())
-        lines.append(
-            f"{metric.title}: {_count_cells(count)} of {int(known.sum())} cells cannot be told from chance (its 95 % "
-            "interval reaches down to that of chance)."
-        )
-    return [_begin(line) for line in lines]
-
-
-def _count_cells(count: int) -> str:
-    return "none" if count == 0 else f"{count}"
+        said = f"{count} of {int(known.sum())} cells cannot be told from chance: their 95 % intervals reach down to it."
+        lines.append(_begin(f"{metric.title}: {said if count else f'all {int(known.sum())} cells exceed chance.'}"))
+    return lines
 
 
 def _begin(sentence: str) -> str:
