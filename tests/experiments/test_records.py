@@ -57,17 +57,17 @@ def test_intervals_and_caveats_are_in_the_row_of_their_value(finished):
     experiment, states = finished
     value = states[0].values["attribute"]
     measurement = replace(
-        value.measurement, intervals={"static": Interval(0.2, 0.7)}, caveats=("few rows", "near chance")
+        value.measurement, intervals={"static": Interval(0.2, 0.7)}, caveats=("Few rows.", "Near chance.")
     )
     changed = replace(states[0], values={**states[0].values, "attribute": replace(value, measurement=measurement)})
     rows = {row["metric"]: row for row in build_records(experiment.file, [changed])}
     assert (rows["static_f1"]["low"], rows["static_f1"]["high"]) == (0.2, 0.7)
     assert rows["adaptive_f1"]["low"] is None
-    assert rows["adaptive_f1"]["caveats"] == "few rows; near chance"
-    assert rows["utility_f1"]["caveats"] is None or "few rows;" not in rows["utility_f1"]["caveats"]
+    assert rows["adaptive_f1"]["caveats"] == "Few rows. Near chance."
+    assert rows["utility_f1"]["caveats"] is None or "Near chance" not in rows["utility_f1"]["caveats"]
     frame = gather_results(experiment.file, [changed, *states[1:]], "static_f1")[0].frame
     assert [frame["static_f1_low"].iloc[0], frame["static_f1_high"].iloc[0]] == [0.2, 0.7]
-    assert frame["static_f1_caveats"].iloc[0] == "few rows; near chance"
+    assert frame["static_f1_caveats"].iloc[0] == "Few rows. Near chance."
 
 
 def test_csv_and_parquet_agree_and_the_analysis_reads_them(finished):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textveil.analysis.anova import describe_p
 from textveil.analysis.clear import Advantage
-from textveil.analysis.columns import CLEAR, CONTROLS, HIGH, LOW
+from textveil.analysis.columns import CLEAR, CONTROLS, HIGH
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.results import Results
 from textveil.evaluation.columns import CHANCE, METRIC_COLUMNS
@@ -115,19 +115,16 @@ def tell_advantage(advantage: Advantage) -> str:
 
 
 def tell_chance(results: Results) -> list[str]:
-    """The number of cells whose value cannot be told from chance, for every metric with intervals, in words."""
+    """The number of cells whose value cannot be told from chance, for every metric that has its interval, in words."""
     lines = []
-    frame = results.frame
     for metric in results.metrics:
         chance = next((c for c in METRIC_COLUMNS.values() if metric.name in c.reference_of and c.short == CHANCE), None)
-        low = f"{metric.name}{LOW}"
-        if chance is None or chance.name not in frame or low not in frame:
+        if chance is None or f"{chance.name}{HIGH}" not in results.frame:
             continue
-        top = frame[f"{chance.name}{HIGH}" if f"{chance.name}{HIGH}" in frame else chance.name]
-        known = frame[low].notna() & top.notna()
-        count = int((frame[low] <= top)[known].sum())
-        said = f"{count} of {int(known.sum())} cells cannot be told from chance: their 95 % intervals reach down to it."
-        lines.append(_begin(f"{metric.title}: {said if count else f'all {int(known.sum())} cells exceed chance.'}"))
+        top = results.frame[f"{chance.name}{HIGH}"]
+        known, count = int(top.notna().sum()), int((results.frame[metric.name] <= top).sum())
+        said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
+        lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
     return lines
 
 

@@ -59,6 +59,7 @@ class MetricColumn:
 
 
 _TASK, _ATTACK = ("utility_f1",), ("static_f1", "adaptive_f1")
+_STYLE = ("stylometry_adaptive",)
 _C = MetricColumn
 _ALL = (
     _C("downstream", "f1", "utility F1", "F1", "higher", column="utility_f1", percent=True),
@@ -105,6 +106,40 @@ _ALL = (
        detail=True),
     _C("clear_text", "returned_max", "returned words of the worst document", "worst", "lower", percent=True,
        detail=True),
+    _C("overlap", "rouge_l", "ROUGE-L", "ROUGE-L", "higher", of_originals=1.0),
+    _C("overlap", "unrelated", "ROUGE-L of unrelated texts", CHANCE, "higher", reference_of=("overlap_rouge_l",)),
+    _C("overlap", "unchanged", "unchanged words by overlap", "overlap", "lower", percent=True, detail=True),
+    _C("overlap", "unchanged_content", "unchanged words without stopwords", "content", "lower", percent=True,
+       detail=True),
+    _C("token_similarity", "f1", "token similarity", "tokens", "higher", of_originals=1.0),
+    _C("token_similarity", "unrelated", "token similarity of unrelated texts", CHANCE, "higher",
+       reference_of=("token_similarity_f1",)),
+    _C("token_similarity", "precision", "token similarity, precision", "precision", "higher", detail=True),
+    _C("token_similarity", "recall", "token similarity, recall", "recall", "higher", detail=True),
+    _C("linkage", "top_1", "texts linked with one guess", "linked", "lower", percent=True, of_originals=1.0),
+    _C("linkage", "chance_top_1", "texts linked by chance", CHANCE, "lower", percent=True,
+       reference_of=("linkage_top_1",)),
+    _C("linkage", "top_10", "texts linked with ten guesses", "in ten", "lower", percent=True, detail=True),
+    _C("linkage", "chance_top_10", "texts linked by chance, of ten", CHANCE, "lower", percent=True,
+       reference_of=("linkage_top_10",)),
+    _C("linkage", "auc", "linkage AUC", "AUC", "lower", detail=True),
+    _C("linkage", "attribute_top_1", "attributes linked with one guess", "by attribute", "lower", percent=True,
+       detail=True),
+    _C("linkage", "attribute_chance_top_1", "attributes linked by chance", CHANCE, "lower", percent=True,
+       reference_of=("linkage_attribute_top_1",)),
+    _C("linkage", "attribute_top_10", "attributes linked with ten guesses", "attr. in ten", "lower", percent=True,
+       detail=True),
+    _C("linkage", "attribute_chance_top_10", "attributes linked by chance, of ten", CHANCE, "lower", percent=True,
+       reference_of=("linkage_attribute_top_10",)),
+    _C("linkage", "attribute_auc", "linkage AUC of attributes", "attr. AUC", "lower", detail=True),
+    _C("stylometry", "adaptive", "stylometry attacker F1", "style", "lower", percent=True),
+    _C("stylometry", "baseline", "stylometry attacker F1 on originals", ORIGINALS, "lower", percent=True,
+       reference_of=_STYLE),
+    _C("stylometry", "chance", "stylometry attacker F1 by chance", CHANCE, "lower", percent=True, reference_of=_STYLE),
+    _C("stylometry", "majority", "majority stylometry F1", MAJORITY, "lower", percent=True, reference_of=_STYLE),
+    _C("membership", "auc", "membership AUC", "member", "lower"),
+    _C("membership", "baseline", "membership AUC of originals", ORIGINALS, "lower", reference_of=("membership_auc",)),
+    _C("membership", "chance", "membership AUC by chance", CHANCE, "lower", reference_of=("membership_auc",)),
     _C("trade_off", "relative_gain", "relative gain", "gain", "higher", column="relative_gain", of_originals=0.0),
 )  # fmt: skip
 METRIC_COLUMNS = {column.name: column for column in _ALL}

@@ -83,7 +83,7 @@ def _describe_value(metric: str, value: Value) -> Iterator[Record]:
                 "std": found.values.get(f"{name}{STD}"),
                 "low": None if interval is None else interval.low,
                 "high": None if interval is None else interval.high,
-                "caveats": "; ".join(found.caveats) or None,
+                "caveats": " ".join(found.caveats) or None,
                 "measured_by": found.description,
                 "seconds": value.seconds,
                 "versions": json.dumps(dict(found.versions), sort_keys=True),
