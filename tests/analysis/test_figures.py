@@ -98,6 +98,7 @@ def test_results_without_references_and_intervals_are_drawn(records):
     findings = analyze(Results.from_records([{**row, "static_f1": 0.5 + row["relative_gain"] / 9} for row in records]))
     found = texts(render_svg(draw_all(findings)["levels_decomposition"]))
     assert "chance" not in found
+    assert "originals" not in texts(render_svg(draw_all(findings)["combinations"]))
     assert "static attacker F1 % \N{DOWNWARDS ARROW}" in found
 
 

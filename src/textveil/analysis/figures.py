@@ -17,7 +17,7 @@ from textveil.analysis.layout import show_interval
 from textveil.analysis.references import Reference, find_references, list_titles
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import COMBINATION, average, average_combinations
-from textveil.evaluation.columns import CHANCE, MAJORITY, ORIGINALS, MetricColumn
+from textveil.evaluation.columns import CHANCE, MAJORITY, METRIC_COLUMNS, ORIGINALS, MetricColumn
 from textveil.extras import require
 
 if TYPE_CHECKING:
@@ -190,13 +190,17 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
 
 
 def _list_references(results: Results, metrics: Sequence[MetricColumn]) -> DataFrame:
-    """The references of all metrics: a row for every title, empty where a metric has none."""
+    """The references of all metrics: a row for every title, empty where a metric has none.
+
+    Without a measured reference there are no rows. Values that follow from definitions are no line on their own.
+    """
     pandas = require("pandas", extra="analyze")
     found = {
         metric.name: {title: reference.value for title, reference in find_references(results.frame, metric).items()}
         for metric in metrics
     }
-    titles = list_titles(results.frame, metrics)
+    measured = any(column.reference_of for name, column in METRIC_COLUMNS.items() if name in results.frame)
+    titles = list_titles(results.frame, metrics) if measured else []
     return pandas.DataFrame(found, index=titles, columns=[metric.name for metric in metrics], dtype=float)
 
 

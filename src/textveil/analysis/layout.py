@@ -110,6 +110,7 @@ def _find_grid(frame: DataFrame, column: str, rows: int) -> np.ndarray:
 def show_interval(metric: MetricColumn, low: float | None, high: float | None) -> str:
     """An interval for display; empty if it is unknown.
 
+    >>> from textveil.evaluation import METRIC_COLUMNS
     >>> show_interval(METRIC_COLUMNS["utility_f1"], 0.712, 0.803)
     '71.2\u201380.3'
     """
