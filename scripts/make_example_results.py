@@ -22,6 +22,8 @@ LEVELS = {"high": (0.1, 0.30), "medium": (1.0, 0.45), "low": (5.0, 0.75)}
 CLEAR = {"words": 0.01, "pmi": 0.03, "pos": 0.25, "uniform": 0.0, "ic": 0.04, "yake": 0.2}
 """The share of words that a method releases in clear under the profile paper."""
 WORDS = 10_000
+CHANCE, ERROR = 0.5, 0.02
+"""The F1 of an attacker that learned nothing, and half the width of every 95 % interval."""
 
 
 def main() -> None:
@@ -30,7 +32,10 @@ def main() -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     header = "dataset,level,epsilon,decomposition,distribution,profile,utility_f1,cosine_similarity,perplexity,"
     header += "pi_remaining,static_f1,adaptive_f1,relative_gain,words_perturbed,words_drawn,words_kept_stopword,"
-    writer.writerow(f"{header}words_kept_unknown,words_kept_no_share".split(","))
+    header += "words_kept_unknown,words_kept_no_share,downstream_original,downstream_chance,attribute_baseline,"
+    header += "attribute_chance,attribute_chance_low,attribute_chance_high"
+    bounds = [f"{name}_{bound}" for name in ("utility_f1", "static_f1", "adaptive_f1") for bound in ("low", "high")]
+    writer.writerow([*header.split(","), *bounds])
     for dataset, level, profile in product(DATASETS, LEVELS, ("strict", "paper")):
         length, downstream, adversary = DATASETS[dataset]
         per_word, meaning = LEVELS[level]
@@ -52,7 +57,10 @@ def main() -> None:
             metrics = [f"{value:.4f}" for value in (utility, similarity)] + [f"{2200 - 2000 * left:.0f}"]
             metrics += [f"{value:.4f}" for value in (identifiers, static, adaptive, gain)]
             cell = [dataset, level, f"{per_word * length:g}", decomposition, distribution, profile]
-            writer.writerow([*cell, *metrics, *map(round, counts)])
+            references = [downstream, 0.5, adversary, CHANCE, CHANCE - 0.03, CHANCE + 0.03]
+            spread = [value + side for value in (utility, static, adaptive) for side in (-ERROR, ERROR)]
+            shown = [f"{value:.4f}" for value in (*references, *spread)]
+            writer.writerow([*cell, *metrics, *map(round, counts), *shown])
 
 
 if __name__ == "__main__":

@@ -118,8 +118,7 @@ def test_public_names() -> None:
 
 
 PUBLIC = {
-    "analysis": "Findings Group METRIC_COLUMNS MetricColumn Results SettingFindings analyze check_folder read_results "
-    "write_report",
+    "analysis": "Findings Group Results SettingFindings analyze check_folder read_results write_report",
     "bundles": "Bundle DEFAULT_BUNDLE ImportedVectors LexiconTable Manifest STORAGES Storage UNKNOWN VECTOR_FORMATS "
     "VectorTable Vectors build_bundle reading_vectors write_vectors",
     "cli": "",
@@ -127,8 +126,8 @@ PUBLIC = {
     "corpus.counting": "",
     "decomposition": "DECOMPOSERS Decomposer TAGGERS",
     "distribution": "DISTRIBUTORS Distributor Score",
-    "evaluation": "CLASSIFIERS Case Classifier Comparison Dataset Evaluation Evaluator Interval METRICS Measurement "
-    "Metric Need compare relative_gain",
+    "evaluation": "CLASSIFIERS Case Classifier Comparison Dataset Evaluation Evaluator Interval METRICS METRIC_COLUMNS "
+    "Measurement Metric MetricColumn Need compare relative_gain",
     "evaluation.classifiers": "CLASSIFIERS Classifier Fitted",
     "execution": "EXECUTORS Executor usable_cores",
     "experiments": "Cell Experiment Store Study StudyFile load_study",

@@ -1,8 +1,9 @@
 import pytest
 
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRIC_COLUMNS, Results
+from textveil.analysis import Results
 from textveil.analysis.clear import Advantage, measure_advantages, measure_clear_effect
+from textveil.evaluation import METRIC_COLUMNS
 
 GAIN = METRIC_COLUMNS["relative_gain"]
 

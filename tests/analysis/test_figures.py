@@ -62,14 +62,54 @@ def test_darker_is_better_whichever_way_the_response_goes(example):
 
 def test_levels_are_drawn_in_their_order_and_unit(example):
     results = example.settings[1].results
-    axes = draw_levels(results, "distribution").axes[0]
+    axes = draw_levels(results, "distribution", example.response).axes[0]
     line = next(line for line in axes.lines if line.get_label() == "yake")
     expected = (
         results.frame[results.frame["distribution"] == "yake"].groupby("level", observed=True)["utility_f1"].mean()
     )
     assert [label.get_text() for label in axes.get_xticklabels()] == ["high", "medium", "low"]
     assert list(line.get_ydata()) == pytest.approx(list(100 * expected))
-    assert len({line.get_color() for line in axes.lines}) == 3
+    assert len({line.get_color() for line in axes.lines[:3]}) == 3
+
+
+def test_originals_and_chance_are_lines_in_every_figure(example):
+    for name, figure in draw_all(example).items():
+        found = texts(render_svg(figure))
+        assert any("originals" in text for text in found), name
+        if name.startswith(("levels", "combinations")):
+            assert "chance" in found, name
+    axes = draw_levels(example.settings[0].results, "decomposition", example.response).axes
+    panel = next(panel for panel in axes if panel.get_title(loc="left").startswith("static"))
+    lines = {line.get_label(): line.get_ydata()[0] for line in panel.lines}
+    assert lines["originals"] == pytest.approx(85)  # the mean of both data sets
+    assert lines["chance"] == pytest.approx(50)
+
+
+def test_intervals_are_whiskers(example):
+    axes = draw_levels(example.settings[0].results, "decomposition", example.response).axes
+    panel = next(panel for panel in axes if panel.get_title(loc="left").startswith("static"))
+    spans = [segment[:, 1] for lines in panel.collections for segment in lines.get_segments()]
+    assert len(spans) == 9
+    assert [high - low for low, high in spans] == pytest.approx([4.0] * 9)
+    assert not next(panel for panel in axes if panel.get_title(loc="left").startswith("perplexity")).collections
+
+
+def test_results_without_references_and_intervals_are_drawn(records):
+    findings = analyze(Results.from_records([{**row, "static_f1": 0.5 + row["relative_gain"] / 9} for row in records]))
+    found = texts(render_svg(draw_all(findings)["levels_decomposition"]))
+    assert "chance" not in found
+    assert "originals" not in texts(render_svg(draw_all(findings)["combinations"]))
+    assert "static attacker F1 % \N{DOWNWARDS ARROW}" in found
+
+
+def test_the_scale_includes_originals_and_chance(example):
+    figure = draw_combinations(example.settings[0], example.response)
+    lines = {line.get_label(): list(line.get_ydata()) for line in figure.axes[0].lines}
+    places = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert lines["originals"][places.index("F1")] == pytest.approx(1.0)
+    assert lines["originals"][places.index("static")] == pytest.approx(0.0)
+    known = [place for place, value in zip(places, lines["chance"], strict=True) if not np.isnan(value)]
+    assert known == ["F1", "static", "adaptive"]  # no line runs over metrics without chance
 
 
 def test_the_same_findings_give_the_same_bytes(example):
@@ -128,7 +168,10 @@ def test_names_over_the_heat_map_turn_where_they_do_not_fit(crowded, example):
 
 def test_legends_fit_into_the_figure(crowded):
     (setting,) = crowded.settings
-    for figure in (draw_levels(setting.results, "decomposition"), draw_combinations(setting, crowded.response)):
+    for figure in (
+        draw_levels(setting.results, "decomposition", crowded.response),
+        draw_combinations(setting, crowded.response),
+    ):
         (legend,) = figure.legends
         box = legend.get_window_extent()
         assert 0 <= box.x0 < box.x1 <= figure.bbox.x1

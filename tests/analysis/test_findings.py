@@ -4,8 +4,9 @@ import pytest
 
 from tests.analysis.conftest import make_records
 from textveil.analysis import Results, analyze
+from textveil.analysis.figures import draw_all
 from textveil.analysis.wording import tell_effects, tell_gaps, tell_pairs
-from textveil.errors import ParameterError, UnknownNameError
+from textveil.errors import InputError, UnknownNameError
 
 
 def test_one_setting_has_no_name_and_nothing_over_all(records):
@@ -34,7 +35,7 @@ def test_findings_are_plain_data(example):
     assert paper["pairs"] == 36
     assert len(paper["significant_pairs"]) == 14
     assert paper["combinations"]["pos + yake"]["clear_share"] == pytest.approx(0.45)
-    assert paper["recommendations"][0]["sentence"].startswith("For trade-off, choose pos + yake.")
+    assert paper["recommendations"][0]["sentence"].startswith("For trade-off, choose pos + yake (45.0% of its words")
     assert len(found["advantages"]) == 6
 
 
@@ -58,17 +59,18 @@ def test_a_setting_in_which_nothing_varies_is_left_out_of_the_tests():
     strict, paper = findings.settings
     assert (strict.tested, paper.tested) == (False, True)
     assert not strict.anova.effects
-    assert not strict.recommendations
-    assert tell_pairs(strict.comparisons) == tell_effects(strict)
-    assert tell_effects(strict).startswith("Not tested: the response is the same for all combinations")
+    assert not any(recommendation.evident for recommendation in strict.recommendations)
+    assert tell_pairs(strict) == tell_effects(strict)
+    assert tell_effects(strict).startswith("Not tested. The values of relative gain are the same for all combinations")
     assert [line.split(":")[0] for line in tell_gaps(findings)] == ["Profile paper"]
     assert json.loads(json.dumps(findings.as_dict(), allow_nan=False))["settings"][0]["tested"] is False
 
 
-def test_where_nothing_varies_in_any_setting_there_is_no_analysis():
+def test_where_nothing_varies_in_any_setting_nothing_is_tested():
     records = make_records(lambda *place: 0.1 + place[1], profile=("strict", "paper"))
-    with pytest.raises(ParameterError, match="the same for all combinations in every data set and level"):
-        analyze(Results.from_records(records))
+    findings = analyze(Results.from_records(records))
+    assert not any(setting.tested for setting in findings.settings)
+    assert findings.overall is None
 
 
 def test_settings_never_share_the_names_of_their_files():
@@ -78,6 +80,36 @@ def test_settings_never_share_the_names_of_their_files():
     assert ends == ["_profile_st_rict", "_profile_st_rict_2", "_profile_st_rict_2_2"]
 
 
-def test_what_says_nothing_is_refused(records):
-    with pytest.raises(ParameterError, match="One data set at one level"):
-        analyze(Results.from_records(records[:4]))
+def test_one_data_set_at_one_level_has_findings_that_say_why_nothing_was_tested(records):
+    findings = analyze(Results.from_records(records[:4]))
+    (setting,) = findings.settings
+    assert not setting.tested
+    assert setting.obstacle.startswith("One data set at one level (a, level high) does not separate effects")
+    assert setting.recommendations[0].sentence.startswith("For trade-off, no combination is recommended.")
+    found = json.loads(json.dumps(findings.as_dict(), allow_nan=False))
+    assert found["settings"][0]["obstacle"] == setting.obstacle
+    assert found["settings"][0]["combinations"]["pos + yake"]["relative_gain"] == pytest.approx(0.14)
+
+
+@pytest.mark.parametrize("response", ["inversion_top_1", "clear_text_released", "clear_share", "perplexity_median"])
+def test_every_value_of_a_study_can_be_the_response(records, response):
+    counts = {"words_drawn": 0, "words_kept_stopword": 5, "words_kept_unknown": 2}
+    rows = [
+        {**row, **counts, "words_perturbed": 10 + place, "words_kept_no_share": place % 3}
+        | {"inversion_top_1": 0.1 + place % 5 / 90, "inversion_prior_top_1": 0.05, "perplexity_median": 5 + place % 7}
+        | {"clear_text_released": 0.2 + place % 4 / 70}
+        for place, row in enumerate(records)
+    ]
+    findings = analyze(Results.from_records(rows), response=response)
+    assert findings.settings[0].tested
+    assert findings.response.name == response
+    draw_all(findings)
+
+
+def test_a_response_that_some_cells_lack_is_refused(records):
+    rows = [{**row, "inversion_top_1": 0.5 if place else ""} for place, row in enumerate(records)]
+    with pytest.raises(InputError, match="'inversion_top_1'"):
+        analyze(Results.from_records(rows), response="inversion_top_1")
+    rows = [{**row, "perplexity_median": 0.5 if place else ""} for place, row in enumerate(records)]
+    with pytest.raises(InputError, match="is empty in 1 cells"):
+        analyze(Results.from_records(rows), response="perplexity_median")

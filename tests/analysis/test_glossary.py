@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.analysis.conftest import make_records
 from textveil.analysis import Results
-from textveil.analysis.columns import METRIC_COLUMNS
 from textveil.analysis.glossary import explain_terms
+from textveil.evaluation import METRIC_COLUMNS
 
 TESTS = ["p", "partial eta squared (eta sq)"]
 

@@ -28,19 +28,19 @@ def test_escaped_text_has_no_command_of_its_own(text):
 def test_the_table_of_effects(example):
     table = write_anova(example.settings[1].anova)
     assert is_balanced(table)
-    assert r"decomposition & 0.0054 & 2 & 27.52 & \textbf{2.31e-08} & 0.567 \\" in table
-    assert r"decomposition $\times$ distribution & 0.0001 & 4 & 0.28 & 8.88e-01 & 0.026 \\" in table
-    assert r"residual & 0.0041 & 42 & -- & -- & -- \\" in table
+    assert r"decomposition & 27.52 & \textbf{2.31e-08} & 0.567 & 2 & 0.0054 \\" in table
+    assert r"decomposition $\times$ distribution & 0.28 & 8.88e-01 & 0.026 & 4 & 0.0001 \\" in table
+    assert r"residual & -- & -- & -- & 42 & 0.0041 \\" in table
     assert table.count(r"\toprule") == table.count(r"\bottomrule") == 1
     assert r"\caption{ANOVA of relative gain.}" in table
 
 
 def test_the_table_of_results_marks_the_best(example):
     results = example.settings[1].results
-    table = write_results(results, results.groups[0], "profile paper")
+    table = write_results(results, results.groups[0], example.response, "profile paper")
     assert is_balanced(table)
     rows = [line for line in table.splitlines() if line.endswith(r"\\")]
-    assert {line.count("&") for line in rows} == {5}
+    assert {line.count("&") for line in rows} == {7}  # with originals and chance
     assert len(rows) == 1 + 4 * 8
     assert table.count(r"\midrule") == 4
     assert r"\caption{Results for letters, level high, epsilon 4, profile paper.}" in table
@@ -48,11 +48,13 @@ def test_the_table_of_results_marks_the_best(example):
     assert sum(r"\underline{\textbf{" in line for line in gains) == 1
     assert r"\underline{\textbf{0." in gains[2]  # pos, under the profile paper
     assert "utility F1 \\%" in table
+    assert re.search(r"static attacker F1 \\% & .* & 80.0 & 50.0 \\\\$", table, flags=re.MULTILINE)
+    assert re.search(r"\{\\scriptsize \[\d+\.\d--\d+\.\d\]\}", table)
 
 
 @pytest.mark.parametrize("place", [0, 2])
 def test_names_are_escaped(hostile, place):
     findings = analyze(hostile)
-    table = write_results(findings.results, findings.results.groups[place])
+    table = write_results(findings.results, findings.results.groups[place], findings.response)
     assert is_balanced(table)
     assert r'<b>\&"x"\$y\$\textbackslash{}\_\%\{' in table

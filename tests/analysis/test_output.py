@@ -4,6 +4,7 @@ import json
 import pytest
 
 from textveil.analysis import check_folder, write_report
+from textveil.analysis.output import write_empty_report
 from textveil.errors import OutputError, OutputExistsError, ParameterError
 
 
@@ -25,7 +26,11 @@ def test_all_files_are_written(folder, example):
     assert len(figures) == 2 * 8
     tables = {path.name for path in (folder / "tables").iterdir()}
     assert {"anova_overall.tex", "anova_profile_paper.csv", "results_6_reviews_low_profile_strict.tex"} <= tables
-    assert len(tables) == 2 + 2 * (2 + 1 + 1 + 2 + 6)
+    assert len(tables) == 2 + 2 * (2 + 2 + 1 + 1 + 2 + 6)
+    means = (folder / "tables/combinations_profile_paper.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert {"attribute_baseline", "attribute_chance", "downstream_original", "static_f1_low", "static_f1_high"} <= {
+        *means
+    }
 
 
 def test_tables_can_be_read_again(folder, example):
@@ -83,3 +88,16 @@ def test_nothing_half_written_is_left(records, tmp_path, monkeypatch):
     with pytest.raises(OutputError, match="No space left"):
         write_report(analyze(Results.from_records(records)), tmp_path / "analysis")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_report_without_findings_says_why_and_can_be_replaced(tmp_path):
+    folder = tmp_path / "analysis"
+    write_empty_report(folder, "No <cell>.", about={"seed": "5"}, failures={"Too few.": ["a / high"]})
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "No &lt;cell&gt;." in page
+    assert "Too few. (1 cell: a / high)" in page
+    assert json.loads((folder / "findings.json").read_text(encoding="utf-8"))["reason"] == "No <cell>."
+    with pytest.raises(OutputExistsError):
+        write_empty_report(folder, "Again.")
+    write_empty_report(folder, "Again.", overwrite=True)
+    assert "Failures" not in (folder / "report.html").read_text(encoding="utf-8")

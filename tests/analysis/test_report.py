@@ -76,7 +76,7 @@ def test_the_page_has_every_finding(page, example):
         "14 of the 36 pairs differ significantly",
         "None of the 36 pairs differ significantly.",
         "All settings together",
-        "98% of it is gone",
+        "no advantage can be told from chance (+0.0004)",
         "Words in clear in every cell, profile paper",
         "None in any cell.",
         "2,250 45.0%",
@@ -85,6 +85,48 @@ def test_the_page_has_every_finding(page, example):
     assert page.count("<details") >= len(example.results.groups)
     assert page.count("<figure>") == len(draw_all(example))
     assert page.count('<div class="card">') == 6
+
+
+def test_originals_and_chance_are_columns_of_every_table(page, example):
+    tables = re.findall(r'<table class="results">.*?</table>', page, flags=re.DOTALL)
+    results = [table for table in tables if "relative gain" in table]
+    for table in results:
+        assert re.search(r"average</th><th scope=\"col\">originals</th><th scope=\"col\">chance</th>", table)
+        assert '<td class="reference">50.0</td>' in table
+
+
+def test_intervals_are_in_the_tables(page):
+    assert re.search(r"<small>\[\d+\.\d\N{EN DASH}\d+\.\d\]</small>", page)
+
+
+def test_effects_are_read_without_scrolling(page):
+    """F and p follow the name of the effect, which wraps on a narrow page."""
+    assert re.search(r'<table class="effects"><thead><tr><th scope="col">effect</th><th scope="col">F</th>', page)
+    narrow = page[page.index("@media (max-width: 40rem)") :]
+    assert re.search(r":is\(\.effects, \.pairs\) td:first-child[^}]*white-space: normal", narrow)
+
+
+def test_interactions_with_data_sets_have_a_table(page):
+    assert page.count("Effects with the interactions of methods and data sets") == 2
+    assert "decomposition \N{MULTIPLICATION SIGN} data set" in page
+
+
+def test_caveats_are_reported_and_nothing_is_recommended(example):
+    rows = [
+        {**row, "static_f1_caveats": "only 12 test texts" if row["dataset"] == "letters" else None}
+        for row in example.results.frame.to_dict("records")
+    ]
+    findings = analyze(Results.from_records(rows))
+    text = Outline(page_of(findings)).text
+    assert "No recommendation is drawn from these data sets and levels:" in text
+    assert "static attacker F1: letters, level high; letters, level medium" in text
+    assert "Excluded from this recommendation: letters, level high" in text
+    assert "Caveats" not in Outline(page_of(analyze(Results.from_records(make_records(lambda *p: sum(p)))))).text
+
+
+def test_failures_are_reported(example):
+    text = Outline(page_of(example, failures={"perplexity: No <model>.": ["a", "b", "c", "d"]})).text
+    assert "perplexity: No <model>. (4 cells: a; b; c; ...)" in text
 
 
 def test_the_best_of_every_metric_is_marked_in_every_table(page, example):
@@ -133,7 +175,7 @@ def test_a_setting_that_was_not_tested_is_reported(tmp_path):
     records = make_records(lambda *place: place[4] * (place[2] + place[3] * place[0]), profile=("strict", "paper"))
     findings = analyze(Results.from_records(records))
     text = Outline(page_of(findings)).text
-    assert text.count("Not tested: the response is the same for all combinations") == 2
+    assert text.count("Not tested. The values of relative gain are the same for all combinations") == 2
     write_report(findings, tmp_path / "analysis")
     assert "not tested" in (tmp_path / "analysis/tables/anova_profile_strict.tex").read_text(encoding="utf-8")
 

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.conftest import PUBLISHED, make_records
-from textveil.analysis import METRIC_COLUMNS, Results, read_results
+from textveil.analysis import Results, read_results
 from textveil.analysis.results import check_comparable
 from textveil.errors import ParameterError, UnknownNameError
+from textveil.evaluation import METRIC_COLUMNS
 
 GAIN = METRIC_COLUMNS["relative_gain"]
 
@@ -113,7 +114,7 @@ def test_a_metric_is_chosen_by_its_name(records):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"decompositions": ("pos",), "distributions": ("ic",)}, "every factor has only one value"),
+        ({"decompositions": ("pos",), "distributions": ("ic",)}, "Every factor has only one value"),
         ({"datasets": ("a",), "levels": ("high",)}, r"One data set at one level \(a, level high\)"),
     ],
 )
@@ -125,7 +126,7 @@ def test_results_that_cannot_be_compared_are_refused(options, message):
 
 @pytest.mark.parametrize("gain", [lambda *_: 0.5, lambda *place: 0.1 + 0.3 * place[1] + 1e-16 * place[2]])
 def test_a_response_that_is_constant_within_data_sets_and_levels_is_refused(gain):
-    message = "'relative_gain' is the same for all combinations in every data set and level, .* `response`"
+    message = "The values of relative gain are the same for all combinations in every data set and level"
     with pytest.raises(ParameterError, match=message):
         check_comparable(Results.from_records(make_records(gain)), GAIN)
 

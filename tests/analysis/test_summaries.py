@@ -1,8 +1,9 @@
 import pytest
 
 from tests.analysis.conftest import make_records
-from textveil.analysis import METRIC_COLUMNS, Results
+from textveil.analysis import Results
 from textveil.analysis.summaries import average, average_combinations, measure_gap
+from textveil.evaluation import METRIC_COLUMNS
 
 
 def test_means_of_combinations_and_of_what_relative_gain_is_made_of():

@@ -1,5 +1,17 @@
+import random
+
+from tests.analysis.conftest import make_records
 from textveil.analysis import Results, analyze
-from textveil.analysis.wording import tell_clear, tell_effects, tell_gaps, tell_pairs
+from textveil.analysis.clear import Advantage
+from textveil.analysis.wording import (
+    tell_advantage,
+    tell_chance,
+    tell_clear,
+    tell_datasets,
+    tell_effects,
+    tell_gaps,
+    tell_pairs,
+)
 
 
 def test_effects_in_words(example):
@@ -19,10 +31,55 @@ def test_gaps_in_words(example, records):
     )
 
 
+def test_gaps_that_are_noise_are_not_narrated(example):
+    assert tell_gaps(example)[0].endswith("distributions do not differ significantly.")
+
+
+def test_advantages_that_are_noise_are_not_narrated():
+    noise = random.Random(0)
+    records = make_records(
+        lambda dataset, level, decomposition, distribution, profile: dataset + level + noise.gauss(0, 0.01),
+        profile=("strict", "paper"),
+    )
+    rows = [
+        {**row, "words_perturbed": 90, "words_drawn": 0, "words_kept_stopword": 0, "words_kept_no_share": 0}
+        | {"words_kept_unknown": 10 * (row["profile"] == "paper") + (row["distribution"] == "yake")}
+        for row in records
+    ]
+    findings = analyze(Results.from_records(rows))
+    assert any(value > 0 for advantage in findings.advantages for value in advantage.by_setting.values())
+    assert not any(" better than " in line for line in tell_clear(findings))
+
+
+def test_an_advantage_that_remains_is_told_with_its_loss():
+    shares = {"x": 0.3, "y": 0.0}
+    both = Advantage("distribution", "ic", {"x": 0.2, "y": 0.05}, shares, {"x": True, "y": True})
+    worse = Advantage("distribution", "ic", {"x": 0.2, "y": -0.05}, shares, {"x": True, "y": True})
+    assert tell_advantage(both).endswith("Under y, with 0.0%, 75% of the advantage is gone (+0.0500).")
+    assert tell_advantage(worse).endswith("Under y, with 0.0%, it is worse than the others (-0.0500).")
+
+
+def test_values_that_cannot_be_told_from_chance_are_counted(example):
+    """The interval of chance ends at 0.53. That of the label is not known."""
+    static, adaptive = tell_chance(example.results)
+    near = int((example.results.frame["adaptive_f1"] <= 0.53).sum())
+    assert 0 < near < 108
+    assert adaptive.startswith(f"Adaptive attacker F1: {near} of 108 cells cannot be told from chance")
+    assert "of 108 cells" in static
+    high = example.results.frame.assign(static_f1=0.9)
+    assert tell_chance(Results(high))[0] == "Static attacker F1: all 108 cells exceed chance."
+
+
+def test_ranks_that_depend_on_the_data_set_are_told(example, records):
+    assert tell_datasets(example.settings[0]) == "No factor interacts significantly with the data set."
+    found = analyze(Results.from_records(records)).settings[0]
+    assert tell_datasets(found).startswith("The effect depends on the data set: distribution (F = ")
+
+
 def test_pairs_in_words(example):
     strict, paper = example.settings
-    assert tell_pairs(strict.comparisons) == "None of the 36 pairs differ significantly."
-    assert tell_pairs(paper.comparisons) == (
+    assert tell_pairs(strict) == "None of the 36 pairs differ significantly."
+    assert tell_pairs(paper) == (
         "14 of the 36 pairs differ significantly, by more than 0.0192. words is the lower one in 10 of them."
     )
 
@@ -35,11 +92,11 @@ def test_words_in_clear_in_words(example):
     )
     assert paper.endswith("ten percentage points more correspond to +0.0092.")
     assert pos == (
-        "pos is 0.0200 better than the other decompositions under profile paper, with 33.0% of its words in clear, and "
-        "+0.0004 under profile strict, with 0.0%: 98% of it is gone."
+        "pos is 0.0200 better than the other decompositions under profile paper, with 33.0% of its words in clear. "
+        "Under profile strict, with 0.0%, no advantage can be told from chance (+0.0004)."
     )
     assert yake.startswith("yake is 0.0171 better than the other distributions under profile paper")
 
 
 def test_the_published_pairs_in_words(published):
-    assert "keybert is the lower one in 20 of them" in tell_pairs(published.settings[0].comparisons)
+    assert "keybert is the lower one in 20 of them" in tell_pairs(published.settings[0])

@@ -22,11 +22,16 @@ def test_the_summary_has_tables_pairs_and_choices():
     lines = result.stdout.splitlines()
     assert lines[0] == "108 cells, 6 data sets and levels; response: relative gain"
     assert sum(line.startswith("effect ") for line in lines) == 3
-    assert re.search(r"^decomposition +0\.0054 +2 +27\.52 +2\.31e-08 +0\.567$", result.stdout, flags=re.MULTILINE)
+    assert re.search(r"^decomposition +27\.52 +2\.31e-08 +0\.567 +2 +0\.0054$", result.stdout, flags=re.MULTILINE)
     assert sum(" over " in line for line in lines) == 2
     assert "  0.0428  pos + yake over words + uniform (p = 2.4e-07)" in lines
-    assert sum(line.startswith("For trade-off, choose") for line in lines) == 2
-    assert any("98% of it is gone" in line for line in lines)
+    assert [line.partition(". ")[0] for line in lines if line.startswith("For trade-off,")] == [
+        "For trade-off, no combination is recommended",
+        "For trade-off, choose pos + yake (45.0% of its words in clear)",
+    ]
+    assert any("no advantage can be told from chance" in line for line in lines)
+    assert any("of 108 cells cannot be told from chance" in line for line in lines)
+    assert lines.count("No factor interacts significantly with the data set.") == 2
     assert result.stderr == ""
 
 
@@ -69,11 +74,6 @@ def change(tmp_path, edit):
             1,
             "row 3: the column 'cosine_similarity'",
         ),
-        (
-            lambda lines: [lines[0], *(line for line in lines if line.startswith("letters,high"))],
-            2,
-            "One data set at one",
-        ),
     ],
 )
 def test_bad_results_are_refused(tmp_path, edit, code, message):
@@ -82,6 +82,16 @@ def test_bad_results_are_refused(tmp_path, edit, code, message):
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
+
+
+def test_one_data_set_at_one_level_has_tables_and_says_why_nothing_was_tested(tmp_path):
+    path = change(tmp_path, lambda lines: [lines[0], *(line for line in lines if line.startswith("letters,high"))])
+    result = run(path, "--output", tmp_path / "analysis")
+    assert result.exit_code == 0, result.stderr
+    assert "Not tested. One data set at one level (letters, level high, epsilon 4)" in result.stdout
+    page = (tmp_path / "analysis/report.html").read_text(encoding="utf-8")
+    assert "Not tested. One data set at one level" in page
+    assert page.count('<table class="results">') >= 2
 
 
 def test_incomplete_groups_can_be_excluded(tmp_path):
@@ -100,8 +110,8 @@ def test_a_setting_without_variation_is_reported_as_not_tested(tmp_path):
 
     result = run(change(tmp_path, clear_strict), "--response", "pi_remaining")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.count("Not tested: the response is the same for all combinations") == 1
-    assert result.stdout.count("For surviving identifiers,") == 1
+    assert result.stdout.count("Not tested. The values of surviving identifiers are the same for all combinations") == 1
+    assert result.stdout.count("For surviving identifiers, no combination is recommended. Nothing was tested.") == 1
 
 
 def test_a_response_that_is_not_there():

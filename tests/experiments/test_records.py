@@ -7,17 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from textveil.analysis import METRIC_COLUMNS, read_results
+from textveil.analysis import read_results
 from textveil.errors import InputError
-from textveil.evaluation import METRICS
-from textveil.experiments.records import COLUMNS, build_records, gather_results
+from textveil.evaluation import METRIC_COLUMNS, Interval
+from textveil.experiments.records import build_records, gather_results
 from textveil.experiments.tables import read_table
 from textveil.privacy.outcomes import Outcome
-
-
-def test_the_analysis_knows_every_column():
-    assert set(COLUMNS.values()) == set(METRIC_COLUMNS)
-    assert all(metric in METRICS for metric, _ in COLUMNS)
 
 
 @pytest.fixture
@@ -42,6 +37,37 @@ def test_a_row_for_every_value(finished):
     assert "scikit-learn" in found["versions"]
     methods = [found[f"{axis}_method"] for axis in ("decomposition", "distribution", "mechanism")]
     assert methods == ["words", "uniform", "madlib"]
+
+
+def test_every_measured_value_can_be_analyzed(make_study, local):
+    experiment = make_study(metrics={"downstream": {}, "attribute": {}, "clear_text": {}, "inversion": {"sample": 20}})
+    states = experiment.run(local)
+    records = build_records(experiment.file, states)
+    measured = {row["metric"] for row in records if not row["metric"].startswith("words_")}
+    assert measured <= set(METRIC_COLUMNS)
+    results, _ = gather_results(experiment.file, states, "inversion_top_1")
+    responses = {metric.name for metric in results.responses}
+    assert responses == {name for name in measured if not METRIC_COLUMNS[name].reference_of} | {"clear_share"}
+    assert {"inversion_top_1", "clear_text_released"} <= responses
+    for metric in results.responses:
+        assert results.choose_metric(metric.name) == metric
+
+
+def test_intervals_and_caveats_are_in_the_row_of_their_value(finished):
+    experiment, states = finished
+    value = states[0].values["attribute"]
+    measurement = replace(
+        value.measurement, intervals={"static": Interval(0.2, 0.7)}, caveats=("Few rows.", "Near chance.")
+    )
+    changed = replace(states[0], values={**states[0].values, "attribute": replace(value, measurement=measurement)})
+    rows = {row["metric"]: row for row in build_records(experiment.file, [changed])}
+    assert (rows["static_f1"]["low"], rows["static_f1"]["high"]) == (0.2, 0.7)
+    assert rows["adaptive_f1"]["low"] is None
+    assert rows["adaptive_f1"]["caveats"] == "Few rows. Near chance."
+    assert rows["utility_f1"]["caveats"] is None or "Near chance" not in rows["utility_f1"]["caveats"]
+    frame = gather_results(experiment.file, [changed, *states[1:]], "static_f1")[0].frame
+    assert [frame["static_f1_low"].iloc[0], frame["static_f1_high"].iloc[0]] == [0.2, 0.7]
+    assert frame["static_f1_caveats"].iloc[0] == "Few rows. Near chance."
 
 
 def test_csv_and_parquet_agree_and_the_analysis_reads_them(finished):

@@ -1,16 +1,13 @@
 """The analysis of a study's results: tests, means, figures and a report."""
 
 from textveil.analysis.cells import Group
-from textveil.analysis.columns import METRIC_COLUMNS, MetricColumn
 from textveil.analysis.findings import Findings, SettingFindings, analyze
 from textveil.analysis.output import check_folder, write_report
 from textveil.analysis.results import Results, read_results
 
 __all__ = [
-    "METRIC_COLUMNS",
     "Findings",
     "Group",
-    "MetricColumn",
     "Results",
     "SettingFindings",
     "analyze",

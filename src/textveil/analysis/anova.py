@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from textveil.analysis.columns import CONTROLS, SPELLED, MetricColumn
+from textveil.analysis.columns import CONTROLS, SPELLED
 from textveil.analysis.results import Results, check_comparable
+from textveil.evaluation.columns import MetricColumn
 from textveil.extras import require
 
 SIGNIFICANCE = 0.05
@@ -65,7 +66,9 @@ class Anova:
         raise KeyError(name)
 
 
-def compare_factors(results: Results, response: MetricColumn, *, factors: Sequence[str] | None = None) -> Anova:
+def compare_factors(
+    results: Results, response: MetricColumn, *, factors: Sequence[str] | None = None, by_dataset: bool = False
+) -> Anova:
     """Analysis of variance of a response: all varying factors, their pairwise interactions, and the controls.
 
     The sums of squares are of type II. Since results are complete, all types give the same values for factors. The
@@ -75,6 +78,7 @@ def compare_factors(results: Results, response: MetricColumn, *, factors: Sequen
         results: The cells.
         response: The metric to explain.
         factors: The factors to use; by default all that vary. A single one gives a one-way test with the same controls.
+        by_dataset: Add the interaction of every factor with the data set.
 
     Raises:
         ParameterError: The results cannot be compared.
@@ -83,6 +87,7 @@ def compare_factors(results: Results, response: MetricColumn, *, factors: Sequen
     factors = results.varying if factors is None else tuple(factors)
     controls = [name for name in CONTROLS if len(results.values(name)) > 1]
     terms = [*((name,) for name in (*factors, *controls)), *combinations(factors, 2)]
+    terms += [(name, "dataset") for name in factors] if by_dataset else []
     labels = {":".join(f"C({name})" for name in term): term for term in terms}
     table = _fit(results, response.name, list(labels))
     residual, freedom = table.loc["Residual", "sum_sq"], table.loc["Residual", "df"]
@@ -98,6 +103,18 @@ def compare_factors(results: Results, response: MetricColumn, *, factors: Sequen
         for label, term in labels.items()
     )
     return Anova(response.name, effects, float(residual), round(freedom))
+
+
+def compare_datasets(results: Results, response: MetricColumn) -> Anova | None:
+    """The analysis of variance with the interactions of factors and data sets; ``None`` with one data set.
+
+    A significant interaction means that methods rank differently on different data sets. The table of the paper does
+    not have these interactions.
+    """
+    if len(results.values("dataset")) < 2:
+        return None
+    anova = compare_factors(results, response, by_dataset=True)
+    return anova if anova.residual_degrees_of_freedom > 0 else None
 
 
 def _fit(results: Results, response: str, terms: Sequence[str]) -> Any:

@@ -9,20 +9,21 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from textveil.analysis.columns import (
+    CAVEATS,
     CELL,
     F1_SCORES,
     FACTORS,
     LONG,
-    METRIC_COLUMNS,
     REQUIRED,
     SPELLED,
-    STD,
+    SPREAD,
     WORDS,
     canonical_column,
 )
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ColumnError, InputError
+from textveil.evaluation.columns import METRIC_COLUMNS, RESPONSES
 from textveil.mechanisms import MECHANISMS
 from textveil.registry import Registry
 from textveil.tables.base import list_columns
@@ -93,8 +94,9 @@ def _widen(rows: Sequence[Mapping[str, Any]], source: str) -> list[CellValues]:
             fault = f"repeats {metric!r} of an earlier row for the same cell" if metric else "has no metric"
             raise InputError(f"{source}, row {number}: the row {fault}. Fix this row.")
         cell[metric] = row.get("value")
-        if row.get("std") not in (None, ""):
-            cell[f"{metric}{STD}"] = row["std"]
+        for suffix in (*SPREAD, CAVEATS):
+            if (found := row.get(suffix.removeprefix("_"))) not in (None, ""):
+                cell[f"{metric}{suffix}"] = found
     names = dict.fromkeys(name for cell in cells.values() for name in cell)
     return [{name: cell.get(name) for name in names} for cell in cells.values()]
 
@@ -107,8 +109,8 @@ def _check_columns(row: Mapping[str, Any], source: str) -> None:
         )
     if "level" not in row and "epsilon" not in row:
         raise ColumnError(f"{source} has neither a column 'level' nor a column 'epsilon'. Add one of them.")
-    if not any(name in row for name in METRIC_COLUMNS):
-        raise ColumnError(f"{source} has no column with a metric. Expected one of: {', '.join(METRIC_COLUMNS)}.")
+    if not any(name in row for name in RESPONSES):
+        raise ColumnError(f"{source} has no column with a metric. Expected one of: {', '.join(RESPONSES)}.")
 
 
 def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
@@ -119,9 +121,13 @@ def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
             cell[name] = _read_name(row[name], name)
             if not cell[name]:
                 raise InputError(f"{place}: the column {name!r} is empty. Enter the {SPELLED.get(name, name)}.")
-    for name in ("epsilon", *METRIC_COLUMNS, *(f"{metric}{STD}" for metric in METRIC_COLUMNS), *WORDS.values()):
+    spreads = (f"{metric}{suffix}" for metric in METRIC_COLUMNS for suffix in SPREAD)
+    for name in ("epsilon", *METRIC_COLUMNS, *spreads, *WORDS.values()):
         if name in row:
             cell[name] = _read_number(row[name], f"{place}: the column {name!r}")
+    for name in (f"{metric}{CAVEATS}" for metric in METRIC_COLUMNS):
+        if name in row:
+            cell[name] = str(row[name] or "").strip() or None
     _check_ranges(cell, place)
     return cell
 
@@ -132,7 +138,7 @@ def _check_ranges(cell: CellValues, place: str) -> None:
         if (cell.get(name) or 0) < 0:
             raise InputError(f"{place}: the column {name!r} is negative. It must be a number of words.")
     for name, metric in METRIC_COLUMNS.items():
-        for column in (name, f"{name}{STD}") if metric.percent else ():
+        for column in [f"{name}{suffix}" for suffix in ("", *SPREAD)] if metric.percent else ():
             if not 0 <= (cell.get(column) or 0) <= 100:
                 raise InputError(
                     f"{place}: the column {column!r} holds {cell[column]:g}, which is neither a fraction nor a "
@@ -161,13 +167,17 @@ def _read_number(value: Any, place: str) -> float | None:
 
 
 def _without_empty(cells: list[CellValues], place: str) -> list[CellValues]:
-    """Remove the columns that are empty in every row. A metric that only some rows lack is refused."""
+    """Remove the columns that are empty in every row. A metric that only some rows lack is refused.
+
+    References and details may be missing in some rows.
+    """
+    optional = {name for name, metric in METRIC_COLUMNS.items() if metric.reference_of or metric.detail}
     empty = []
     for name in cells[0]:
         lacking = [number for number, cell in enumerate(cells, start=1) if cell[name] is None]
         if len(lacking) == len(cells):
             empty.append(name)
-        elif lacking and not name.endswith(STD):
+        elif lacking and name not in optional and not name.endswith((*SPREAD, CAVEATS)):
             raise InputError(
                 f"{place} {lacking[0]}: the column {name!r} is empty, here and in {len(lacking) - 1} others. "
                 "Fill it in, remove these cells, or remove the column."
@@ -182,7 +192,10 @@ def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
     """
     shares = [name for name, metric in METRIC_COLUMNS.items() if metric.percent and name in cells[0]]
     percent = {
-        name: number for name in shares for number, cell in reversed([*enumerate(cells, start=1)]) if cell[name] > 1
+        name: number
+        for name in shares
+        for number, cell in reversed([*enumerate(cells, start=1)])
+        if (cell[name] or 0) > 1
     }  # with the first row that shows it
     fractions = [name for name in shares if name not in percent and name in F1_SCORES]
     if not percent:
@@ -193,7 +206,7 @@ def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
             f"{place} {number}: the column {name!r} seems to be in percent, but {fractions[0]!r} a fraction. Use one "
             "unit for both."
         )
-    scaled = [f"{name}{end}" for name, metric in METRIC_COLUMNS.items() if metric.percent for end in ("", STD)]
+    scaled = [f"{name}{end}" for name, metric in METRIC_COLUMNS.items() if metric.percent for end in ("", *SPREAD)]
     return [
         {name: value / 100 if name in scaled and value is not None else value for name, value in cell.items()}
         for cell in cells

@@ -1,11 +1,11 @@
-"""The columns of results: those that identify a cell, metrics, and aliases."""
+"""The columns of results besides metrics: those that identify a cell, counts of words, and aliases."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
 
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
+from textveil.evaluation.columns import RESPONSES as METRIC_RESPONSES
 from textveil.privacy.outcomes import Outcome
 
 FACTORS = ("decomposition", "distribution", "mechanism", "profile")
@@ -23,62 +23,34 @@ LONG = ("metric", "value")
 """The columns of results with a row per cell and metric."""
 STD = "_std"
 """The suffix of the column with a metric's standard deviation."""
-CLEAR_SHARE = "clear_share"
-"""The share of words released in clear, without stopwords. It is computed from the counts of words."""
+LOW, HIGH = "_low", "_high"
+"""The suffixes of the columns with the bounds of a metric's 95 % interval."""
+SPREAD = (STD, LOW, HIGH)
+"""The suffixes of columns with numbers about a metric."""
+CAVEATS = "_caveats"
+"""The suffix of the column with the reasons to draw no conclusion from a metric."""
 
-
-@dataclass(frozen=True, slots=True)
-class MetricColumn:
-    """A metric in results, and its display."""
-
-    name: str
-    title: str
-    short: str
-    """A short title."""
-    better: Literal["higher", "lower"]
-    percent: bool = False
-    """Whether it is shown in percent. It is stored as a fraction, and read as either."""
-    decimals: int = 3
-
-    @property
-    def sign(self) -> int:
-        """1 if higher is better, -1 if lower is better."""
-        return 1 if self.better == "higher" else -1
-
-    def show(self, value: float) -> str:
-        """The value, rounded for display.
-
-        >>> METRIC_COLUMNS["utility_f1"].show(0.7612), METRIC_COLUMNS["perplexity"].show(1497.2)
-        ('76.1%', '1,497')
-        """
-        return f"{self.show_bare(value)}%" if self.percent else self.show_bare(value)
-
-    def show_bare(self, value: float) -> str:
-        """The value without its unit."""
-        return f"{100 * value if self.percent else value:,.{self.decimals}f}"
-
-
-_ALL = (
-    MetricColumn("utility_f1", "utility F1", "F1", "higher", percent=True, decimals=1),
-    MetricColumn("cosine_similarity", "similarity", "similar", "higher"),
-    MetricColumn("perplexity", "perplexity", "perplex.", "lower", decimals=0),
-    MetricColumn("pi_remaining", "surviving identifiers", "identif.", "lower", percent=True, decimals=2),
-    MetricColumn("static_f1", "static attacker F1", "static", "lower", percent=True, decimals=1),
-    MetricColumn("adaptive_f1", "adaptive attacker F1", "adaptive", "lower", percent=True, decimals=1),
-    MetricColumn("relative_gain", "relative gain", "gain", "higher"),
-)
-METRIC_COLUMNS = {metric.name: metric for metric in _ALL}
-"""Every metric that results may have, by name. To add one, add a line above."""
 RELATIVE_GAIN = METRIC_COLUMNS["relative_gain"]
 F1_SCORES = ("utility_f1", "static_f1", "adaptive_f1")
 """The metrics that show whether a file uses percent or fractions."""
 
-UTILITY = MetricColumn("utility", "utility", "utility", "higher")
+UTILITY = MetricColumn("", "", "utility", "utility", "higher", column="utility")
 """The mean of UTILITY_PARTS: the U of relative gain."""
 UTILITY_PARTS = ("utility_f1", "cosine_similarity")
-EXPOSURE = MetricColumn("exposure", "exposure", "exposure", "lower")
+EXPOSURE = MetricColumn("", "", "exposure", "exposure", "lower", column="exposure")
 """The mean of EXPOSURE_PARTS: the P of relative gain. Lower is better protected."""
 EXPOSURE_PARTS = ("pi_remaining", "static_f1", "adaptive_f1")
+PARTS = {
+    UTILITY.name: UTILITY_PARTS,
+    EXPOSURE.name: EXPOSURE_PARTS,
+    RELATIVE_GAIN.name: (*UTILITY_PARTS, *EXPOSURE_PARTS),
+}
+"""The columns that a column is computed from."""
+CLEAR = MetricColumn("", "", "words in clear", "clear", "lower", column="clear_share", percent=True)
+"""The share of words released in clear, without stopwords. It is computed from the counts of words."""
+CLEAR_SHARE = CLEAR.name
+RESPONSES = (*METRIC_RESPONSES, CLEAR.name)
+"""The columns that an analysis can explain, if results have them."""
 
 WORDS = {outcome: f"words_{outcome.value}" for outcome in Outcome}
 """The columns with counts of words, by outcome."""
@@ -96,6 +68,8 @@ ALIASES = {
     "static_attacker_f1": "static_f1",
     "adaptive_attacker_f1": "adaptive_f1",
     "tradeoff": "relative_gain",
+    "attribute_guess": "attribute_majority",
+    "downstream_guess": "downstream_majority",
 }
 
 

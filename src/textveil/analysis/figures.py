@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textveil.analysis.columns import CLEAR_SHARE, CONTROLS, MetricColumn
+from textveil.analysis.columns import CLEAR_SHARE, CONTROLS, HIGH, LOW, RELATIVE_GAIN
 from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.layout import show_interval
+from textveil.analysis.references import Reference, find_references, list_titles
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import COMBINATION, average, average_combinations
+from textveil.evaluation.columns import CHANCE, MAJORITY, METRIC_COLUMNS, ORIGINALS, MetricColumn
 from textveil.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 INK, MUTED, RULE = "#1b1f24", "#66707b", "#dde2e7"
 """The colors of text, of the background data, and of lines. The page replaces them by its own."""
@@ -28,6 +31,8 @@ COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c
 """The colors of methods, in order: distinguishable by color-blind people (after Okabe and Ito)."""
 MARKERS = "os^DvPX*"
 """The markers of methods, in order, so that they differ not only in color."""
+LINES = {ORIGINALS: (0, (5, 2)), CHANCE: (0, (1, 1.5)), MAJORITY: (0, (4, 1.5, 1, 1.5))}
+"""The dashes of references."""
 _CHARACTER = 0.08
 """The approximate width of a character in inches."""
 COLOR_MAP = "YlGnBu"
@@ -64,7 +69,7 @@ def draw_all(findings: Findings) -> dict[str, Figure]:
         end = setting.file_part
         figures[f"combinations{end}"] = draw_combinations(setting, findings.response)
         for factor in COMBINATION:
-            figures[f"levels_{factor}{end}"] = draw_levels(setting.results, factor)
+            figures[f"levels_{factor}{end}"] = draw_levels(setting.results, factor, findings.response)
     if findings.results.counts_words:
         figures["words_in_clear"] = draw_clear(findings)
     return figures
@@ -73,15 +78,17 @@ def draw_all(findings: Findings) -> dict[str, Figure]:
 def draw_heat_map(findings: Findings) -> Figure:
     """The mean response of every combination: one panel per setting, all on one scale."""
     response = findings.response
-    grids = [average_combinations(setting.results)[response.name].unstack().to_numpy() for setting in findings.settings]
+    tables = [average_combinations(setting.results) for setting in findings.settings]
+    grids = [table[response.name].unstack().to_numpy() for table in tables]
     low, high = min(map(np.min, grids)), max(map(np.max, grids))
     with _styled():
         rows, columns = grids[0].shape
         longest = max(map(len, findings.results.values("decomposition")))
         width = max(6.4, 0.6 * (columns + 1) + _CHARACTER * longest)
         figure, panels = _panels(1, len(grids), width=width, height=0.9 + 0.52 * (rows + 1))
-        for axes, grid, setting in zip(panels, grids, findings.settings, strict=True):
-            _fill_heat_map(axes, grid, setting.results, response, (low, high))
+        for axes, table, setting in zip(panels, tables, findings.settings, strict=True):
+            _fill_heat_map(axes, table, setting.results, response, (low, high))
+            axes.set_xlabel(_tell_references(setting.results, response), fontsize=8, color=MUTED, loc="left")
             axes.set_title(_title(f"mean {response.title}", setting.name), pad=22)
         figure.draw_without_rendering()
         _turn_crowded_names(figure, panels)
@@ -89,27 +96,32 @@ def draw_heat_map(findings: Findings) -> Figure:
     return figure
 
 
+def _tell_references(results: Results, metric: MetricColumn) -> str:
+    """The references of a metric as a line of text."""
+    found = find_references(results.frame, metric).values()
+    return _title(*(f"{reference.title} {metric.show(reference.value)}" for reference in found))
+
+
 def _fill_heat_map(
-    axes: Axes, grid: np.ndarray, results: Results, response: MetricColumn, scale: tuple[float, float]
+    axes: Axes, table: DataFrame, results: Results, response: MetricColumn, scale: tuple[float, float]
 ) -> None:
     low, high = scale
+    grid = table[response.name].unstack().to_numpy()
     rows, columns = grid.shape
     signed = grid if response.better == "higher" else high + low - grid  # better is darker
     edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
     axes.pcolormesh(*edges, signed, cmap=COLOR_MAP, vmin=low, vmax=high, edgecolors="#ffffff", linewidth=1.5)
+    intervals = _show_intervals(table, response).unstack().to_numpy()
     best = np.unravel_index(np.argmax(signed), grid.shape)
     for place, value in np.ndenumerate(grid):
         dark = (signed[place] - low) / (high - low or 1) > 0.6
         weight = "bold" if place == best else "normal"
+        color = "#ffffff" if dark else "#10151a"
+        up = -0.12 if intervals[place] else 0.0
         axes.text(
-            place[1],
-            place[0],
-            response.show_bare(value),
-            ha="center",
-            va="center",
-            weight=weight,
-            color="#ffffff" if dark else "#10151a",
+            place[1], place[0] + up, response.show_bare(value), ha="center", va="center", weight=weight, color=color
         )
+        axes.text(place[1], place[0] + 0.25, intervals[place], ha="center", va="center", fontsize=6, color=color)
     for row, mean in enumerate(grid.mean(axis=1)):
         axes.text(columns - 0.42, row, response.show_bare(mean), ha="left", va="center", color=MUTED)
     for column, mean in enumerate(grid.mean(axis=0)):
@@ -121,6 +133,12 @@ def _fill_heat_map(
     axes.set_yticks(range(rows), results.values("decomposition"))
     axes.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, labelsize=9, colors=INK)
     axes.spines[:].set_visible(False)
+
+
+def _show_intervals(table: DataFrame, metric: MetricColumn) -> Series:
+    """The interval of every mean as text; empty where it is unknown."""
+    bounds = table.reindex(columns=[f"{metric.name}{LOW}", f"{metric.name}{HIGH}"])
+    return bounds.apply(lambda row: show_interval(metric, *row), axis=1)
 
 
 def _turn_crowded_names(figure: Figure, panels: Sequence[Axes]) -> None:
@@ -145,16 +163,19 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
     """
     results = setting.results
     means = average_combinations(results)
-    metrics = sorted(results.metrics, key=lambda metric: metric == response)
-    scaled = _scale(means, metrics)
+    metrics = sorted(results.list_shown(response), key=lambda metric: metric == response)
+    references = _list_references(results, metrics)
+    scaled, lines = _scale(means, references, metrics)
     distributions, decompositions = results.values("distribution"), results.values("decomposition")
     columns = min(3, len(distributions))
     with _styled():
         rows = -(-len(distributions) // columns)
         figure, panels = _panels(rows, columns, width=3.3, height=2.3)
         for axes, distribution in zip(panels, distributions, strict=False):
-            for line in scaled.to_numpy():
-                axes.plot(line, color=RULE, linewidth=0.8, zorder=1)
+            for other in scaled.to_numpy():
+                axes.plot(other, color=RULE, linewidth=0.8, zorder=1)
+            for title, line in lines.iterrows():
+                axes.plot(line.to_numpy(), marker="_", markersize=9, zorder=3, **_look_of(str(title)))
             for order, decomposition in enumerate(decompositions):
                 axes.plot(scaled.loc[(decomposition, distribution)].to_numpy(), zorder=2, **_look(order, decomposition))
             axes.set_title(distribution)
@@ -168,34 +189,90 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
     return figure
 
 
-def _scale(means: DataFrame, metrics: Sequence[MetricColumn]) -> DataFrame:
-    """Scale every metric from 0 (the worst mean) to 1 (the best). Equal means get 1."""
-    signed = means[[metric.name for metric in metrics]] * [metric.sign for metric in metrics]
-    spread = signed.max() - signed.min()
-    return (1 - (signed.max() - signed) / spread.where(spread > 0, 1.0)).astype(float)
+def _list_references(results: Results, metrics: Sequence[MetricColumn]) -> DataFrame:
+    """The references of all metrics: a row for every title, empty where a metric has none.
+
+    Without a measured reference there are no rows. Values that follow from definitions are no line on their own.
+    """
+    pandas = require("pandas", extra="analyze")
+    found = {
+        metric.name: {title: reference.value for title, reference in find_references(results.frame, metric).items()}
+        for metric in metrics
+    }
+    measured = any(column.reference_of for name, column in METRIC_COLUMNS.items() if name in results.frame)
+    titles = list_titles(results.frame, metrics) if measured else []
+    return pandas.DataFrame(found, index=titles, columns=[metric.name for metric in metrics], dtype=float)
 
 
-def draw_levels(results: Results, factor: str) -> Figure:
-    """The mean of every metric at each level: one panel per metric, one line per method of the factor."""
-    means, levels = average(results, [factor, "level"]), results.values("level")
+def _scale(means: DataFrame, references: DataFrame, metrics: Sequence[MetricColumn]) -> tuple[DataFrame, DataFrame]:
+    """Scale every metric from 0 (the worst of means and references) to 1 (the best). Equal means get 1."""
+    signs = [metric.sign for metric in metrics]
+    signed = means[[metric.name for metric in metrics]] * signs
+    lines = references * signs
+    best = np.fmax(signed.max(), lines.max())
+    spread = best - np.fmin(signed.min(), lines.min())
+    spread = spread.where(spread > 0, 1.0)
+    return (1 - (best - signed) / spread).astype(float), (1 - (best - lines) / spread).astype(float)
+
+
+def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure:
+    """The mean of every metric at each level: one panel per metric, one line per method of the factor.
+
+    Whiskers are intervals. Dashed lines are references, the band of chance is its interval.
+    """
+    means, levels, metrics = average(results, [factor, "level"]), results.values("level"), results.list_shown(response)
     with _styled():
         columns = 4
-        rows = -(-len(results.metrics) // columns)
+        rows = -(-len(metrics) // columns)
         figure, panels = _panels(rows, columns, width=2.6, height=2.1)
-        for axes, metric in zip(panels, results.metrics, strict=False):
-            for order, method in enumerate(results.values(factor)):
-                values = means.loc[method, metric.name].reindex(levels).to_numpy()
-                axes.plot(levels, 100 * values if metric.percent else values, **_look(order, method))
+        legend: dict[str, Any] = {}
+        for axes, metric in zip(panels, metrics, strict=False):
+            methods = results.values(factor)
+            for order, method in enumerate(methods):
+                beside = 0.04 * (order - (len(methods) - 1) / 2)  # so that whiskers do not cover each other
+                _draw_line(axes, means.loc[method].reindex(levels), metric, beside, _look(order, method))
+            for reference in find_references(results.frame, metric).values():
+                if reference.value != metric.of_originals or metric == RELATIVE_GAIN:  # others say nothing new
+                    _draw_reference(axes, reference, metric)
+            legend |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+            axes.set_xticks(range(len(levels)), levels)
             arrow = "\N{UPWARDS ARROW}" if metric.better == "higher" else "\N{DOWNWARDS ARROW}"
             axes.set_title(f"{metric.title}{' %' if metric.percent else ''} {arrow}")
             axes.grid(axis="y", linewidth=0.6)
             axes.margins(x=0.12)
             axes.spines["left"].set_visible(False)
-        for axes in panels[len(results.metrics) :]:
+        for axes in panels[len(metrics) :]:
             axes.set_visible(False)
-        _add_legend(figure, *panels[0].get_legend_handles_labels())
+        _add_legend(figure, list(legend.values()), list(legend))
         _settle(figure)
     return figure
+
+
+def _draw_line(axes: Axes, means: DataFrame, metric: MetricColumn, beside: float, look: dict[str, Any]) -> None:
+    """A line over the levels, with whiskers where intervals are known."""
+    scale, bounds = 100 if metric.percent else 1, _find_bounds(means, metric)
+    places = np.arange(len(means)) + (beside if bounds is not None else 0.0)
+    axes.plot(places, scale * means[metric.name].to_numpy(), **look)
+    if bounds is not None:
+        axes.vlines(places, *(scale * bounds), color=look["color"], linewidth=1.0, alpha=0.7, zorder=1)
+
+
+def _find_bounds(means: DataFrame, metric: MetricColumn) -> np.ndarray | None:
+    """The lower and upper bounds of means; ``None`` if there are no intervals."""
+    names = [f"{metric.name}{LOW}", f"{metric.name}{HIGH}"]
+    return means[names].to_numpy().T if set(names) <= set(means) and means[names].notna().any(axis=None) else None
+
+
+def _draw_reference(axes: Axes, reference: Reference, metric: MetricColumn) -> None:
+    """A dashed line, and the band of its interval."""
+    scale = 100 if metric.percent else 1
+    axes.axhline(scale * reference.value, zorder=1, **_look_of(reference.title))
+    if reference.low is not None and reference.high is not None:
+        axes.axhspan(scale * reference.low, scale * reference.high, color=MUTED, alpha=0.15, linewidth=0, zorder=0)
+
+
+def _look_of(reference: str) -> dict[str, Any]:
+    return {"color": INK, "linestyle": LINES[reference], "linewidth": 1.1, "label": reference}
 
 
 def draw_clear(findings: Findings) -> Figure:
@@ -215,6 +292,8 @@ def draw_clear(findings: Findings) -> Figure:
             for row, decomposition in enumerate(results.values("decomposition")):
                 for column, distribution in enumerate(results.values("distribution")):
                     mean = means.loc[(decomposition, distribution)]
+                    if (bounds := _find_bounds(mean.to_frame().T, response)) is not None:
+                        axes.vlines(100 * mean[CLEAR_SHARE], *bounds, color=MUTED, linewidth=0.8, zorder=2)
                     axes.scatter(
                         100 * mean[CLEAR_SHARE],
                         mean[response.name],
@@ -225,17 +304,19 @@ def draw_clear(findings: Findings) -> Figure:
                         linewidths=0.5,
                         zorder=3,
                     )
+            for reference in find_references(results.frame, response).values():
+                axes.axhline(reference.value, zorder=1, **_look_of(reference.title))
             axes.set_title(_title("", setting.name))
             axes.set_xlabel("words in clear, without stopwords (%)")
             axes.grid(linewidth=0.6)
         panels[0].set_ylabel(response.title)
         panels[0].set_xlim(left=-2)
-        _explain_marks(figure, findings.results)
+        _explain_marks(figure, findings.results, response)
         _settle(figure)
     return figure
 
 
-def _explain_marks(figure: Figure, results: Results) -> None:
+def _explain_marks(figure: Figure, results: Results, response: MetricColumn) -> None:
     lines = require("matplotlib.lines", extra="analyze")
     handles = [
         lines.Line2D([], [], color=COLORS[order % len(COLORS)], linewidth=4, label=name)
@@ -245,6 +326,7 @@ def _explain_marks(figure: Figure, results: Results) -> None:
         lines.Line2D([], [], color=MUTED, marker=MARKERS[order % len(MARKERS)], linestyle="", label=name)
         for order, name in enumerate(results.values("decomposition"))
     ]
+    handles += [lines.Line2D([], [], **_look_of(title)) for title in find_references(results.frame, response)]
     _add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
 
 

@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass
 from itertools import chain, count
 from typing import Any
 
-from textveil.analysis.anova import Anova, Effect, compare_alone, compare_factors
+from textveil.analysis.anova import Anova, Effect, compare_alone, compare_datasets, compare_factors
 from textveil.analysis.clear import Advantage, ClearEffect, measure_advantages, measure_clear_effect
-from textveil.analysis.columns import RELATIVE_GAIN, MetricColumn
+from textveil.analysis.columns import RELATIVE_GAIN
 from textveil.analysis.recommendations import Recommendation, recommend
-from textveil.analysis.results import Results, check_comparable, varies_within_groups
+from textveil.analysis.results import Results, find_obstacle
 from textveil.analysis.summaries import COMBINATION, Gap, average_combinations, measure_gap
 from textveil.analysis.tukey import Comparisons, compare_pairs, name_combination
+from textveil.evaluation.columns import MetricColumn
 
 
 @dataclass(frozen=True)
@@ -27,16 +28,20 @@ class SettingFindings:
     """The unique suffix of its file names; empty if there is only one setting."""
     results: Results
     anova: Anova
+    by_dataset: Anova | None
+    """The test with the interactions of factors and data sets, if there are several data sets."""
     one_way: tuple[Effect, ...]
     gaps: tuple[Gap, ...]
     comparisons: Comparisons
     recommendations: tuple[Recommendation, ...]
     clear_effect: ClearEffect | None
+    obstacle: str = ""
+    """The reason why tests were impossible; empty if they were possible."""
 
     @property
     def tested(self) -> bool:
-        """Whether tests were possible: not if the response is the same for all combinations."""
-        return bool(self.anova.effects)
+        """Whether tests were possible: not with one data set at one level, for example."""
+        return not self.obstacle
 
     @property
     def prefix(self) -> str:
@@ -49,15 +54,29 @@ class SettingFindings:
         return {
             "setting": self.name,
             "tested": self.tested,
+            "obstacle": self.obstacle,
             "anova": asdict(self.anova),
+            "anova_by_dataset": None if self.by_dataset is None else asdict(self.by_dataset),
             "one_way": [asdict(effect) for effect in self.one_way],
             "gaps": [asdict(gap) for gap in self.gaps],
             "pairs": len(self.comparisons.pairs),
             "significant_pairs": [asdict(pair) for pair in self.comparisons.significant],
-            "recommendations": [{**asdict(found), "sentence": found.sentence} for found in self.recommendations],
-            "combinations": {name_combination(*names): dict(row) for names, row in means.iterrows()},
+            "recommendations": [_describe(found) for found in self.recommendations],
+            "combinations": {name_combination(*names): dict(row.dropna()) for names, row in means.iterrows()},
             "clear_effect": None if self.clear_effect is None else asdict(self.clear_effect),
         }
+
+
+def _describe(found: Recommendation) -> dict[str, Any]:
+    return {
+        "purpose": found.purpose,
+        "combination": None if found.best is None else found.best.combination,
+        "score": None if found.best is None else found.best.score,
+        "clear_share": None if found.best is None else found.best.clear_share,
+        "evident": found.evident,
+        "reason": found.reason,
+        "sentence": found.sentence,
+    }
 
 
 @dataclass(frozen=True)
@@ -85,20 +104,19 @@ class Findings:
 
 
 def analyze(results: Results, *, response: str = RELATIVE_GAIN.name) -> Findings:
-    """Analyze the effect of the factors on a response.
+    """Analyze the effect of the factors on a response. A setting that cannot be tested says why.
 
     Raises:
         UnknownNameError: The results do not have the response.
-        ParameterError: The results of no setting can be compared.
+        InputError: Only some cells have the response.
     """
     metric = results.choose_metric(response)
     parts = results.split()
-    if not any(varies_within_groups(part, metric) for part in parts.values()):
-        check_comparable(next(iter(parts.values())), metric)
     ends = _name_files(parts)
     settings = tuple(_analyze_setting(name, ends[name], part, metric) for name, part in parts.items())
-    overall = compare_factors(results, metric) if len(parts) > 1 else None
-    return Findings(results, metric, settings, overall, measure_advantages(parts, metric))
+    overall = compare_factors(results, metric) if len(parts) > 1 and not find_obstacle(results, metric) else None
+    tests = {setting.name: setting.anova for setting in settings if setting.tested}
+    return Findings(results, metric, settings, overall, measure_advantages(parts, metric, tests))
 
 
 def _name_files(names: Iterable[str]) -> dict[str, str]:
@@ -112,17 +130,19 @@ def _name_files(names: Iterable[str]) -> dict[str, str]:
 
 
 def _analyze_setting(name: str, file_part: str, results: Results, response: MetricColumn) -> SettingFindings:
-    testable = varies_within_groups(results, response)
-    anova = compare_factors(results, response) if testable else Anova(response.name, ())
+    obstacle = find_obstacle(results, response)
+    testable = not obstacle
     comparisons = compare_pairs(results, response) if testable else Comparisons(())
     return SettingFindings(
         name,
         file_part,
         results,
-        anova=anova,
+        anova=compare_factors(results, response) if testable else Anova(response.name, ()),
+        by_dataset=compare_datasets(results, response) if testable else None,
         one_way=compare_alone(results, response) if testable else (),
         gaps=tuple(measure_gap(results, factor, response) for factor in COMBINATION if factor in results.varying),
         comparisons=comparisons,
-        recommendations=recommend(results, response, anova, comparisons),
+        recommendations=recommend(results, response, comparisons),
         clear_effect=measure_clear_effect(results, response) if testable else None,
+        obstacle=obstacle,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from textveil.analysis.columns import METRIC_COLUMNS, RELATIVE_GAIN
+from textveil.analysis.columns import RELATIVE_GAIN
 from textveil.analysis.results import Results
+from textveil.evaluation.columns import METRIC_COLUMNS
 from textveil.privacy.profiles import PAPER, STRICT
 
 _METRICS = {

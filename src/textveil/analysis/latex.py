@@ -7,9 +7,12 @@ from itertools import groupby
 
 from textveil.analysis.anova import SIGNIFICANCE, Anova
 from textveil.analysis.cells import Group
-from textveil.analysis.layout import AVERAGE, Entry, lay_out_anova, lay_out_results
+from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, lay_out_anova, lay_out_results
 from textveil.analysis.results import Results
+from textveil.evaluation.columns import MetricColumn
 
+_P = ANOVA_HEAD.index("p") - 1
+"""The place of the p-value among the numbers of an effect."""
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -40,34 +43,35 @@ def write_anova(anova: Anova, caption: str = "") -> str:
     for effect, cells in zip(anova.effects, effects, strict=True):
         name, *numbers = map(escape, cells)
         if effect.p_value < SIGNIFICANCE:
-            numbers[3] = rf"\textbf{{{numbers[3]}}}"
+            numbers[_P] = rf"\textbf{{{numbers[_P]}}}"
         rows.append([name.replace(" x ", r" $\times$ "), *numbers])
     rows.append([cell or "--" for cell in residual])
-    head = ["", "sum sq", "df", "$F$", "$p$", r"$\eta_p^2$"]
+    head = ["", "$F$", "$p$", r"$\eta_p^2$", "df", "sum sq"]
     return _write_table("lrrrrr", head, [rows], caption or f"ANOVA of {anova.response.replace('_', ' ')}.")
 
 
-def write_results(results: Results, group: Group, setting: str = "") -> str:
+def write_results(results: Results, group: Group, response: MetricColumn, setting: str = "") -> str:
     """The table of one data set and level. Bold: best of a decomposition. Underlined: best of all."""
-    laid_out = lay_out_results(results, group)
+    laid_out = lay_out_results(results, group, response)
     blocks = []
-    for name, rows in groupby(laid_out, key=lambda row: row.decomposition):
+    for name, rows in groupby(laid_out.rows, key=lambda row: row.decomposition):
         block: list[list[str]] = []
         for row in rows:
             title = f"{row.metric.title} %" if row.metric.percent else row.metric.title
             first = "" if block else name if name == AVERAGE else rf"\textbf{{{escape(name)}}}"
-            block.append([first, escape(title), *map(_write_entry, row.entries), row.average])
+            block.append([first, escape(title), *map(_write_entry, row.entries), row.average, *row.references])
         blocks.append(block)
     distributions = results.values("distribution")
-    head = ["decomposition", "metric", *map(escape, distributions), AVERAGE]
+    head = ["decomposition", "metric", *map(escape, distributions), AVERAGE, *laid_out.titles]
     caption = f"Results for {group}{f', {setting}' if setting else ''}."
-    return _write_table(f"ll{'r' * len(distributions)}r", head, blocks, caption)
+    return _write_table(f"ll{'r' * (len(head) - 2)}", head, blocks, caption)
 
 
 def _write_entry(entry: Entry) -> str:
     text = rf"\textbf{{{entry.text}}}" if entry.best_of_row else entry.text
     text = rf"\underline{{{text}}}" if entry.best else text
-    return f"{text}$_{{{entry.std}}}$" if entry.std else text
+    spread = f"[{entry.interval}]".replace("\N{EN DASH}", "--") if entry.interval else entry.std
+    return rf"{text} {{\scriptsize {spread}}}" if spread else text
 
 
 def _write_table(columns: str, head: Sequence[str], blocks: Iterable[Iterable[Sequence[str]]], caption: str) -> str:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from textveil.analysis.anova import Anova
 from textveil.analysis.cells import Group
-from textveil.analysis.columns import CLEAR_SHARE, STD, MetricColumn
+from textveil.analysis.columns import CLEAR, HIGH, LOW, STD
+from textveil.analysis.references import find_references, list_titles
 from textveil.analysis.results import Results
+from textveil.evaluation.columns import MetricColumn
 
-ANOVA_HEAD = ("effect", "sum sq", "df", "F", "p", "eta sq")
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ANOVA_HEAD = ("effect", "F", "p", "eta sq", "df", "sum sq")
+"""The columns of a table of effects, those that readers look for first."""
 AVERAGE = "average"
-CLEAR = MetricColumn(CLEAR_SHARE, "words in clear", "clear", "lower", percent=True, decimals=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,8 @@ class Entry:
 
     text: str
     std: str = ""
+    interval: str = ""
+    """The 95 % interval, if it is known."""
     best: bool = False
     """Whether it is the best value of the metric in the table."""
     best_of_row: bool = False
@@ -37,33 +45,79 @@ class ResultRow:
     metric: MetricColumn
     entries: tuple[Entry, ...]
     average: str
+    references: tuple[str, ...] = ()
+    """The values of originals, chance and majority, as far as the table has them; empty where there is none."""
 
 
-def lay_out_results(results: Results, group: Group) -> list[ResultRow]:
-    """The table of one data set and level: decompositions and metrics by distribution, with averages."""
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """The table of one data set and level."""
+
+    rows: tuple[ResultRow, ...]
+    titles: tuple[str, ...]
+    """The titles of the references."""
+
+
+def lay_out_results(results: Results, group: Group, response: MetricColumn) -> ResultTable:
+    """The table of one data set and level: decompositions and metrics by distribution, with averages and references."""
     frame = results.frame[(results.frame["dataset"] == group.dataset) & (results.frame["level"] == group.level)]
-    metrics = (*results.metrics, *[CLEAR] * results.counts_words)
-    decompositions, shape = results.values("decomposition"), (len(results.values("decomposition")), -1)
+    metrics = dict.fromkeys((*results.list_shown(response), *[CLEAR] * results.counts_words))
+    titles = list_titles(frame, metrics)
+    decompositions = results.values("decomposition")
     rows: dict[str, list[ResultRow]] = {}
     for metric in metrics:
-        grid = frame[metric.name].to_numpy().reshape(shape)  # the frame is sorted by decomposition, then distribution
-        spread = f"{metric.name}{STD}"
-        stds = frame[spread].to_numpy().reshape(shape) if spread in frame else np.full(grid.shape, np.nan)
-        signed = grid * metric.sign
-        for place, name in enumerate(decompositions):
-            entries = tuple(
+        grid, entries = _lay_out_metric(frame, metric, len(decompositions))
+        found = find_references(frame, metric)
+        references = tuple(metric.show_bare(found[title].value) if title in found else "" for title in titles)
+        for name, row, values in zip(decompositions, entries, grid, strict=True):
+            rows.setdefault(name, []).append(ResultRow(name, metric, row, metric.show_bare(values.mean()), references))
+        means = tuple(Entry(metric.show_bare(mean)) for mean in grid.mean(axis=0))
+        rows.setdefault(AVERAGE, []).append(
+            ResultRow(AVERAGE, metric, means, metric.show_bare(grid.mean()), references)
+        )
+    return ResultTable(tuple(row for name in (*decompositions, AVERAGE) for row in rows[name]), tuple(titles))
+
+
+def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[np.ndarray, list[tuple[Entry, ...]]]:
+    """The values of a metric by decomposition and distribution, as numbers and as entries."""
+    grid = frame[metric.name].to_numpy().reshape(rows, -1)  # the frame is sorted by decomposition, then distribution
+    std, low, high = (_find_grid(frame, f"{metric.name}{suffix}", rows) for suffix in (STD, LOW, HIGH))
+    signed = grid * metric.sign
+    entries = []
+    for place, values in enumerate(grid):
+        own = signed[place]
+        entries.append(
+            tuple(
                 Entry(
                     metric.show_bare(value),
-                    std="" if np.isnan(std) else metric.show_bare(std),
-                    best=bool(own == signed.max()) and bool(signed.max() > signed.min()),
-                    best_of_row=bool(own == signed[place].max()) and bool(signed[place].max() > signed[place].min()),
+                    std="" if np.isnan(std[place][column]) else metric.show_bare(std[place][column]),
+                    interval=show_interval(metric, low[place][column], high[place][column]),
+                    best=bool(own[column] == signed.max()) and bool(signed.max() > signed.min()),
+                    best_of_row=bool(own[column] == own.max()) and bool(own.max() > own.min()),
                 )
-                for value, std, own in zip(grid[place], stds[place], signed[place], strict=True)
+                for column, value in enumerate(values)
             )
-            rows.setdefault(name, []).append(ResultRow(name, metric, entries, metric.show_bare(grid[place].mean())))
-        means = tuple(Entry(metric.show_bare(mean)) for mean in grid.mean(axis=0))
-        rows.setdefault(AVERAGE, []).append(ResultRow(AVERAGE, metric, means, metric.show_bare(grid.mean())))
-    return [row for name in (*decompositions, AVERAGE) for row in rows[name]]
+        )
+    return grid, entries
+
+
+def _find_grid(frame: DataFrame, column: str, rows: int) -> np.ndarray:
+    """A column by decomposition and distribution; not a number where it is unknown."""
+    values = frame[column].to_numpy(dtype=float) if column in frame else np.full(len(frame), np.nan)
+    return values.reshape(rows, -1)
+
+
+def show_interval(metric: MetricColumn, low: float | None, high: float | None) -> str:
+    """An interval for display; empty if it is unknown.
+
+    >>> from textveil.evaluation import METRIC_COLUMNS
+    >>> show_interval(METRIC_COLUMNS["utility_f1"], 0.712, 0.803)
+    '71.2\u201380.3'
+    """
+    if low is None or high is None or np.isnan(low) or np.isnan(high):
+        return ""
+    dash = " to " if low < 0 else "\N{EN DASH}"
+    return f"{metric.show_bare(low)}{dash}{metric.show_bare(high)}"
 
 
 def lay_out_anova(anova: Anova) -> list[list[str]]:
@@ -73,16 +127,16 @@ def lay_out_anova(anova: Anova) -> list[list[str]]:
     rows = [
         [
             effect.title,
-            f"{effect.sum_of_squares:.4f}",
-            str(effect.degrees_of_freedom),
             f"{effect.f_statistic:.2f}",
             f"{effect.p_value:.2e}",
             f"{effect.partial_eta_squared:.3f}",
+            str(effect.degrees_of_freedom),
+            f"{effect.sum_of_squares:.4f}",
         ]
         for effect in anova.effects
     ]
-    residual = f"{anova.residual_sum_of_squares:.4f}", str(anova.residual_degrees_of_freedom)
-    return [*rows, ["residual", *residual, "", "", ""]]
+    residual = str(anova.residual_degrees_of_freedom), f"{anova.residual_sum_of_squares:.4f}"
+    return [*rows, ["residual", "", "", "", *residual]]
 
 
 def align(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -13,7 +13,7 @@ from textveil.analysis.figures import draw_all, render_png, render_svg
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.latex import write_anova, write_results
 from textveil.analysis.layout import ANOVA_HEAD, lay_out_anova
-from textveil.analysis.report import TITLE, write_page
+from textveil.analysis.report import TITLE, list_failures, list_terms, write_document, write_page
 from textveil.analysis.summaries import COMBINATION, average, average_combinations
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.storage.atomic import writing_folder
@@ -43,6 +43,7 @@ def write_report(
     overwrite: bool = False,
     title: str = TITLE,
     about: Mapping[str, str] | None = None,
+    failures: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Write an analysis to a folder. The folder appears when it is complete.
 
@@ -52,11 +53,12 @@ def write_report(
         overwrite: Replace an earlier analysis.
         title: The title of the page.
         about: More lines for the page's "What was run".
+        failures: The cells of the study that failed, by reason.
     """
     check_folder(folder, overwrite=overwrite)
     figures = draw_all(findings)
     drawings = {name: render_svg(figure) for name, figure in figures.items()}
-    page = write_page(findings, figures=drawings, title=title, about=about)
+    page = write_page(findings, figures=drawings, title=title, about=about, failures=failures)
     with writing_folder(folder, replace=overwrite) as unfinished:
         (unfinished / REPORT).write_text(page, encoding="utf-8")
         (unfinished / FINDINGS).write_text(json.dumps(findings.as_dict(), indent=2) + "\n", encoding="utf-8")
@@ -69,6 +71,27 @@ def write_report(
             (unfinished / "tables" / name).write_text(content, encoding="utf-8")
 
 
+def write_empty_report(
+    folder: Path,
+    reason: str,
+    *,
+    overwrite: bool = False,
+    title: str = TITLE,
+    about: Mapping[str, str] | None = None,
+    failures: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Write a report without findings: the reason why there are none, what was run, and what failed."""
+    check_folder(folder, overwrite=overwrite)
+    sections = {
+        "failures": ("Failures", list_failures(failures or {})),
+        "run": ("What was run", list_terms(about or {})),
+    }
+    found = {"settings": [], "reason": reason, "failures": dict(failures or {})}
+    with writing_folder(folder, replace=overwrite) as unfinished:
+        (unfinished / REPORT).write_text(write_document(title, reason, sections), encoding="utf-8")
+        (unfinished / FINDINGS).write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
 def _write_tables(findings: Findings) -> Iterator[tuple[str, str]]:
     """The name and the content of every table."""
     if findings.overall is not None:
@@ -78,13 +101,16 @@ def _write_tables(findings: Findings) -> Iterator[tuple[str, str]]:
         end, results = setting.file_part, setting.results
         yield f"anova{end}.csv", _write_csv([ANOVA_HEAD, *lay_out_anova(setting.anova)])
         yield f"anova{end}.tex", write_anova(setting.anova)
+        if setting.by_dataset is not None:
+            yield f"anova_by_dataset{end}.csv", _write_csv([ANOVA_HEAD, *lay_out_anova(setting.by_dataset)])
+            yield f"anova_by_dataset{end}.tex", write_anova(setting.by_dataset)
         yield f"pairs{end}.csv", _write_csv(_list_pairs(setting))
         yield f"combinations{end}.csv", average_combinations(results).to_csv(lineterminator="\n")
         for factor in COMBINATION:
             yield f"levels_{factor}{end}.csv", average(results, [factor, "level"]).to_csv(lineterminator="\n")
         for place, group in enumerate(results.groups, start=1):
             name = "_".join(re.findall(r"\w+", f"{group.dataset} {group.level}"))
-            yield f"results_{place}_{name}{end}.tex", write_results(results, group, setting.name)
+            yield f"results_{place}_{name}{end}.tex", write_results(results, group, findings.response, setting.name)
 
 
 def _list_pairs(setting: SettingFindings) -> list[tuple[object, ...]]:

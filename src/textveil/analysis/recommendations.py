@@ -1,120 +1,140 @@
-"""Recommendations: the best combinations, with reasons."""
+"""Recommendations: the best combinations that tests support, with reasons."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from textveil.analysis.anova import Anova
-from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, METRIC_COLUMNS, RELATIVE_GAIN, UTILITY, MetricColumn
-from textveil.analysis.results import Results
+from textveil.analysis.cells import Group
+from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, RELATIVE_GAIN, UTILITY
+from textveil.analysis.results import Results, find_obstacle
 from textveil.analysis.summaries import average_combinations
-from textveil.analysis.tukey import Comparisons, name_combination
-
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+from textveil.analysis.tukey import Comparisons, compare_pairs, name_combination
+from textveil.evaluation.columns import MetricColumn
 
 _WHAT = {
-    UTILITY.name: "The mean of utility F1 and similarity",
-    EXPOSURE.name: "The mean of surviving identifiers, static and adaptive attacker F1",
+    UTILITY.name: "mean of utility F1 and similarity",
+    EXPOSURE.name: "mean of surviving identifiers, static and adaptive attacker F1",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
-    """The best combination for a purpose."""
+class Candidate:
+    """A combination with its mean, and with its own share of words in clear. The two are never told apart."""
 
-    purpose: str
     combination: str
     score: float
+    clear_share: float | None
+    """The share of its words released in clear, without stopwords; ``None`` if it is unknown."""
+
+    @property
+    def exposure(self) -> str:
+        """Its words in clear, in words."""
+        if self.clear_share is None:
+            return "words in clear not counted"
+        return f"{self.clear_share:.1%} of its words in clear" if self.clear_share else "no words in clear"
+
+    def __str__(self) -> str:
+        return f"{self.combination} ({self.exposure})"
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The best combination for a purpose, if a test supports it."""
+
+    purpose: str
+    best: Candidate | None
+    """The combination; ``None`` if none is recommended."""
     reason: str
-    evident: bool = True
-    """Whether the choice matters, rather than being explained by chance."""
+
+    @property
+    def evident(self) -> bool:
+        """Whether a combination is recommended."""
+        return self.best is not None
 
     @property
     def headline(self) -> str:
-        """The choice alone."""
-        return self.combination if self.evident else "no clear choice"
-
-    @property
-    def explanation(self) -> str:
-        """The text below the headline."""
-        return self.reason if self.evident else f"{self._doubt} {self.reason}"
+        """The choice alone, with its words in clear."""
+        return "no recommendation" if self.best is None else str(self.best)
 
     @property
     def sentence(self) -> str:
         """The choice and the reason for it."""
-        choice = f"choose {self.combination}." if self.evident else self._doubt[:1].lower() + self._doubt[1:]
-        return f"For {self.purpose}, {choice} {self.reason}"
-
-    @property
-    def _doubt(self) -> str:
-        return f"No combination differs significantly from another; {self.combination} is nominally first."
+        choice = "no combination is recommended" if self.best is None else f"choose {self.best}"
+        return f"For {self.purpose}, {choice}. {self.reason}"
 
 
 def recommend(
-    results: Results, response: MetricColumn, anova: Anova, comparisons: Comparisons
+    results: Results, response: MetricColumn, comparisons: Comparisons | None = None
 ) -> tuple[Recommendation, ...]:
     """The best combinations for the response, for utility and for privacy.
 
-    Relative gain as a response is called the trade-off. A response that was not tested has no recommendation, since
-    all combinations are equal.
+    A combination is recommended only if it is significantly better than another one (Tukey's HSD). Data sets and levels
+    with a caveat do not count. Relative gain as a response is called the trade-off.
+
+    Args:
+        results: The results of one setting.
+        response: The metric that was explained.
+        comparisons: All pairs of combinations, if they were compared already.
     """
-    means = average_combinations(results)
-    found = [_choose_tested(means[response.name], response, anova, comparisons)] if anova.effects else []
-    for aim, metric in (("utility", UTILITY), ("privacy", EXPOSURE)):
-        if metric.name in means:
-            found.append(_choose(means[metric.name], aim, metric))
-            if metric == UTILITY:
-                found[-1] = _add_downstream(found[-1], means)
-    if results.counts_words:
-        shares = {name_combination(*names): share for names, share in means[CLEAR_SHARE].items()}
-        found = [_add_share(recommendation, shares[recommendation.combination]) for recommendation in found]
-    return tuple(found)
+    purposes = {"trade-off" if response == RELATIVE_GAIN else response.title: response}
+    purposes |= {
+        aim: metric for aim, metric in (("utility", UTILITY), ("privacy", EXPOSURE)) if metric.name in results.frame
+    }
+    return tuple(
+        _recommend(results, purpose, metric, comparisons if metric == response else None)
+        for purpose, metric in purposes.items()
+    )
 
 
-def _choose_tested(means: Series, response: MetricColumn, anova: Anova, comparisons: Comparisons) -> Recommendation:
-    """The best combination for the response, and whether the choice matters."""
-    purpose = "trade-off" if response == RELATIVE_GAIN else response.title
-    best = _choose(means, purpose, response)
-    wins = comparisons.count_wins(best.combination, better=response.better)
-    if not wins and not anova.finds_choice:
-        return replace(best, evident=False)
-    others = sum(best.combination in (pair.higher, pair.lower) for pair in comparisons.pairs)
-    return replace(best, reason=f"{best.reason} {_tell_wins(wins, others)}")
+def _recommend(results: Results, purpose: str, metric: MetricColumn, comparisons: Comparisons | None) -> Recommendation:
+    caveats = results.list_caveats(metric)
+    sound = results.without(caveats)
+    if sound is None:
+        return Recommendation(purpose, None, f"Every data set and level has a caveat. {tell_caveats(caveats)}")
+    excluded = f" Excluded from this recommendation: {tell_caveats(caveats)}" if caveats else ""
+    if obstacle := find_obstacle(sound, metric):
+        return Recommendation(purpose, None, f"Nothing was tested. {obstacle}{excluded}")
+    pairs = compare_pairs(sound, metric) if caveats or comparisons is None else comparisons
+    best, *others = _rank(sound, metric)
+    worse = pairs.list_worse(best.combination, better=metric.better)
+    if not worse:
+        what = _WHAT.get(metric.name, metric.title)
+        reason = f"By the {what}, no combination is significantly better than another."
+        if pairs.significant:
+            reason = f"By the {what}, the first combination is not significantly better than any other."
+        return Recommendation(purpose, None, f"{reason}{excluded}")
+    return Recommendation(purpose, best, f"{_tell_best(best, others, worse, metric)}{excluded}")
 
 
-def _choose(means: Series, purpose: str, metric: MetricColumn) -> Recommendation:
-    ranked = means.sort_values(ascending=metric.better == "lower", kind="stable")
-    names = [name_combination(*methods) for methods in ranked.index]
-    best, score = names[0], float(ranked.iloc[0])
-    what = _WHAT.get(metric.name, f"Its {metric.title}")
-    reason = f"{what} is {metric.show(score)} on average"
-    if len(names) > 1:
-        reason += f", followed by {names[1]} ({metric.show(float(ranked.iloc[1]))})"
-    return Recommendation(purpose, best, score, f"{reason}.")
+def _rank(results: Results, metric: MetricColumn) -> list[Candidate]:
+    """All combinations, the best first."""
+    ranked = average_combinations(results).sort_values(metric.name, ascending=metric.better == "lower", kind="stable")
+    return [
+        Candidate(name_combination(*names), float(row[metric.name]), row.get(CLEAR_SHARE))
+        for names, row in ranked.iterrows()
+    ]
 
 
-def _add_downstream(recommendation: Recommendation, means: DataFrame) -> Recommendation:
-    """Add the best combination for the downstream task, if it is another one."""
-    downstream = METRIC_COLUMNS["utility_f1"]
-    best = _choose(means[downstream.name], "downstream", downstream)
-    if best.combination == recommendation.combination:
-        return recommendation
-    more = f"By {downstream.title} alone, {best.combination} is best ({downstream.show(best.score)})."
-    return replace(recommendation, reason=f"{recommendation.reason} {more}")
+def _tell_best(best: Candidate, others: list[Candidate], worse: frozenset[str], metric: MetricColumn) -> str:
+    """The mean of the best combination, and what cannot be told from it."""
+    said = f"Its {_WHAT.get(metric.name, metric.title)} is {metric.show(best.score)}."
+    if metric == RELATIVE_GAIN and best.score <= 0:
+        said += " Even so, no more utility than exposure is left."
+    equal = [other for other in others if other.combination not in worse]
+    if not equal:
+        return f"{said} It is significantly better than all others."
+    said += f" It is significantly better than {len(worse)} of the {len(others)} others, but not than the rest"
+    safest = min(equal, key=lambda other: other.clear_share or 0.0)
+    if best.clear_share is not None and (safest.clear_share or 0.0) < best.clear_share:
+        return f"{said}, of which {safest} releases the fewest words in clear."
+    return f"{said}."
 
 
-def _tell_wins(wins: int, others: int) -> str:
-    """The number of others that a combination is significantly better than, in words."""
-    if not wins:
-        return f"None of the {others} others is significantly worse."
-    if wins == others:
-        return "It is significantly better than all others."
-    return f"It is significantly better than {wins} of the {others} others; the rest do not differ significantly."
-
-
-def _add_share(recommendation: Recommendation, share: float) -> Recommendation:
-    part = f"{share:.1%}" if share else "none"
-    words = f"Of its words, without stopwords, {part} were released in clear."
-    return replace(recommendation, reason=f"{recommendation.reason} {words}")
+def tell_caveats(caveats: Mapping[Group, tuple[str, ...]]) -> str:
+    """The caveats of groups in words. Groups with the same caveats are listed together."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for group, said in caveats.items():
+        groups.setdefault(said, []).append(f"{group.dataset}, level {group.level}")
+    parts = [f"{'; '.join(names)} ({'; '.join(line.rstrip('.') for line in said)})" for said, names in groups.items()]
+    return f"{'; '.join(parts)}."

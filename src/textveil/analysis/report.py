@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import groupby, zip_longest
 
@@ -12,14 +12,16 @@ from textveil.analysis.columns import IN_CLEAR
 from textveil.analysis.figures import inline_svg
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.glossary import explain_terms
-from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, ResultRow, lay_out_anova, lay_out_results
+from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, ResultTable, lay_out_anova, lay_out_results
 from textveil.analysis.markup import Markup, details, element, figure, paragraph, section, table, text
-from textveil.analysis.tukey import Comparisons, name_combination
-from textveil.analysis.wording import tell_clear, tell_effects, tell_gaps, tell_pairs
+from textveil.analysis.recommendations import Recommendation, tell_caveats
+from textveil.analysis.tukey import name_combination
+from textveil.analysis.wording import tell_chance, tell_clear, tell_datasets, tell_effects, tell_gaps, tell_pairs
 from textveil.version import __version__
 
 TITLE = "Decomposition, distribution and their trade-off"
 _PAIRS_SHOWN = 12
+_CELLS_SHOWN = 3
 _P = ANOVA_HEAD.index("p")
 
 
@@ -29,6 +31,7 @@ def write_page(
     figures: Mapping[str, str],
     title: str = TITLE,
     about: Mapping[str, str] | None = None,
+    failures: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """The page.
 
@@ -37,10 +40,13 @@ def write_page(
         figures: The figures of ``figures.draw_all`` as SVG.
         title: The title.
         about: More lines for "What was run", by name, such as models, seeds and versions.
+        failures: The cells of the study that failed, by reason.
     """
     drawn = {name: inline_svg(svg, name) for name, svg in figures.items()}
     sections = {
         "run": ("What was run", _tell_run(findings, about or {})),
+        "failures": ("Failures", list_failures(failures or {})),
+        "caveats": ("Caveats", _list_caveats(findings)),
         "read": ("How to read this", _explain(findings)),
         "choose": ("Which combination to choose", _recommend(findings)),
         "gain": (f"Mean {findings.response.title}", _show_heat_map(findings, drawn)),
@@ -51,14 +57,18 @@ def write_page(
         "clear": ("Words released in clear", _show_clear(findings, drawn)),
         "results": ("All results", _show_results(findings)),
     }
-    links = (element("li", element("a", text(head), href=f"#{name}")) for name, (head, _) in sections.items())
+    return write_document(title, _summarize(findings), sections)
+
+
+def write_document(title: str, summary: str, sections: Mapping[str, tuple[str, Markup]]) -> str:
+    """A self-contained page of sections, each with its heading. Empty sections are omitted."""
+    shown = {name: found for name, found in sections.items() if found[1]}
+    links = (element("li", element("a", text(head), href=f"#{name}")) for name, (head, _) in shown.items())
     body = element(
         "header",
-        element("h1", text(title))
-        + paragraph(_summarize(findings), class_="lead")
-        + element("nav", element("ul", links)),
+        element("h1", text(title)) + paragraph(summary, class_="lead") + element("nav", element("ul", links)),
     )
-    body += element("main", (section(head, content, name=name) for name, (head, content) in sections.items()))
+    body += element("main", (section(head, content, name=name) for name, (head, content) in shown.items()))
     body += element("footer", f"Written by textveil {text(__version__)}.")
     style = files("textveil.analysis").joinpath("report.css").read_text(encoding="utf-8")
     return (
@@ -100,8 +110,34 @@ def _tell_run(findings: Findings, about: Mapping[str, str]) -> Markup:
     lines["words in clear"] = "counted" if results.counts_words else "unknown: these results do not count them"
     if results.left_out:
         lines["excluded groups"] = f"{'; '.join(map(str, results.left_out))} (some combinations were missing)"
-    lines |= about
+    return list_terms(lines | dict(about))
+
+
+def list_terms(lines: Mapping[str, str]) -> Markup:
+    """Names with their values."""
     return element("dl", (element("dt", text(name)) + element("dd", text(value)) for name, value in lines.items()))
+
+
+def list_failures(failures: Mapping[str, Sequence[str]]) -> Markup:
+    """The cells that failed, by reason; empty without failures."""
+    items = (
+        element("li", f"{text(reason)} ({_count(len(cells), 'cell')}: {text('; '.join(cells[:_CELLS_SHOWN]))}{more})")
+        for reason, cells in failures.items()
+        for more in ["; ..." if len(cells) > _CELLS_SHOWN else ""]
+    )
+    return element("ul", items) if failures else ""
+
+
+def _list_caveats(findings: Findings) -> Markup:
+    """The reasons to draw no conclusion, and the values that cannot be told from chance; empty without any."""
+    lines = tell_chance(findings.results)
+    caveats = {
+        metric: findings.results.list_caveats(metric) for metric in findings.results.list_shown(findings.response)
+    }
+    said = [f"{metric.title}: {tell_caveats(found)}" for metric, found in caveats.items() if found]
+    if said:
+        lines = ["No recommendation is drawn from these data sets and levels:", *said, *lines]
+    return "".join(map(paragraph, lines))
 
 
 def _explain(findings: Findings) -> Markup:
@@ -134,8 +170,8 @@ def _recommend(findings: Findings) -> Markup:
             element(
                 "div",
                 element("h3", text(f"for {found.purpose}"))
-                + paragraph(found.headline, class_="choice")
-                + paragraph(found.explanation),
+                + element("p", _write_choice(found), class_="choice")
+                + paragraph(found.reason),
                 class_="card",
             )
             for found in setting.recommendations
@@ -145,10 +181,17 @@ def _recommend(findings: Findings) -> Markup:
     return "".join(parts)
 
 
+def _write_choice(found: Recommendation) -> Markup:
+    """The combination, and its words in clear beside it."""
+    if found.best is None:
+        return text(found.headline)
+    return f"{text(found.best.combination)} {element('small', text(found.best.exposure))}"
+
+
 def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     caption = (
         f"Mean {findings.response.title} over data sets and levels. Darker is better, and the best is bold. "
-        "Gray: means of rows and columns."
+        "Gray: means of rows and columns. Small numbers are mean bounds of 95 % intervals, if they are known."
     )
     heat_map, said = figure(drawn["heat_map"], caption), "".join(map(paragraph, tell_gaps(findings)))
     return (
@@ -162,6 +205,7 @@ def _show_tests(findings: Findings) -> Markup:
     shown = {
         setting.name: paragraph(tell_effects(setting))
         + (_write_anova(setting.anova) + _write_one_way(setting.one_way) if setting.tested else "")
+        + _show_datasets(setting)
         for setting in findings.settings
     }
     more = ""
@@ -174,6 +218,14 @@ def _show_tests(findings: Findings) -> Markup:
     return paragraph(note, class_="note") + _per_setting(shown) + more
 
 
+def _show_datasets(setting: SettingFindings) -> Markup:
+    """The test with the interactions of factors and data sets; empty if there is none."""
+    if setting.by_dataset is None:
+        return ""
+    table_ = details("Effects with the interactions of methods and data sets", _write_anova(setting.by_dataset))
+    return paragraph(tell_datasets(setting)) + table_
+
+
 def _write_anova(anova: Anova) -> Markup:
     rows = []
     for (name, *numbers), effect in zip_longest(lay_out_anova(anova), anova.effects):
@@ -181,7 +233,7 @@ def _write_anova(anova: Anova) -> Markup:
         if effect is not None:  # the residual is not an effect
             row[_P] = _cell(text(show_p(effect.p_value)), "significant" if effect.significant else "")
         rows.append(row)
-    return table(ANOVA_HEAD, rows)
+    return table(ANOVA_HEAD, rows, class_="effects")
 
 
 def _write_one_way(effects: tuple[Effect, ...]) -> Markup:
@@ -198,13 +250,13 @@ def _show_pairs(findings: Findings) -> Markup:
         f"Tukey's HSD over all pairs of combinations, on {findings.response.title} minus the mean of its data set and "
         "level. A difference above the margin is significant (p < 0.05, adjusted for all pairs)."
     )
-    shown = {setting.name: _list_pairs(setting.comparisons) for setting in findings.settings}
+    shown = {setting.name: _list_pairs(setting) for setting in findings.settings}
     return paragraph(note, class_="note") + _per_setting(shown)
 
 
-def _list_pairs(comparisons: Comparisons) -> Markup:
-    found = comparisons.significant
-    said = paragraph(tell_pairs(comparisons))
+def _list_pairs(setting: SettingFindings) -> Markup:
+    found = setting.comparisons.significant
+    said = paragraph(tell_pairs(setting))
     if not found:
         return said
     rows = [
@@ -224,7 +276,11 @@ def _list_pairs(comparisons: Comparisons) -> Markup:
 
 
 def _show_levels(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
-    note = "Means over data sets and the other factor, from the highest level of privacy (smallest budget) down."
+    note = (
+        "Means over data sets and the other factor, from the highest level of privacy (smallest budget) down. Dashed "
+        "lines: originals, chance and the majority baseline, as far as results have them. Whiskers: mean bounds of "
+        "95 % intervals. Gray band: the interval of chance."
+    )
     parts = [paragraph(note, class_="note")]
     for factor in ("decomposition", "distribution"):
         for setting in findings.settings:
@@ -235,8 +291,9 @@ def _show_levels(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
 
 def _show_lines(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     caption = (
-        "One line per combination over the metrics, each scaled from the worst mean to the best. One panel per "
-        "distribution: colors are decompositions, gray lines are all other combinations."
+        "One line per combination over the metrics, each scaled from the worst value to the best. One panel per "
+        "distribution: colors are decompositions, gray lines are all other combinations, dashed lines are originals "
+        "and chance, where they are known."
     )
     return "".join(
         figure(drawn[f"combinations{setting.file_part}"], f"{setting.prefix}{caption}") for setting in findings.settings
@@ -308,32 +365,35 @@ def _show_results(findings: Findings) -> Markup:
     parts = []
     for place, group in enumerate(findings.results.groups):
         tables = {
-            setting.name: _write_results(lay_out_results(setting.results, group), setting)
+            setting.name: _write_results(lay_out_results(setting.results, group, findings.response), setting)
             for setting in findings.settings
         }
         parts.append(details(str(group), _per_setting(tables, "fitting"), unfolded=place == 0))
     key = (
         f"{element('span', 'shaded', class_='key')} is the best of a metric in its table, "
         f"{element('b', 'bold')} the best distribution for a decomposition. F1 and identifiers are in percent. "
-        "Small numbers are standard deviations."
+        "A best value need not be significantly better. Small numbers are 95 % intervals in brackets, or standard "
+        "deviations over seeds. Originals, chance and majority are values of the data set, for comparison."
     )
     return element("p", key, class_="note") + "".join(parts)
 
 
-def _write_results(rows: list[ResultRow], setting: SettingFindings) -> Markup:
+def _write_results(laid_out: ResultTable, setting: SettingFindings) -> Markup:
     body = []
-    for name, block in groupby(rows, key=lambda row: row.decomposition):
+    for name, block in groupby(laid_out.rows, key=lambda row: row.decomposition):
         for place, row in enumerate(block):
             cells = element("th", text(name if place == 0 else ""), scope="row", class_="sticky")
             title = f"{row.metric.title} %" if row.metric.percent else row.metric.title
             cells += element("th", text(title), scope="row", class_="left")
             cells += "".join(map(_write_entry, row.entries)) + _cell(text(row.average))
+            cells += "".join(_cell(text(reference), "reference") for reference in row.references)
             marks = ["block"] * (place == 0) + ["average"] * (name == AVERAGE)
             body.append(element("tr", cells, class_=" ".join(marks)) if marks else element("tr", cells))
-    head = ["", "", *setting.results.values("distribution"), AVERAGE]
+    head = ["", "", *setting.results.values("distribution"), AVERAGE, *laid_out.titles]
     return table(head, [], class_="results").replace("<tbody></tbody>", element("tbody", body))
 
 
 def _write_entry(entry: Entry) -> Markup:
-    std = f" <small>\N{PLUS-MINUS SIGN}{text(entry.std)}</small>" if entry.std else ""
-    return _cell(text(entry.text) + std, "best" if entry.best else "top" if entry.best_of_row else "")
+    spread = f"[{entry.interval}]" if entry.interval else f"\N{PLUS-MINUS SIGN}{entry.std}" if entry.std else ""
+    small = f" <small>{text(spread)}</small>" if spread else ""
+    return _cell(text(entry.text) + small, "best" if entry.best else "top" if entry.best_of_row else "")

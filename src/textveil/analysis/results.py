@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -12,20 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.analysis.cells import LEVELS, CellValues, Group, build_cells, list_groups
 from textveil.analysis.columns import (
+    CAVEATS,
     CELL,
+    CLEAR,
     CLEAR_SHARE,
     CONTROLS,
+    EXPOSURE,
     FACTORS,
     IN_CLEAR,
-    METRIC_COLUMNS,
+    PARTS,
     SETTING,
+    UTILITY,
     WORDS,
-    MetricColumn,
     canonical_column,
 )
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
-from textveil.errors import ParameterError
+from textveil.errors import InputError, ParameterError
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
+from textveil.evaluation.columns import RESPONSES as METRIC_RESPONSES
 from textveil.extras import require
 from textveil.mechanisms import MECHANISMS
 from textveil.privacy.outcomes import Outcome
@@ -53,7 +58,8 @@ class Results:
 
     Args:
         frame: A pandas DataFrame. Its columns are those of ``columns.CELL`` as categories, ``epsilon`` if known, the
-            metrics (F1 and identifiers as fractions), their standard deviations, counts of words and ``clear_share``.
+            metrics (F1 and identifiers as fractions), their standard deviations, intervals and caveats, counts of
+            words, and the columns that are computed from others (``clear_share``, ``utility``, ``exposure``).
         left_out: The groups that were excluded because they lacked a combination.
     """
 
@@ -81,8 +87,18 @@ class Results:
 
     @cached_property
     def metrics(self) -> tuple[MetricColumn, ...]:
-        """The metrics that these results have."""
-        return tuple(metric for metric in METRIC_COLUMNS.values() if metric.name in self.frame)
+        """The metrics that figures and tables show, without references and details."""
+        return tuple(metric for metric in self.responses if not metric.detail and metric != CLEAR)
+
+    @cached_property
+    def responses(self) -> tuple[MetricColumn, ...]:
+        """Everything that an analysis of these results can explain."""
+        known = (*(METRIC_COLUMNS[name] for name in METRIC_RESPONSES), CLEAR)
+        return tuple(metric for metric in known if metric.name in self.frame)
+
+    def list_shown(self, response: MetricColumn) -> tuple[MetricColumn, ...]:
+        """The metrics to show for a response: those of tables and figures, and the response last, if it is a detail."""
+        return self.metrics if response in self.metrics else (*self.metrics, response)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -108,11 +124,34 @@ class Results:
 
         Raises:
             UnknownNameError: These results do not have it.
+            InputError: Only some cells have it.
         """
-        for metric in self.metrics:
+        for metric in self.responses:
             if metric.name == canonical_column(name):
+                if empty := int(self.frame[metric.name].isna().sum()):
+                    raise InputError(f"The response {metric.name!r} is empty in {empty} cells. Choose another metric.")
                 return metric
-        raise unknown_name("response", name, [metric.name for metric in self.metrics])
+        raise unknown_name("response", name, [metric.name for metric in self.responses])
+
+    def list_caveats(self, metric: MetricColumn) -> dict[Group, tuple[str, ...]]:
+        """The reasons to draw no conclusion from a metric, for every group that has any."""
+        columns = [f"{name}{CAVEATS}" for name in (metric.name, *PARTS.get(metric.name, ()))]
+        known = [column for column in columns if column in self.frame]
+        found: dict[Group, dict[str, None]] = {}
+        for cell in self.frame.to_dict("records"):
+            for column in known:
+                if isinstance(cell[column], str):
+                    group = Group(cell["dataset"], cell["level"], cell.get("epsilon"))
+                    found.setdefault(group, {})[cell[column]] = None
+        return {group: tuple(caveats) for group, caveats in found.items()}
+
+    def without(self, groups: Collection[Group]) -> Results | None:
+        """The results without some groups; ``None`` if none are left."""
+        if not groups:
+            return self
+        names = {(group.dataset, group.level) for group in groups}
+        kept = [pair not in names for pair in zip(self.frame["dataset"], self.frame["level"], strict=True)]
+        return Results(_drop_unused(self.frame[kept]), self.left_out) if any(kept) else None
 
     def split(self) -> dict[str, Results]:
         """The results of every mechanism and profile. The name is empty if there is only one of each."""
@@ -146,6 +185,10 @@ def _build_frame(cells: list[CellValues]) -> DataFrame:
         clear = frame[list(IN_CLEAR)].sum(axis=1)
         counted = frame[list(WORDS.values())].sum(axis=1) - frame[WORDS[Outcome.KEPT_STOPWORD]]
         frame[CLEAR_SHARE] = (clear / counted.where(counted > 0)).fillna(0.0)
+    for whole in (UTILITY, EXPOSURE):
+        parts = list(PARTS[whole.name])
+        if all(part in frame for part in parts):
+            frame[whole.name] = frame[parts].mean(axis=1)
     return frame.sort_values([name for name in CELL if name in frame], ignore_index=True)
 
 
@@ -177,28 +220,33 @@ def _drop_unused(frame: DataFrame) -> DataFrame:
     return kept
 
 
+def find_obstacle(results: Results, response: MetricColumn) -> str:
+    """The reason why results cannot be tested; empty if they can."""
+    if not results.varying:
+        return "Every factor has only one value, so nothing can be compared. Add cells with another method."
+    if len(results.groups) < 2:
+        return (
+            f"One data set at one level ({results.groups[0]}) does not separate effects from chance. Add a data set or "
+            "a level."
+        )
+    if not _overlap(results.groups):
+        return "Data sets and levels do not overlap, so their effects cannot be separated. Remove a data set."
+    if not varies_within_groups(results, response):
+        return (
+            f"The values of {response.title} are the same for all combinations in every data set and level, so there "
+            "is no variance to explain. Choose another response."
+        )
+    return ""
+
+
 def check_comparable(results: Results, response: MetricColumn) -> None:
     """Refuse results that cannot be tested.
 
     Raises:
         ParameterError: No factor varies, there is only one group, or the response does not vary within groups.
     """
-    if not results.varying:
-        raise ParameterError("Nothing can be compared: every factor has only one value. Add cells with another method.")
-    if len(results.groups) < 2:
-        raise ParameterError(
-            f"One data set at one level ({results.groups[0]}) does not separate effects from chance. Add a data set or "
-            "a level."
-        )
-    if not _overlap(results.groups):
-        raise ParameterError(
-            "Data sets and levels do not overlap, so their effects cannot be separated. Remove a data set."
-        )
-    if not varies_within_groups(results, response):
-        raise ParameterError(
-            f"The response {response.name!r} is the same for all combinations in every data set and level, so there "
-            "is nothing to compare. Choose another metric as `response`."
-        )
+    if obstacle := find_obstacle(results, response):
+        raise ParameterError(obstacle)
 
 
 def varies_within_groups(results: Results, response: MetricColumn) -> bool:

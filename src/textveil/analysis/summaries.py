@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textveil.analysis.columns import CLEAR_SHARE, EXPOSURE, EXPOSURE_PARTS, UTILITY, UTILITY_PARTS, MetricColumn
+from textveil.analysis.columns import CLEAR, EXPOSURE, HIGH, LOW, UTILITY
 from textveil.analysis.results import Results
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,14 +28,14 @@ class Gap:
 
 
 def average(results: Results, by: Sequence[str]) -> DataFrame:
-    """The mean of every metric, of utility, exposure and the share of words in clear, for each value of ``by``."""
-    frame = results.frame
-    columns = [metric.name for metric in results.metrics] + [CLEAR_SHARE] * results.counts_words
-    means = frame.groupby(list(by), observed=True)[columns].mean()
-    for whole, parts in ((UTILITY, UTILITY_PARTS), (EXPOSURE, EXPOSURE_PARTS)):
-        if all(part in means for part in parts):
-            means[whole.name] = means[list(parts)].mean(axis=1)
-    return means
+    """The means for each value of ``by``: of metrics, references, utility, exposure, and the share of words in clear.
+
+    The bounds of intervals are averaged, too. The interval of a mean is narrower, unless all cells err alike, as they
+    may on the same texts.
+    """
+    known = [*METRIC_COLUMNS, CLEAR.name, UTILITY.name, EXPOSURE.name]
+    columns = [f"{name}{suffix}" for name in known for suffix in ("", LOW, HIGH)]
+    return results.frame.groupby(list(by), observed=True)[[name for name in columns if name in results.frame]].mean()
 
 
 def average_combinations(results: Results) -> DataFrame:

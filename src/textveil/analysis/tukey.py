@@ -10,8 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from textveil.analysis.anova import SIGNIFICANCE
-from textveil.analysis.columns import CONTROLS, FACTORS, MetricColumn
+from textveil.analysis.columns import CONTROLS, FACTORS
 from textveil.analysis.results import Results, check_comparable
+from textveil.evaluation.columns import MetricColumn
 from textveil.extras import require
 
 _LEAST = 1e-300
@@ -47,9 +48,10 @@ class Comparisons:
         """The pairs that differ significantly."""
         return tuple(pair for pair in self.pairs if pair.significant)
 
-    def count_wins(self, combination: str, *, better: str = "higher") -> int:
-        """The number of combinations that a combination is significantly better than."""
-        return sum(getattr(pair, better) == combination for pair in self.significant)
+    def list_worse(self, combination: str, *, better: str = "higher") -> frozenset[str]:
+        """The combinations that a combination is significantly better than."""
+        worse = "lower" if better == "higher" else "higher"
+        return frozenset(getattr(pair, worse) for pair in self.significant if getattr(pair, better) == combination)
 
 
 def compare_pairs(results: Results, response: MetricColumn) -> Comparisons:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from textveil.analysis.anova import describe_p
 from textveil.analysis.clear import Advantage
-from textveil.analysis.columns import CONTROLS
+from textveil.analysis.columns import CLEAR, CONTROLS, HIGH
 from textveil.analysis.findings import Findings, SettingFindings
-from textveil.analysis.tukey import Comparisons
+from textveil.analysis.results import Results
+from textveil.evaluation.columns import CHANCE, METRIC_COLUMNS
 
-_UNTESTED = (
-    "Not tested: the response is the same for all combinations in every data set and level, so there is no variance to "
-    "explain."
-)
+
+def tell_untested(setting: SettingFindings) -> str:
+    """The reason why a setting was not tested."""
+    return f"Not tested. {setting.obstacle}"
 
 
 def tell_gaps(findings: Findings) -> list[str]:
-    """The gaps between the methods of each factor, in words."""
+    """The gaps between the methods of each factor that has a significant effect, in words."""
     lines = []
     for setting in findings.settings:
         if not setting.tested:
             continue
-        said = "; ".join(f"{gap.factor}s {gap.gap:.4f} ({gap.worst} to {gap.best})" for gap in setting.gaps)
+        said = "; ".join(
+            f"{gap.factor}s {gap.gap:.4f} ({gap.worst} to {gap.best})"
+            if setting.anova[gap.factor].significant
+            else f"{gap.factor}s do not differ significantly"
+            for gap in setting.gaps
+        )
         lines.append(_begin(f"{setting.prefix}range of mean {findings.response.title}: {said}."))
     return lines
 
@@ -28,7 +34,7 @@ def tell_gaps(findings: Findings) -> list[str]:
 def tell_effects(setting: SettingFindings) -> str:
     """The effects of the factors in the analysis of variance, in a sentence."""
     if not setting.tested:
-        return _UNTESTED
+        return tell_untested(setting)
     said = []
     for effect in setting.anova.effects:
         if effect.factors[0] in CONTROLS:
@@ -39,11 +45,25 @@ def tell_effects(setting: SettingFindings) -> str:
     return _begin(f"{'; '.join(said)}.")
 
 
-def tell_pairs(comparisons: Comparisons) -> str:
+def tell_datasets(setting: SettingFindings) -> str:
+    """The factors whose methods rank differently on different data sets, in a sentence; empty if it was not tested."""
+    if setting.by_dataset is None:
+        return ""
+    effects = [effect for effect in setting.by_dataset.effects if effect.factors[1:] == ("dataset",)]
+    found = [effect for effect in effects if effect.significant]
+    if not found:
+        return "No factor interacts significantly with the data set."
+    said = "; ".join(
+        f"{effect.factors[0]} (F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)})" for effect in found
+    )
+    return f"The effect depends on the data set: {said}. Means over data sets hide this."
+
+
+def tell_pairs(setting: SettingFindings) -> str:
     """The number of pairs that differ, and the method that is most often lower, in words."""
-    found, count = comparisons.significant, len(comparisons.pairs)
-    if not count:
-        return _UNTESTED
+    if not setting.tested:
+        return tell_untested(setting)
+    found, count = setting.comparisons.significant, len(setting.comparisons.pairs)
     if not found:
         return f"None of the {count} pairs differ significantly."
     said = f"{len(found)} of the {count} pairs differ significantly, by more than {found[0].margin:.4f}."
@@ -56,7 +76,7 @@ def tell_clear(findings: Findings) -> list[str]:
     """The relation of words in clear to the response and to advantages, in words."""
     lines = []
     for setting in findings.settings:
-        if not setting.tested:
+        if not setting.tested or findings.response == CLEAR:
             continue
         if setting.clear_effect is None:
             same = "the share of words in clear is the same in all cells of a data set and level."
@@ -68,25 +88,44 @@ def tell_clear(findings: Findings) -> list[str]:
             f"of {findings.response.title}; ten percentage points more correspond to {10 * effect.slope:+.4f}."
         )
         lines.append(_begin(f"{setting.prefix}{said}"))
-    lines += [line for advantage in findings.advantages if (line := _tell_advantage(advantage))]
+    lines += [line for advantage in findings.advantages if (line := tell_advantage(advantage))]
     return lines
 
 
-def _tell_advantage(advantage: Advantage) -> str:
-    """The change of an advantage when fewer words are released in clear; empty without an advantage."""
+def tell_advantage(advantage: Advantage) -> str:
+    """The change of an advantage when fewer words are released in clear; empty without a significant advantage."""
     shares = advantage.clear_share
     if len(shares) < 2 or max(shares.values()) == min(shares.values()):
         return ""
     most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     lost = advantage.lost(most, least)
-    if lost is None:
+    if lost is None or not advantage.evident.get(most):
         return ""
-    gone = f"{min(lost, 1):.0%} of it is gone" if lost > 0 else "it is no smaller"
-    return (
+    said = (
         f"{advantage.method} is {advantage.by_setting[most]:.4f} better than the other {advantage.factor}s under "
-        f"{most}, with {shares[most]:.1%} of its words in clear, and {advantage.by_setting[least]:+.4f} under {least}, "
-        f"with {shares[least]:.1%}: {gone}."
+        f"{most}, with {shares[most]:.1%} of its words in clear. Under {least}, with {shares[least]:.1%},"
     )
+    left = advantage.by_setting[least]
+    if not advantage.evident.get(least):
+        return f"{said} no advantage can be told from chance ({left:+.4f})."
+    if left < 0:
+        return f"{said} it is worse than the others ({left:+.4f})."
+    gone = f"{lost:.0%} of the advantage is gone" if lost > 0 else "the advantage is still there"
+    return f"{said} {gone} ({left:+.4f})."
+
+
+def tell_chance(results: Results) -> list[str]:
+    """The number of cells whose value cannot be told from chance, for every metric that has its interval, in words."""
+    lines = []
+    for metric in results.metrics:
+        chance = next((c for c in METRIC_COLUMNS.values() if metric.name in c.reference_of and c.short == CHANCE), None)
+        if chance is None or f"{chance.name}{HIGH}" not in results.frame:
+            continue
+        top = results.frame[f"{chance.name}{HIGH}"]
+        known, count = int(top.notna().sum()), int((results.frame[metric.name] <= top).sum())
+        said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
+        lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
+    return lines
 
 
 def _begin(sentence: str) -> str:

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from textveil.analysis import METRIC_COLUMNS, Findings, SettingFindings, check_folder, read_results, write_report
+from textveil.analysis import Findings, SettingFindings, check_folder, read_results, write_report
 from textveil.analysis import analyze as find
-from textveil.analysis.columns import RELATIVE_GAIN
+from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
 from textveil.analysis.layout import ANOVA_HEAD, align, lay_out_anova
-from textveil.analysis.wording import tell_clear, tell_gaps, tell_pairs
+from textveil.analysis.wording import tell_chance, tell_clear, tell_datasets, tell_gaps, tell_pairs
 from textveil.cli.reporting import report, reporting_errors
 
 EXAMPLES = """
@@ -44,9 +44,7 @@ def analyze(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the report, figures and tables to this folder.")
     ] = None,
-    response: Annotated[
-        str, typer.Option(help=f"The metric to explain: {', '.join(METRIC_COLUMNS)}.")
-    ] = RELATIVE_GAIN.name,
+    response: Annotated[str, typer.Option(help=f"The metric to explain: {', '.join(RESPONSES)}.")] = RELATIVE_GAIN.name,
     pairs: Annotated[int, typer.Option(min=0, help="Number of significant pairs to print.")] = 10,
     drop_incomplete: Annotated[
         bool, typer.Option("--drop-incomplete", help="Exclude a data set and level that lacks a combination.")
@@ -84,6 +82,7 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
         yield from _tell_setting(setting, pairs)
     yield ""
     yield from tell_gaps(findings)
+    yield from tell_chance(results)
     if results.counts_words:
         yield from tell_clear(findings)
     else:
@@ -93,7 +92,9 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
 def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:
     yield from align(ANOVA_HEAD, lay_out_anova(setting.anova))
     yield ""
-    yield tell_pairs(setting.comparisons)
+    if setting.by_dataset is not None:
+        yield tell_datasets(setting)
+    yield tell_pairs(setting)
     for pair in setting.comparisons.significant[:pairs]:
         yield f"  {pair.difference:.4f}  {pair.higher} over {pair.lower} (p = {pair.p_value:.2g})"
     yield ""

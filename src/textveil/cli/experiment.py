@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textveil.analysis import METRIC_COLUMNS
-from textveil.analysis.columns import RELATIVE_GAIN
+from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
 from textveil.cli.corpus_options import Address, Workers
 from textveil.cli.reporting import FAILURE, report, reporting_errors
 from textveil.errors import InputError, ParameterError
@@ -343,9 +342,7 @@ def report_results(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the report. Default: FOLDER/report.")
     ] = None,
-    response: Annotated[
-        str, typer.Option(help=f"The metric to explain: {', '.join(METRIC_COLUMNS)}.")
-    ] = RELATIVE_GAIN.name,
+    response: Annotated[str, typer.Option(help=f"The metric to explain: {', '.join(RESPONSES)}.")] = RELATIVE_GAIN.name,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report at --output.")] = False,
 ) -> None:
     """Write a report of the results: one HTML page, figures and tables.
@@ -358,7 +355,6 @@ def report_results(
     written = report_study(experiment, response=response, folder=output, overwrite=overwrite)
     for line in written.left_out:
         report(f"Excluded from the report: {line}.")
-    for setting in written.findings.settings:
-        for recommendation in setting.recommendations:
-            typer.echo(f"{setting.prefix}{recommendation.sentence}")
+    for line in written.sentences:
+        typer.echo(line)
     typer.echo(f"Written: {written.folder / 'report.html'}")

@@ -2,6 +2,7 @@
 
 from textveil.evaluation.base import Case, Interval, Measurement, Metric, Need
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
 from textveil.evaluation.comparison import Comparison, compare
 from textveil.evaluation.dataset import Dataset
 from textveil.evaluation.evaluator import Evaluation, Evaluator
@@ -11,6 +12,7 @@ from textveil.evaluation.trade_off import relative_gain
 __all__ = [
     "CLASSIFIERS",
     "METRICS",
+    "METRIC_COLUMNS",
     "Case",
     "Classifier",
     "Comparison",
@@ -20,6 +22,7 @@ __all__ = [
     "Interval",
     "Measurement",
     "Metric",
+    "MetricColumn",
     "Need",
     "compare",
     "relative_gain",

@@ -14,6 +14,7 @@ from textveil.experiments.cell_runner import TEXTS_KEY, CellDone, CellRunner
 from textveil.experiments.datasets import DatasetInfo, check_source, copy_datasets, read_dataset
 from textveil.experiments.records import write_results
 from textveil.experiments.requirements import check_models
+from textveil.experiments.setup import store_setup
 from textveil.experiments.status import CellState, find_dataset_infos, find_state, find_states
 from textveil.experiments.store import OBFUSCATION, Failure, Store
 from textveil.experiments.study import StudyFile
@@ -156,6 +157,7 @@ class Experiment:
         self.check()
         with self.store.locked():
             plan = self.plan(executor, retry_failed=retry_failed)
+            store_setup(self.runner, find_dataset_infos(self.runner))  # status and report then need no model
             watcher.begin(plan)
             try:
                 failed: dict[tuple[str, str], str] = {}

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from textveil.analysis import Results
-from textveil.analysis.columns import STD, WORDS
+from textveil.analysis.columns import RESPONSES, STD, WORDS
+from textveil.errors import InputError
+from textveil.evaluation.columns import name_column
 from textveil.experiments.grid import Cell
 from textveil.experiments.status import CellState
 from textveil.experiments.store import CellTexts, Store, Value
@@ -21,16 +23,6 @@ from textveil.version import __version__
 
 RESULTS = "results"
 """The name of the result files, without extension."""
-COLUMNS: dict[tuple[str, str], str] = {
-    ("downstream", "f1"): "utility_f1",
-    ("similarity", "cosine"): "cosine_similarity",
-    ("perplexity", "mean"): "perplexity",
-    ("identifiers", "remaining"): "pi_remaining",
-    ("attribute", "static"): "static_f1",
-    ("attribute", "adaptive"): "adaptive_f1",
-    ("trade_off", "relative_gain"): "relative_gain",
-}
-"""The column of the analysis for a value of a metric. Other values are named METRIC_VALUE."""
 
 Record: TypeAlias = dict[str, Any]
 
@@ -80,32 +72,28 @@ def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
 
 
 def _describe_value(metric: str, value: Value) -> Iterator[Record]:
-    """A row for every number of a metric. A standard deviation is in the row of its mean."""
+    """A row for every number of a metric, with its standard deviation, its interval and the caveats of the metric."""
     found = value.measurement
     for name, number in found.values.items():
         if not name.endswith(STD):
+            interval = found.intervals.get(name)
             yield {
-                "metric": name_value(metric, name),
+                "metric": name_column(metric, name),
                 "value": number,
                 "std": found.values.get(f"{name}{STD}"),
+                "low": None if interval is None else interval.low,
+                "high": None if interval is None else interval.high,
+                "caveats": " ".join(found.caveats) or None,
                 "measured_by": found.description,
                 "seconds": value.seconds,
                 "versions": json.dumps(dict(found.versions), sort_keys=True),
             }
 
 
-def name_value(metric: str, name: str) -> str:
-    """The name of a metric's value in results.
-
-    >>> name_value("attribute", "static"), name_value("perplexity", "median"), name_value("trade_off", "relative_gain")
-    ('static_f1', 'perplexity_median', 'relative_gain')
-    """
-    return COLUMNS.get((metric, name), f"{metric}_{name}")
-
-
 _ORDER = (
     "study", "cell", "dataset", "level", "epsilon", "epsilon_per_word", "decomposition", "distribution", "mechanism",
-    "profile", "stopwords", "texts", "metric", "value", "std", "measured_by", "seconds", "seed", "textveil",
+    "profile", "stopwords", "texts", "metric", "value", "std", "low", "high", "caveats", "measured_by", "seconds",
+    "seed", "textveil",
     "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256",
     "decomposition_method", "distribution_method", "mechanism_method", "versions",
 )  # fmt: skip
@@ -142,6 +130,9 @@ def gather_results(file: StudyFile, states: Sequence[CellState], response: str) 
     for row in records:
         cells.setdefault(row["cell"], set()).add(row["metric"])
     answering = {cell: metrics for cell, metrics in cells.items() if response in metrics}
+    if cells and not answering:
+        known = sorted(set().union(*cells.values()) & set(RESPONSES))
+        raise InputError(f"No cell has the response {response!r}. The cells have: {', '.join(known)}.")
     common = set.intersection(*answering.values()) if answering else set()
     shown = [row for row in records if row["cell"] in answering and row["metric"] in common]
     return Results.from_records(shown, source="the study", drop_incomplete=True), without

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,16 @@ from typing import Any
 import yaml
 
 from textveil.analysis import Findings, analyze, write_report
+from textveil.analysis.columns import RESPONSES, canonical_column
+from textveil.analysis.output import write_empty_report
+from textveil.errors import InputError
 from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.experiment import Experiment
 from textveil.experiments.records import gather_results, write_results
-from textveil.experiments.status import CellState, Counts, find_dataset_infos
+from textveil.experiments.setup import Setup, find_setup
+from textveil.experiments.status import CellState, Counts, find_dataset_infos, list_failures
 from textveil.experiments.study import Options
+from textveil.registry import unknown_name
 from textveil.version import __version__
 
 FOLDER = "report"
@@ -25,79 +30,116 @@ FOLDER = "report"
 class Report:
     """A report that was written."""
 
-    findings: Findings
+    findings: Findings | None
+    """The findings; ``None`` if there was nothing to analyze."""
     folder: Path
     left_out: tuple[str, ...]
     """Excluded parts of the study, with reasons."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The recommendations of all settings."""
+        settings = () if self.findings is None else self.findings.settings
+        return [f"{setting.prefix}{found.sentence}" for setting in settings for found in setting.recommendations]
 
 
 def report_study(
     experiment: Experiment, *, response: str, folder: Path | None = None, overwrite: bool = False
 ) -> Report:
-    """Write the results and the report of a study. The study need not be finished.
+    """Write the report of a study. The study need not be finished, and its models are not needed.
 
     Args:
         experiment: The study.
         response: The metric to explain.
-        folder: The folder of the report; by default ``report`` in the study's folder, which is replaced.
+        folder: The folder of the report; by default ``report`` in the study's folder, which is replaced. With another
+            folder, nothing is written in that of the study. Otherwise its results are written again, too.
         overwrite: Replace an earlier report in ``folder``.
 
     Raises:
-        InputError: No data set is finished at any level.
+        InputError: No cell was run, or no cell has the response although nothing failed.
+        UnknownNameError: There is no such response.
     """
+    response = canonical_column(response)
+    if response not in RESPONSES:
+        raise unknown_name("response", response, RESPONSES)
+    infos = find_dataset_infos(experiment.runner)
     states = experiment.find_states()
-    write_results(experiment.file, experiment.store, states)
-    results, without = gather_results(experiment.file, states, response)
-    findings = analyze(results, response=response)
+    if not any(state.texts or state.failures for state in states):
+        raise InputError("No cell has results. Run the study first.")
+    if folder is None:
+        write_results(experiment.file, experiment.store, states)
     target = folder or experiment.store.folder / FOLDER
+    options: dict[str, Any] = {
+        "overwrite": overwrite or folder is None,
+        "title": f"{experiment.study.name}: decomposition, distribution and their trade-off",
+        "failures": list_failures(states),
+    }
+    about = _tell_about(experiment, infos, find_setup(experiment.runner, infos), states)
+    try:
+        results, without = gather_results(experiment.file, states, response)
+    except InputError as error:
+        left_out = (*_count_unfinished(experiment, states), *_tell_caveats(states))
+        if not left_out:
+            raise
+        write_empty_report(
+            target, f"Nothing could be analyzed. {error}", about=_add_excluded(about, left_out), **options
+        )
+        return Report(None, target, left_out)
+    findings = analyze(results, response=response)
     left_out = tuple(_list_left_out(experiment, findings, states, without))
-    write_report(
-        findings,
-        target,
-        overwrite=overwrite or folder is None,
-        title=f"{experiment.study.name}: decomposition, distribution and their trade-off",
-        about=_tell_about(experiment, states, left_out),
-    )
+    write_report(findings, target, about=_add_excluded(about, left_out), **options)
     return Report(findings, target, left_out)
 
 
 def _list_left_out(
     experiment: Experiment, findings: Findings, states: Sequence[CellState], without: Sequence[str]
 ) -> list[str]:
-    lines = []
-    counts = Counts.of(states)
-    if unfinished := experiment.study.size - counts.finished:
-        lines.append(
-            f"{unfinished:,} of {experiment.study.size:,} cells are not finished, {counts.failed:,} of them failed"
-        )
+    lines = _count_unfinished(experiment, states)
     lines += [f"{group}: not every combination is finished" for group in findings.results.left_out]
     lines += [f"{name}: the data set has no {findings.response.title}" for name in without]
-    return lines
+    return [*lines, *_tell_caveats([state for state in states if state.cell.dataset in without])]
 
 
-def _tell_about(experiment: Experiment, states: Sequence[CellState], left_out: Sequence[str]) -> dict[str, str]:
+def _count_unfinished(experiment: Experiment, states: Sequence[CellState]) -> list[str]:
+    counts = Counts.of(states)
+    if unfinished := experiment.study.size - counts.finished:
+        return [f"{unfinished:,} of {experiment.study.size:,} cells are not finished, {counts.failed:,} of them failed"]
+    return []
+
+
+def _tell_caveats(states: Sequence[CellState]) -> list[str]:
+    """The caveats of measurements, once for every data set."""
+    found = {
+        f"{state.cell.dataset}, {metric}: {caveat.rstrip('.')}": None
+        for state in states
+        for metric, value in state.values.items()
+        for caveat in value.measurement.caveats
+    }
+    return list(found)
+
+
+def _add_excluded(about: Mapping[str, str], left_out: Sequence[str]) -> dict[str, str]:
+    return {**about, "excluded": "; ".join(left_out)} if left_out else dict(about)
+
+
+def _tell_about(
+    experiment: Experiment, infos: Mapping[str, DatasetInfo], setup: Setup, states: Sequence[CellState]
+) -> dict[str, str]:
     """More lines for "What was run": everything that the numbers depend on."""
-    runner, study = experiment.runner, experiment.study
+    study = experiment.study
     about = {"study": f"{study.name} ({experiment.file.path.name}, SHA-256 {experiment.file.sha256[:16]})"}
-    for info in find_dataset_infos(runner).values():
-        about[f"texts of {info.name}"] = _tell_dataset(info)
-    about["bundle"] = (
-        f"{runner.bundle.manifest.name} {runner.bundle.manifest.version} (SHA-256 {runner.bundle.hash[:16]})"
-    )
+    about |= {f"texts of {info.name}": _tell_dataset(info) for info in infos.values()}
+    about["bundle"] = setup.bundle
     for name, options in (study.decompositions | study.mechanisms).items():
         if options:
             about[f"options of {name}"] = ", ".join(_list_options(options))
-    for name in study.distributions:
-        about[f"scores of {name}"] = runner.distributor(name).description
-    for metric in runner.metrics.values():
-        about[f"metric {metric.name}"] = metric.description
+    about |= {f"scores of {name}": description for name, description in setup.distributions.items()}
+    about |= {f"metric {name}": description for name, description in setup.metrics.items()}
     about["noise"] = (
         "from the operating system" if study.seed is None else f"seed {study.seed}, different for every cell"
     )
     about["computing time"] = f"{sum(state.seconds for state in states) / 3600:.1f} hours"
     about["software"] = ", ".join(f"{name} {version}" for name, version in sorted(_find_versions(states).items()))
-    if left_out:
-        about["excluded"] = "; ".join(left_out)
     return about
 
 

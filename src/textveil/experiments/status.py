@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from textveil.experiments.cell_runner import TEXTS_KEY, CellRunner
 from textveil.experiments.datasets import DatasetInfo, find_dataset
 from textveil.experiments.grid import Cell, expand
+from textveil.experiments.setup import find_setup
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
 
 
@@ -66,6 +67,15 @@ class Counts:
         return cls(len(found), finished, len(found) - finished - failed, failed)
 
 
+def list_failures(states: Iterable[CellState]) -> dict[str, list[str]]:
+    """The cells that failed, by step and reason."""
+    found: dict[str, list[str]] = {}
+    for state in states:
+        for failure in state.failures:
+            found.setdefault(f"{failure.what}: {failure.reason}", []).append(str(state.cell))
+    return found
+
+
 def find_dataset_infos(runner: CellRunner) -> dict[str, DatasetInfo]:
     """The data sets that were read."""
     found = {name: find_dataset(name, source, runner.store.datasets) for name, source in runner.study.datasets.items()}
@@ -73,13 +83,13 @@ def find_dataset_infos(runner: CellRunner) -> dict[str, DatasetInfo]:
 
 
 def find_states(runner: CellRunner, datasets: Mapping[str, DatasetInfo]) -> list[CellState]:
-    """The state of every cell whose data set was read."""
+    """The state of every cell whose data set was read. It needs no model if the study was run before."""
     if not datasets:  # models of the metrics need not be installed yet
         return []
-    keys = {name: runner.find_keys(info) for name, info in datasets.items()}
+    setup = find_setup(runner, datasets)
     return [
-        find_state(runner.store, cell, keys[cell.dataset])
-        for cell in expand(runner.study, datasets, runner.environment)
+        find_state(runner.store, cell, setup.keys[cell.dataset])
+        for cell in expand(runner.study, datasets, setup.environment)
     ]
 
 
