@@ -4,7 +4,7 @@ import pytest
 
 from textveil.errors import ParameterError
 from textveil.evaluation import Dataset
-from textveil.evaluation.base import Case, Measurement, Metric, Need, add_constants, check_seeds, identify
+from textveil.evaluation.base import Case, Interval, Measurement, Metric, Need, add_constants, check_seeds, identify
 from textveil.registry import Option
 from textveil.version import __version__
 
@@ -75,6 +75,15 @@ def test_a_measurement_has_the_description_and_the_versions():
         "length", "length (unit words)", {"mean": 2.0}, "Some length.", {"texts": 4}, {"package": "2.0"}
     )
     assert json.loads(json.dumps(found.as_dict()))["details"] == {"texts": 4}
+
+
+def test_unknown_intervals_are_left_out():
+    found = Length().report(
+        "A line.", {"a": 1.0, "b": 2.0}, intervals={"a": Interval(0, 2), "b": None}, caveats=["Few."]
+    )
+    assert found.intervals == {"a": (0, 2)}
+    assert found.as_dict()["intervals"] == {"a": [0, 2]}
+    assert found.caveats == ("Few.",)
 
 
 def test_the_identity_depends_on_options_that_change_results_only():

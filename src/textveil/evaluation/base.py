@@ -139,14 +139,13 @@ class Metric(Method):
         line: str,
         values: Mapping[str, float],
         *,
-        intervals: Mapping[str, Interval] | None = None,
+        intervals: Mapping[str, Interval | None] | None = None,
         caveats: Sequence[str] = (),
         **details: Any,
     ) -> Measurement:
-        """Build a measurement of this metric."""
-        return Measurement(
-            self.name, self.description, values, line, details, self.versions, intervals or {}, tuple(caveats)
-        )
+        """Build a measurement of this metric. Intervals that are ``None`` are left out."""
+        known = {name: interval for name, interval in (intervals or {}).items() if interval is not None}
+        return Measurement(self.name, self.description, values, line, details, self.versions, known, tuple(caveats))
 
 
 def identify(scores: str, versions: Mapping[str, str], **parts: object) -> dict[str, object]:

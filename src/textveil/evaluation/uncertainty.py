@@ -1,0 +1,142 @@
+"""Bootstrap intervals: the range in which a value would lie for other texts of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from textveil.bundles.vectors import Floats
+from textveil.evaluation.base import Interval
+from textveil.randomness import SeededRandomness
+
+RESAMPLES = 1000
+SHARE = 0.95
+"""The share of resamples whose statistic lies in the interval."""
+FEW = 50
+"""With fewer texts, an interval is too wide for a conclusion: a share of one half has 36 % to 64 % at 50 texts."""
+SEED = 42
+_AT_A_TIME = 1 << 21
+"""Numbers to resample at a time, so that memory is bounded."""
+
+Statistic = Callable[..., Floats]
+"""Takes arrays of shape (resamples, numbers) and returns a number for each resample."""
+
+
+def bootstrap(statistic: Statistic, *values: npt.ArrayLike) -> Interval | None:
+    """The 95 % interval of a statistic over texts, and over draws of noise if there are several.
+
+    Every resample draws as many texts as there are, with replacement. With several draws of noise it also draws as many
+    draws, with replacement, and takes each chosen text from each chosen draw. This suits draws whose texts share
+    something, such as the attacker that was trained on them. For noise that is independent in every text the interval
+    is somewhat too wide; the mean over draws of every text gives the exact one. Resamples are the same in every run.
+
+    Args:
+        statistic: Computes the statistic of each resample. It gets an array of shape (resamples, numbers) for each of
+            the values, and must reduce the last axis.
+        values: One or several arrays with a number for every text, of shape (texts,) or (texts, draws). All have the
+            same shape.
+
+    Returns:
+        The interval; ``None`` for fewer than two texts, which do not show how texts differ.
+
+    >>> bootstrap(lambda x, y: x.sum(axis=1) / y.sum(axis=1), [1, 1, 2, 2], [2, 2, 4, 4])
+    Interval(low=0.5, high=0.5)
+    """
+    tables = [_as_table(each) for each in values]
+    texts, draws = tables[0].shape
+    if texts < 2:
+        return None
+    found = [
+        statistic(*(table[rows, columns].reshape(len(rows), -1) for table in tables))
+        for rows, columns in _resample(texts, draws)
+    ]
+    return take_interval(np.concatenate(found))
+
+
+def bootstrap_mean(values: npt.ArrayLike) -> Interval | None:
+    """The 95 % interval of a mean over texts, and over draws of noise if there are several; see :func:`bootstrap`.
+
+    Args:
+        values: A number for every text, of shape (texts,) or (texts, draws). Texts whose number is NaN in all draws are
+            skipped.
+
+    >>> bootstrap_mean([0.4, 0.5, 0.6] * 30)
+    Interval(low=0.48..., high=0.51...)
+    """
+    table = _as_table(values)
+    table = table[~np.isnan(table).all(axis=1)]
+    return bootstrap(_mean, table)
+
+
+def bootstrap_ratio(counts: npt.ArrayLike, totals: npt.ArrayLike) -> Interval | None:
+    """The 95 % interval of a share of words or chunks, which are resampled together with their text.
+
+    Args:
+        counts: The number that is counted in every text, of shape (texts,) or (texts, draws).
+        totals: The number of all words or chunks of every text, in the same shape.
+
+    >>> bootstrap_ratio([1, 0, 1, 0] * 25, [2, 2, 2, 2] * 25)
+    Interval(low=0.2..., high=0.3...)
+    """
+    counted, total = _as_table(counts), _as_table(totals)
+    used = total.any(axis=1)
+    return bootstrap(lambda x, y: _divide(x.sum(axis=1), y.sum(axis=1)), counted[used], total[used])
+
+
+def take_interval(samples: Floats) -> Interval:
+    """The central 95 % of some numbers. NaN is skipped.
+
+    >>> [round(bound) for bound in take_interval(np.arange(1001.0))]
+    [25, 975]
+    """
+    low, high = np.nanquantile(samples, [(1 - SHARE) / 2, (1 + SHARE) / 2])
+    return Interval(float(low), float(high))
+
+
+def describe_few(texts: int, name: str = "texts") -> list[str]:
+    """The caveat for a measurement on few texts; none for enough.
+
+    >>> describe_few(12, "test texts")
+    ['Only 12 test texts: too few for a conclusion, which needs at least 50.']
+    """
+    return [] if texts >= FEW else [f"Only {texts} {name}: too few for a conclusion, which needs at least {FEW}."]
+
+
+def show_interval(interval: Interval | None, form: str = ".3f") -> str:
+    """An interval in parentheses, after a space; nothing if there is none.
+
+    >>> "0.104" + show_interval(Interval(0.06, 0.15))
+    '0.104 (95 % interval 0.060 to 0.150)'
+    """
+    return "" if interval is None else f" (95 % interval {interval.low:{form}} to {interval.high:{form}})"
+
+
+def _resample(texts: int, draws: int) -> Iterator[tuple[Any, Any]]:
+    """The rows and columns of every resample, in blocks that index a table of texts and draws."""
+    generator = SeededRandomness(SEED).stream(0)
+    block = max(1, _AT_A_TIME // (texts * draws))
+    for start in range(0, RESAMPLES, block):
+        size = min(block, RESAMPLES - start)
+        rows = generator.integers(texts, size=(size, texts))
+        columns = generator.integers(draws, size=(size, draws))
+        yield rows[:, :, None], columns[:, None, :]
+
+
+def _as_table(values: npt.ArrayLike) -> Floats:
+    """Numbers as a table with a row per text and a column per draw."""
+    table = np.asarray(values, dtype=np.float64)
+    return table[:, None] if table.ndim == 1 else table
+
+
+def _mean(values: Floats) -> Floats:
+    known = ~np.isnan(values)
+    return _divide(np.where(known, values, 0).sum(axis=1), known.sum(axis=1))
+
+
+def _divide(counts: Floats, totals: Floats) -> Floats:
+    """The ratios of some resamples; NaN for a resample that has nothing to count."""
+    ratios: Floats = np.divide(counts, totals, out=np.full(len(totals), np.nan), where=totals > 0)
+    return ratios
