@@ -6,9 +6,10 @@ import pytest
 
 from textveil.errors import ParameterError, UnknownNameError
 from textveil.evaluation.attribute import AttributeInference
-from textveil.evaluation.classification import Scenario, build_classifier, macro_f1, majority_f1, summarize
+from textveil.evaluation.classification import Scenario, build_classifier, count_tests, majority_f1, summarize
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.evaluation.dataset import Classes
+from textveil.evaluation.predictions import Predictions
 from textveil.evaluation.trade_off import TradeOff
 
 
@@ -84,20 +85,30 @@ def test_scores_are_cached_in_a_folder(rows, tmp_path):
     assert again.fitted == []
 
 
-def test_macro_f1_by_hand():
-    # Class 0: precision 1/2, recall 1; class 1: 1, 1/2; class 2 is never right.
-    assert macro_f1([0, 1, 1, 2], [0, 0, 1, 0], 3) == pytest.approx((2 / 4 + 2 / 3 + 0) / 3)
-    assert macro_f1([0, 1], [0, 1], 2) == 1
-
-
 def test_the_majority_baseline_by_hand():
     classes = Classes.of(["a"] * 30 + ["b"] * 10, range(40), "author")
     # Three of four test texts have class a: precision 3/4, recall 1.
     assert majority_f1(classes, [42, 43]) == pytest.approx((2 * 3 / (2 * 3 + 1)) / 2)
 
 
-def test_mean_and_standard_deviation():
-    assert summarize({"f1": [0.5, 0.7]}) == {"f1": pytest.approx(0.6), "f1_std": pytest.approx(0.1)}
+def test_predictions_are_cached_for_every_test_text(case):
+    metric = AttributeInference(classifier=Recorder(), seeds=[42, 43])
+    found = metric.predict(case, Scenario.ADAPTIVE)
+    tests = [case.dataset.attribute.split(seed).test for seed in (42, 43)]
+    assert [predicted.tolist() for predicted in found.predicted] == [[0] * len(test) for test in tests]
+    for test, tested in zip(tests, found.tested, strict=True):
+        assert found.true[tested].tolist() == case.dataset.attribute.codes[test].tolist()
+    assert found.texts == len(set(np.concatenate(tests).tolist()))
+    assert count_tests(found) == {"test_texts": found.texts, "test_texts_by_seed": 6}
+    assert metric.score(case, Scenario.ADAPTIVE) == [pytest.approx(1 / 3)] * 2
+
+
+def test_a_standard_deviation_needs_several_seeds():
+    true = np.array([0, 0, 1, 1])
+    tested, right, wrong = np.arange(4), np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])
+    several = Predictions(2, true, (tested, tested), (right, wrong))
+    assert summarize({"f1": several}) == {"f1": 0.5, "f1_std": 0.5}
+    assert summarize({"f1": Predictions(2, true, (tested,), (right,))}) == {"f1": 1}
 
 
 def test_metrics_that_name_a_classifier_share_it():

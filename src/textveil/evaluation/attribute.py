@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textveil.evaluation.base import Case, Measurement, Need
-from textveil.evaluation.classification import Classification, Scenario, majority_f1, summarize
+from textveil.evaluation.chance import Chance
+from textveil.evaluation.classification import Classification, Scenario, count_tests, majority_f1, summarize
+from textveil.evaluation.uncertainty import show_bounds, show_interval
+from textveil.evaluation.verdicts import describe_chance, find_caveats
 
 
 class AttributeInference(Classification):
-    """The macro F1 of a static and of an adaptive attacker, compared with the F1 on originals.
+    """The macro F1 of a static and of an adaptive attacker, compared with the F1 on originals and with chance.
 
     The static attacker is trained on originals. The adaptive attacker is trained on texts that it has obfuscated in the
     same way. Both are tested on obfuscated texts. The baseline is trained and tested on originals.
@@ -21,14 +24,26 @@ class AttributeInference(Classification):
 
     def measure(self, case: Case) -> Measurement:
         """Train and test the attackers."""
-        scores = {scenario.value: self.score(case, scenario) for scenario in Scenario}
-        classes = case.classes(self.target)
-        values = {**summarize(scores), "majority": majority_f1(classes, self.seeds)}
+        predicted = {scenario.value: self.predict(case, scenario) for scenario in Scenario}
+        classes, baseline = case.classes(self.target), predicted[Scenario.BASELINE.value]
+        chance = Chance.over(predicted.values())
+        intervals = {name: found.find_interval() for name, found in predicted.items()}
+        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
+        attackers = {"the first": values["static"], "the second": values["adaptive"]}
         line = (
-            f"An attacker trained on originals infers the attribute with F1 {values['static']:.3f}, one trained on "
-            f"obfuscated texts with F1 {values['adaptive']:.3f}. Without obfuscation the F1 is "
-            f"{values['baseline']:.3f}. The majority baseline over {len(classes.names)} classes is "
-            f"{values['majority']:.3f}."
+            f"An attacker trained on originals infers the attribute with F1 {values['static']:.3f}"
+            f"{show_interval(intervals['static'])}, one trained on obfuscated texts with F1 {values['adaptive']:.3f}"
+            f"{show_bounds(intervals['adaptive'])}. {describe_chance(attackers, chance)} "
+            f"Without obfuscation the F1 is {values['baseline']:.3f}{show_bounds(intervals['baseline'])}. The majority "
+            f"baseline over {len(classes.names)} classes is {values['majority']:.3f}. There were {baseline.texts:,} "
+            "test texts."
         )
-        by_seed = dict(zip(map(str, self.seeds), zip(*scores.values(), strict=True), strict=True))
-        return self.report(line, values, seeds=by_seed)
+        scores = zip(*(found.by_seed for found in predicted.values()), strict=True)
+        return self.report(
+            line,
+            values,
+            intervals={**intervals, "chance": chance.interval},
+            caveats=find_caveats(baseline, intervals["baseline"], chance, name="attribute"),
+            seeds=dict(zip(map(str, self.seeds), scores, strict=True)),
+            **count_tests(baseline),
+        )

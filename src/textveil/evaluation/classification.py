@@ -1,4 +1,4 @@
-"""The base of metrics that train classifiers: training scenarios, and macro F1 over seeds."""
+"""The base of metrics that train classifiers: training scenarios, predictions, and macro F1 over seeds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from textveil.errors import ParameterError
-from textveil.evaluation.base import EXTRA, Case, Metric, Need, check_seeds, identify
+from textveil.evaluation.base import Case, Metric, Need, check_seeds, identify
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier, Fitted
-from textveil.evaluation.dataset import Classes
+from textveil.evaluation.dataset import Classes, Codes
 from textveil.evaluation.lru import LruCache
+from textveil.evaluation.predictions import Predictions, macro_f1
 from textveil.evaluation.texts import Texts
-from textveil.extras import require
 from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
 
@@ -81,22 +81,27 @@ class Classification(Metric):
         """The packages of the classifier."""
         return self.classifier.versions
 
-    def score(self, case: Case, scenario: Scenario) -> list[float]:
-        """The macro F1 of every seed. Cached scores are not computed again."""
+    def predict(self, case: Case, scenario: Scenario) -> Predictions:
+        """The predictions for the test texts of every seed. Cached predictions are not made again."""
         classes = case.classes(self.target)
         trained = case.obfuscated if scenario is Scenario.ADAPTIVE else case.originals
         tested = case.originals if scenario is Scenario.BASELINE else case.obfuscated
         # The seed is a part of the key, so that an interrupted run resumes with the next seed.
-        cached = tested.cached(identify("F1", self.versions, classifier=self.classifier.as_dict()))
+        cached = tested.cached(identify("predictions", self.versions, classifier=self.classifier.as_dict()))
         keys = [hash_text(trained.hash, tested.hash, classes.hash, str(seed)) for seed in self.seeds]
         stage = f"{classes.column}, {scenario.value}"
         for number in cached.find_missing(keys):
             case.progress(stage, number, number / len(self.seeds))
-            f1 = self._run(case, classes, trained, tested, self.seeds[number])
-            cached.add({keys[number]: np.array([f1])})
-        return [float(cached[key][0]) for key in keys]
+            predicted = self._run(case, classes, trained, tested, self.seeds[number])
+            cached.add({keys[number]: predicted.astype(np.float64)})
+        tests = [classes.split(seed).test for seed in self.seeds]
+        return Predictions.of(classes, tests, [cached[key].astype(np.int64) for key in keys])
 
-    def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, seed: int) -> float:
+    def score(self, case: Case, scenario: Scenario) -> list[float]:
+        """The macro F1 of every seed."""
+        return self.predict(case, scenario).by_seed
+
+    def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, seed: int) -> Codes:
         split = classes.split(seed)
 
         def fit() -> Fitted:
@@ -104,17 +109,7 @@ class Classification(Metric):
 
         reusable = trained is case.originals  # other obfuscations are tested with the same classifier
         fitted = self._fitted.get((trained.hash, classes.hash, seed), fit) if reusable else fit()
-        return macro_f1(classes.codes[split.test], fitted.predict(tested, split.test), len(classes.names))
-
-
-def macro_f1(true: Any, predicted: Any, classes: int) -> float:
-    """The mean F1 over all classes.
-
-    >>> round(macro_f1([0, 0, 1, 1], [0, 0, 1, 0], 2), 3)
-    0.733
-    """
-    metrics = require("sklearn.metrics", extra=EXTRA)
-    return float(metrics.f1_score(true, predicted, labels=range(classes), average="macro", zero_division=0.0))
+        return fitted.predict(tested, split.test)
 
 
 def majority_f1(classes: Classes, seeds: Sequence[int]) -> float:
@@ -127,13 +122,19 @@ def majority_f1(classes: Classes, seeds: Sequence[int]) -> float:
     return float(np.mean(found))
 
 
-def summarize(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """The mean and the population standard deviation over the seeds, by name."""
+def summarize(predictions: Mapping[str, Predictions]) -> dict[str, float]:
+    """The mean F1 over the seeds, by name; for several seeds also the population standard deviation over them."""
     values: dict[str, float] = {}
-    for name, found in scores.items():
-        values[name] = float(np.mean(found))
-        values[f"{name}_std"] = float(np.std(found))
+    for name, found in predictions.items():
+        values[name] = found.f1
+        if len(found.by_seed) > 1:
+            values[f"{name}_std"] = float(np.std(found.by_seed))
     return values
+
+
+def count_tests(predictions: Predictions) -> dict[str, object]:
+    """The numbers of test texts: the different ones, and those of a seed."""
+    return {"test_texts": predictions.texts, "test_texts_by_seed": len(predictions.predicted[0])}
 
 
 def build_classifier(classifier: str | Classifier, options: Mapping[str, Any] | None = None) -> Classifier:

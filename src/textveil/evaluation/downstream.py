@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textveil.evaluation.base import Case, Measurement, Need
-from textveil.evaluation.classification import Classification, Scenario, majority_f1, summarize
+from textveil.evaluation.chance import Chance
+from textveil.evaluation.classification import Classification, Scenario, count_tests, majority_f1, summarize
+from textveil.evaluation.uncertainty import show_bounds, show_interval
+from textveil.evaluation.verdicts import describe_chance, find_caveats
 
 
 class Downstream(Classification):
-    """The macro F1 of a classifier trained and tested on obfuscated texts, compared with the F1 on originals."""
+    """The macro F1 of a classifier trained and tested on obfuscated texts, compared with originals and chance."""
 
     name = "downstream"
     target = Need.LABEL
@@ -17,12 +20,23 @@ class Downstream(Classification):
 
     def measure(self, case: Case) -> Measurement:
         """Train and test the classifier."""
-        scores = {"f1": self.score(case, Scenario.ADAPTIVE), "original": self.score(case, Scenario.BASELINE)}
-        classes = case.classes(self.target)
-        values = {**summarize(scores), "majority": majority_f1(classes, self.seeds)}
+        obfuscated, original = self.predict(case, Scenario.ADAPTIVE), self.predict(case, Scenario.BASELINE)
+        predicted = {"f1": obfuscated, "original": original}
+        classes, chance = case.classes(self.target), Chance.over(predicted.values())
+        intervals = {name: found.find_interval() for name, found in predicted.items()}
+        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
         line = (
-            f"A classifier trained on obfuscated texts predicts the label with F1 {values['f1']:.3f}. With originals "
-            f"the F1 is {values['original']:.3f}. The majority baseline over {len(classes.names)} classes is "
-            f"{values['majority']:.3f}."
+            f"A classifier trained on obfuscated texts predicts the label with F1 {values['f1']:.3f}"
+            f"{show_interval(intervals['f1'])}. {describe_chance({'this': values['f1']}, chance)} "
+            f"With originals the F1 is {values['original']:.3f}{show_bounds(intervals['original'])}. The majority "
+            f"baseline over {len(classes.names)} classes is {values['majority']:.3f}. There were {original.texts:,} "
+            "test texts."
         )
-        return self.report(line, values, seeds=dict(zip(map(str, self.seeds), scores["f1"], strict=True)))
+        return self.report(
+            line,
+            values,
+            intervals={**intervals, "chance": chance.interval},
+            caveats=find_caveats(original, intervals["original"], chance, name="label"),
+            seeds=dict(zip(map(str, self.seeds), obfuscated.by_seed, strict=True)),
+            **count_tests(original),
+        )
