@@ -1,0 +1,128 @@
+"""Membership inference: whether a model trained on obfuscated texts reveals whose originals it was trained on."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from textveil.bundles.vectors import Floats
+from textveil.errors import ParameterError
+from textveil.evaluation.base import EXTRA, Case, Measurement, Need, identify
+from textveil.evaluation.classification import Classification
+from textveil.evaluation.dataset import Classes, Codes
+from textveil.evaluation.texts import Texts
+from textveil.evaluation.uncertainty import bootstrap, describe_few, show_bounds, show_interval
+from textveil.extras import require
+from textveil.randomness import SeededRandomness
+from textveil.storage.score_cache import hash_text
+
+CHANCE = 0.5
+
+
+@runtime_checkable
+class Confident(Protocol):
+    """A trained classifier that gives probabilities."""
+
+    def weigh_classes(self, texts: Texts, rows: Codes) -> Floats:
+        """The probability of each class for each text at the given positions."""
+
+
+class Membership(Classification):
+    """The AUC of an attacker who tells the training texts of a model from other texts, by the model's confidence.
+
+    For each seed, half of every class are members. A classifier learns the label from the obfuscated texts of members.
+    The attacker has an original with its label, and asks the classifier. The more probable it finds the label, the more
+    likely the text is a member. The AUC is the probability that the attacker ranks a member above another text: 0.5 is
+    chance. ``baseline`` is the AUC if the classifier learns from the originals of members.
+    """
+
+    name = "membership"
+    target = Need.LABEL
+    needs: ClassVar[tuple[Need, ...]] = (Need.LABEL,)
+
+    def measure(self, case: Case) -> Measurement:
+        """Train a classifier on the members of every seed, and attack it."""
+        classes = case.classes(self.target)
+        members = [choose_members(classes, seed) for seed in self.seeds]
+        scores = {"auc": self.ask(case, case.obfuscated), "baseline": self.ask(case, case.originals)}
+        by_seed = {
+            name: [find_auc(*pair) for pair in zip(found, members, strict=True)] for name, found in scores.items()
+        }
+        values = {name: float(np.mean(aucs)) for name, aucs in by_seed.items()}
+        intervals = {
+            name: bootstrap(_average, *(column for pair in zip(found, members, strict=True) for column in pair))
+            for name, found in scores.items()
+        }
+        low = None if intervals["auc"] is None else intervals["auc"].low
+        verdict = "This cannot be told from chance, 0.5." if low is None or low <= CHANCE else "Chance is 0.5."
+        line = (
+            "An attacker who asks a model trained on obfuscated texts tells the originals of these texts from others "
+            f"with AUC {values['auc']:.3f}{show_interval(intervals['auc'])}. {verdict} Without obfuscation the AUC is "
+            f"{values['baseline']:.3f}{show_bounds(intervals['baseline'])}."
+        )
+        return self.report(
+            line,
+            {**values, "chance": CHANCE},
+            intervals=intervals,
+            caveats=describe_few(len(classes.codes)),
+            seeds=dict(zip(map(str, self.seeds), by_seed["auc"], strict=True)),
+            texts=len(classes.codes),
+        )
+
+    def ask(self, case: Case, trained: Texts) -> list[Floats]:
+        """The probability of the right label for every original, by seed. Cached numbers are not computed again."""
+        classes = case.classes(self.target)
+        cached = trained.cached(identify("membership", self.versions, classifier=self.classifier.as_dict()))
+        keys = [hash_text(trained.hash, case.originals.hash, classes.hash, str(seed)) for seed in self.seeds]
+        stage = f"membership, {'baseline' if trained is case.originals else 'obfuscated'}"
+        for number in cached.find_missing(keys):
+            case.progress(stage, number, number / len(self.seeds))
+            seed = self.seeds[number]
+            rows = np.flatnonzero(choose_members(classes, seed))
+            fitted = self.classifier.fit(trained, rows, classes, seed=seed, progress=case.progress)
+            if not isinstance(fitted, Confident):
+                raise ParameterError(
+                    f"The classifier {self.classifier.name!r} gives no probabilities. Set `classifier` of membership "
+                    "to linear."
+                )
+            everyone = np.arange(len(classes.codes))
+            cached.add({keys[number]: fitted.weigh_classes(case.originals, everyone)[everyone, classes.codes]})
+        return [cached[key] for key in keys]
+
+
+def choose_members(classes: Classes, seed: int) -> Floats:
+    """1 for every member and 0 for every other text: a random half of every class, by seed."""
+    generator = SeededRandomness(seed).stream(0)
+    members = np.zeros(len(classes.codes))
+    for code in range(len(classes.names)):
+        rows = generator.permutation(np.flatnonzero(classes.codes == code))
+        members[rows[: len(rows) // 2]] = 1
+    return members
+
+
+def find_auc(scores: Floats, members: Floats) -> float:
+    """The probability that a member has a higher score than another text. Ties count half.
+
+    >>> find_auc(np.array([0.9, 0.4, 0.4, 0.1]), np.array([1, 1, 0, 0]))
+    0.875
+    """
+    return float(_find_aucs(scores[None], members[None])[0])
+
+
+def _find_aucs(scores: Floats, members: Floats) -> Floats:
+    """The AUC of every row, from the ranks of the members (Mann and Whitney)."""
+    ranks = require("scipy.stats", extra=EXTRA).rankdata(scores, axis=1)
+    inside = members.sum(axis=1)
+    outside = members.shape[1] - inside
+    above = (ranks * members).sum(axis=1) - inside * (inside + 1) / 2
+    aucs: Floats = np.where(inside * outside > 0, above / np.maximum(1, inside * outside), CHANCE)
+    return aucs
+
+
+def _average(*columns: Floats) -> Floats:
+    """The mean AUC of several seeds, whose scores and members alternate."""
+    aucs: Floats = np.mean(
+        [_find_aucs(scores, members) for scores, members in zip(columns[::2], columns[1::2], strict=True)], axis=0
+    )
+    return aucs
