@@ -39,7 +39,8 @@ def test_words_by_reason():
     assert found.values["returned"] == pytest.approx(counts["perturbed"] / total)  # with so much budget
     assert found.details["words"]["kept_unknown"] == ["grzybowski"]
     assert found.details["words"]["returned"][0] == "soup"
-    assert found.line.startswith("100.0% of the words reach the output unchanged: ")
+    assert (found.values["unchanged"], found.values["identical"]) == (1, 1)
+    assert found.line.startswith("100.0% of the words reach the output unchanged, in 2 of 2 texts all of them. Of all ")
     assert "Grzybowski" not in found.line
 
 
@@ -199,4 +200,59 @@ def test_a_replay_is_told_apart_from_the_file():
 def test_a_text_of_stopwords_has_no_perturbed_words():
     found = ClearText().measure(obfuscate(5, texts=["the and of", "it was"]))
     assert found.values["returned"] == 0
-    assert found.line == "100.0% of the words reach the output unchanged: 100.0% are stopwords that were kept."
+    assert found.line == (
+        "100.0% of the words reach the output unchanged, in 2 of 2 texts all of them. Of all words, 100.0% are "
+        "stopwords that were kept; the mechanism chose 0.0%."
+    )
+
+
+def test_the_texts_alone_show_unchanged_words():
+    texts = ["The soup was cold.", "The tea was hot, dear Ann.", "Nothing remained at all."] * 20
+    dataset = Dataset(texts)
+    found = ClearText().measure(
+        Case(dataset, dataset.pair(["the soup was fine", "The tea was hot, dear Ann.", "x"] * 20))
+    )
+    assert found.values == {"unchanged": pytest.approx(9 / 14), "identical": pytest.approx(1 / 3)}
+    low, high = found.intervals["unchanged"]
+    assert low < 9 / 14 < high
+    assert found.line.startswith("64.3% of the words reach the output unchanged (95 % interval ")
+    assert found.line.endswith("), in 20 of 60 texts all of them.")
+
+
+def test_identical_texts_are_unchanged_whatever_the_certificate_says():
+    case = obfuscate(0.01)
+    released = replace(case, obfuscated=case.dataset.pair(TEXTS), obfuscations=None)
+    found = ClearText().measure(released)
+    assert found.values["unchanged"] == found.values["identical"] == 1
+    assert found.values["kept_stopword"] < 0.6
+    (caveat,) = found.caveats
+    assert caveat.startswith("The certificate explains ")
+    assert caveat.endswith("unchanged words, but the texts have 100.0%. It may belong to other texts.")
+    assert ClearText().measure(case).caveats == ()
+
+
+def test_the_words_that_the_mechanism_chose_are_told():
+    case = obfuscate(0.01)
+    words = case.certificate.tally.words
+    chosen = sum(count for outcome, count in words.items() if not outcome.in_clear) / words.total()
+    assert f"are stopwords that were kept; the mechanism chose {chosen:.1%}." in ClearText().measure(case).line
+    everything = obfuscate(0.01, stopwords="perturb")
+    assert "The mechanism chose all words." in ClearText().measure(everything).line
+
+
+def test_words_by_reason_have_intervals_if_chunks_are_known():
+    case = obfuscate(
+        40, texts=[f"{'The soup and ' * (number % 3)} bread number {number} was bad" for number in range(60)]
+    )
+    found = ClearText().measure(case)
+    for reason in ("kept_stopword", "returned"):
+        assert found.intervals[reason].low <= found.values[reason] <= found.intervals[reason].high
+    assert "kept_unknown" not in found.intervals  # there are none
+    assert ClearText().measure(replace(case, obfuscations=None)).intervals.keys() == {"unchanged"}
+
+
+def test_a_certificate_of_one_text_explains_nothing_about_the_others():
+    case = obfuscate(40)
+    found = ClearText().measure(replace(case, certificate=case.obfuscations[0].certificate, obfuscations=None))
+    assert found.values.keys() == {"unchanged", "identical"}
+    assert found.line.endswith("The certificate covers 1 of 2 texts, so it explains nothing here.")

@@ -46,6 +46,18 @@ def test_the_certificate_of_a_result_can_be_used(rows):
         Evaluator(Dataset(rows[0][:1])).measure([result.text], certificate=result.certificate.as_dict())
 
 
+def test_the_certificate_of_one_of_many_results_can_be_used(dataset, obfuscations, certificate):
+    texts = [result.text for result in obfuscations]
+    evaluator = Evaluator(dataset, ["clear_text"])
+    whole = evaluator.measure(texts, certificate=certificate, obfuscations=obfuscations)
+    for given in (obfuscations[0].certificate, None):
+        found = evaluator.measure(texts, certificate=given, obfuscations=obfuscations)
+        assert found.measurements["clear_text"].values == whole.measurements["clear_text"].values
+    alone = evaluator.measure(texts, certificate=obfuscations[0].certificate).measurements["clear_text"]
+    assert alone.values["unchanged"] == whole.value("clear_text", "unchanged")
+    assert "kept_stopword" not in alone.values  # those of one text are not those of all
+
+
 def test_options_may_use_the_alias_of_a_metric(dataset, minilm):
     evaluator = Evaluator(dataset, ["cosine"], {"cosine": {"sample": 2}})
     found = evaluator.measure(list(dataset.originals))
@@ -66,7 +78,7 @@ def test_by_default_metrics_that_lack_something_are_listed_with_the_reason(rows,
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SMOLLM2", str(tmp_path))
     monkeypatch.setenv("TEXTVEIL_RESOURCE_ALL_MINILM_L6_V2", str(tmp_path))
     found = Evaluator(Dataset(rows[0], label=rows[1])).measure(rows[0])
-    assert list(found.measurements) == ["downstream"]
+    assert list(found.measurements) == ["downstream", "clear_text"]
     assert {*found.measurements, *found.not_measured} == set(METRICS)
     assert "TEXTVEIL_RESOURCE_SPACY_EN" in found.not_measured["identifiers"]
     assert "`attribute`" in found.not_measured["attribute"]

@@ -78,6 +78,11 @@ def test_one_text_has_no_interval():
     assert bootstrap_ratio([1, 0], [3, 0]) is None
 
 
+def test_texts_that_are_all_the_same_have_no_interval():
+    assert bootstrap_mean([1.0] * 9) is None
+    assert bootstrap_ratio([2] * 9, [4] * 9) is None
+
+
 def test_words_are_resampled_with_their_text(generator):
     # Each text is either unchanged or not: 100 texts of 50 words tell as much as 100 words, not as 5000.
     unchanged = (generator.random(100) < 0.5) * 50

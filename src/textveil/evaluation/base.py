@@ -19,6 +19,8 @@ from textveil.registry import Method, Option
 from textveil.version import __version__
 
 EXTRA = "evaluate"
+REVISION = 2
+"""The revision of measurements. Stored ones of earlier revisions, which lack intervals, are measured again."""
 
 
 class Need(StrEnum):
@@ -128,7 +130,7 @@ class Metric(Method):
     @property
     def identity(self) -> dict[str, object]:
         """Everything that its values depend on besides the texts: the key of cached values."""
-        return identify(self.name, self.versions, method=self.as_dict())
+        return identify(self.name, self.versions, method=self.as_dict(), revision=REVISION)
 
     @abstractmethod
     def measure(self, case: Case) -> Measurement:

@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.errors import InputError, TextveilError
-from textveil.evaluation.base import Case, Measurement, Metric, Need
+from textveil.evaluation.alignment import Alignment
+from textveil.evaluation.base import Case, Interval, Measurement, Metric
+from textveil.evaluation.uncertainty import bootstrap_ratio, show_interval
 from textveil.language.words import find_words
 from textveil.mechanisms.returns import LARGEST_RATE
 from textveil.obfuscation import Obfuscator
@@ -24,6 +26,8 @@ from textveil.registry import Option
 
 RETURNED = "returned"
 """Chunks for which the mechanism happened to choose the original."""
+TOLERANCE = 0.1
+"""The largest difference between the unchanged words of texts and those that their certificate explains."""
 REASONS = {
     Outcome.KEPT_STOPWORD.value: "are stopwords that were kept",
     Outcome.KEPT_UNKNOWN.value: "are not in the vocabulary",
@@ -37,43 +41,34 @@ WORST = 10
 
 
 class ClearText(Metric):
-    """The share of words that reach the output unchanged, by reason, and the worst documents.
+    """The share of words that reach the output unchanged, the reasons for it, and the worst documents.
 
-    The counts come from the certificate. The outcomes of chunks, if given, add the words themselves, and for every
-    document the share of its perturbed words that returned.
+    Unchanged words are found by aligning the two texts. The certificate adds how many words were kept, by reason, and
+    how many the mechanism chose. The outcomes of chunks, if given, add the words themselves, and for every document the
+    share of its perturbed words that returned.
 
     Args:
         options: The number of ``words`` to show.
     """
 
     name = "clear_text"
-    needs: ClassVar[tuple[Need, ...]] = (Need.CERTIFICATE,)
 
     options = (Option("words", int, 0, "Number of most frequent unchanged words to show for each reason.", least=0),)
     words: int
 
     def measure(self, case: Case) -> Measurement:
-        """Count unchanged words with the certificate, and per document if the outcomes of chunks are given."""
-        counts = read_counts(case.certificate)
-        total = sum(counts.values())
-        clear = {name: counts[name] for name in REASONS if name in counts}
-        found = find_returns(case)
-        if found is not None:
-            clear[RETURNED] = found.returned
-        values = {name: count / total for name, count in clear.items()}
-        values["released"] = values[Outcome.KEPT_UNKNOWN.value] + values[Outcome.KEPT_NO_SHARE.value]
-        parts = [f"{values[name]:.1%} {reason}" for name, reason in REASONS.items() if values.get(name)]
-        line = f"{sum(clear.values()) / total:.1%} of the words reach the output unchanged"
-        lines = [f"{line}: {', '.join(parts)}." if parts else f"{line}."]
-        details: dict[str, Any] = {"words": self._list_words(case.obfuscations), "counts": clear}
-        if found is not None and found.documents and case.certificate is not None:
-            values |= found.as_values()
-            details |= found.as_details()
-            of_file = find_returns_of_file(case)
-            if of_file is not None:
-                details["of_file"] = of_file.as_details()
-            lines += describe_returns(found, of_file, case.certificate.terms)
-        return self.report(" ".join(lines), values, **details)
+        """Align the texts, and explain unchanged words by the certificate and the outcomes of chunks if given."""
+        aligned = Alignment.of(case)
+        explained = explain(case)
+        values = {"unchanged": aligned.share, "identical": aligned.identical / len(aligned.words), **explained.values}
+        details = {"words": self._list_words(case.obfuscations), **explained.details}
+        return self.report(
+            " ".join([describe_alignment(aligned), *explained.lines]),
+            values,
+            intervals={"unchanged": aligned.find_interval(), **find_intervals(case)},
+            caveats=find_mismatch(aligned.share, values, details),
+            **details,
+        )
 
     def _list_words(self, obfuscations: Sequence[Obfuscation] | None) -> dict[str, list[str]]:
         """The most frequent unchanged words of every reason."""
@@ -83,6 +78,88 @@ class ClearText(Metric):
         return {
             reason: [word for word, _ in found.most_common(self.words)] for reason, found in unchanged.items() if found
         }
+
+
+def describe_alignment(aligned: Alignment) -> str:
+    """The unchanged words in plain language."""
+    line = f"{aligned.share:.1%} of the words reach the output unchanged{show_interval(aligned.find_interval(), '.1%')}"
+    texts = len(aligned.words)
+    return f"{line}, in {aligned.identical:,} of {texts:,} texts all of them." if aligned.identical else f"{line}."
+
+
+class Explanation(NamedTuple):
+    """The reasons for unchanged words: values, details, and sentences."""
+
+    values: dict[str, float]
+    details: dict[str, Any]
+    lines: list[str]
+
+
+def explain(case: Case) -> Explanation:
+    """Explain unchanged words by the certificate; without one, nothing is explained."""
+    certificate = case.certificate
+    if certificate is None:
+        return Explanation({}, {}, [])
+    covered = certificate.tally.documents.total()
+    if 0 < covered < len(case.originals):
+        line = f"The certificate covers {covered:,} of {len(case.originals):,} texts, so it explains nothing here."
+        return Explanation({}, {}, [line])
+    counts = read_counts(certificate)
+    total = sum(counts.values())
+    clear = {name: counts[name] for name in REASONS if name in counts}
+    chosen = 1 - sum(clear.values()) / total
+    found = find_returns(case)
+    if found is not None:
+        clear[RETURNED] = found.returned
+    values = {name: count / total for name, count in clear.items()}
+    values["released"] = values[Outcome.KEPT_UNKNOWN.value] + values[Outcome.KEPT_NO_SHARE.value]
+    details: dict[str, Any] = {"counts": clear}
+    lines = [describe_reasons(values, chosen)]
+    if found is not None and found.documents:
+        values |= found.as_values()
+        details |= found.as_details()
+        of_file = find_returns_of_file(case)
+        if of_file is not None:
+            details["of_file"] = of_file.as_details()
+        lines += describe_returns(found, of_file, certificate.terms)
+    return Explanation(values, details, lines)
+
+
+def describe_reasons(values: Mapping[str, float], chosen: float) -> str:
+    """The words that were kept, by reason, and those that the mechanism chose.
+
+    >>> describe_reasons({"kept_stopword": 0.4, "kept_unknown": 0.02, "kept_no_share": 0.0}, 0.58)
+    'Of all words, 40.0% are stopwords that were kept and 2.0% are not in the vocabulary; the mechanism chose 58.0%.'
+    """
+    kept = [f"{values[name]:.1%} {reason}" for name, reason in REASONS.items() if name != RETURNED and values.get(name)]
+    return f"Of all words, {' and '.join(kept)}; the mechanism chose {chosen:.1%}." if kept else _ALL_CHOSEN
+
+
+_ALL_CHOSEN = "The mechanism chose all words."
+
+
+def find_mismatch(share: float, values: Mapping[str, float], details: Mapping[str, Any]) -> list[str]:
+    """The caveat for a certificate that explains another share of unchanged words than the texts have."""
+    if RETURNED not in values or "of_file" in details:  # a replay has other noise than the file
+        return []
+    explained = sum(values[reason] for reason in REASONS)
+    if abs(share - explained) <= TOLERANCE:
+        return []
+    return [
+        f"The certificate explains {explained:.1%} unchanged words, but the texts have {share:.1%}. It may belong to "
+        "other texts."
+    ]
+
+
+def find_intervals(case: Case) -> dict[str, Interval | None]:
+    """The intervals of words by reason, if the outcomes of chunks are given."""
+    if case.obfuscations is None:
+        return {}
+    tallies = [obfuscation.certificate.tally for obfuscation in case.obfuscations]
+    totals = [tally.words.total() for tally in tallies]
+    counts = {reason: [tally.words[Outcome(reason)] for tally in tallies] for reason in REASONS if reason != RETURNED}
+    counts[RETURNED] = [tally.returned for tally in tallies]
+    return {reason: bootstrap_ratio(counted, totals) for reason, counted in counts.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.evaluation.base import Case, Measurement, Metric
 from textveil.evaluation.dataset import Dataset
 from textveil.evaluation.metrics import METRICS
-from textveil.privacy.certificate import Certificate
+from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress, ignore_progress
 from textveil.version import __version__
@@ -98,7 +98,7 @@ class Evaluator:
 
         Args:
             obfuscated: An obfuscated text for every original, in the same order.
-            certificate: The certificate of the obfuscation.
+            certificate: The certificate of the obfuscation: that of the file, or of one of the results.
             obfuscations: The results of :meth:`Obfuscator.obfuscate_all` for the originals.
 
         Raises:
@@ -116,6 +116,7 @@ class Evaluator:
                     f"`obfuscations` must have a result for each of the {self.dataset.size:,} texts. Got "
                     f"{len(obfuscations):,} results instead."
                 )
+            certificate = _cover_all(certificate, obfuscations)
             obfuscations = [obfuscations[row] for row in self.dataset.rows]
         case = Case(self.dataset, texts, certificate, obfuscations, progress=self.progress)
         measured: dict[str, Measurement] = {}
@@ -132,3 +133,11 @@ class Evaluator:
         return Evaluation(
             len(texts), self.dataset.left_out, measured, not_measured, sum(not text.strip() for text in texts)
         )
+
+
+def _cover_all(certificate: Certificate | None, obfuscations: Sequence[Obfuscation]) -> Certificate:
+    """The certificate of all results: the given one if it covers them, otherwise one that adds up their counts."""
+    if certificate is not None and certificate.tally.documents.total() >= len(obfuscations):
+        return certificate
+    first = obfuscations[0].certificate if certificate is None else certificate
+    return replace(first, tally=Tally.over(result.certificate.tally for result in obfuscations), _as_read=None)

@@ -40,10 +40,10 @@ def bootstrap(statistic: Statistic, *values: npt.ArrayLike) -> Interval | None:
             same shape.
 
     Returns:
-        The interval; ``None`` for fewer than two texts, which do not show how texts differ.
+        The interval; ``None`` if the texts do not show how texts differ: fewer than two, or all the same.
 
-    >>> bootstrap(lambda x, y: x.sum(axis=1) / y.sum(axis=1), [1, 1, 2, 2], [2, 2, 4, 4])
-    Interval(low=0.5, high=0.5)
+    >>> bootstrap(lambda x, y: x.sum(axis=1) / y.sum(axis=1), [1, 3] * 50, [4, 4] * 50)
+    Interval(low=0.45..., high=0.5...)
     """
     tables = [_as_table(each) for each in values]
     texts, draws = tables[0].shape
@@ -53,7 +53,8 @@ def bootstrap(statistic: Statistic, *values: npt.ArrayLike) -> Interval | None:
         statistic(*(table[rows, columns].reshape(len(rows), -1) for table in tables))
         for rows, columns in _resample(texts, draws)
     ]
-    return take_interval(np.concatenate(found))
+    interval = take_interval(np.concatenate(found))
+    return None if interval.low == interval.high else interval
 
 
 def bootstrap_mean(values: npt.ArrayLike) -> Interval | None:
