@@ -9,10 +9,10 @@ from textveil.evaluation.linkage import (
     ShapeAttacker,
     Success,
     WordAttacker,
-    count_above,
     find_strongest,
     rank,
 )
+from textveil.evaluation.ranking import count_above
 from textveil.evaluation.texts import Texts
 from textveil.language.words import find_words
 from textveil.randomness import SeededRandomness
@@ -85,11 +85,11 @@ def test_unchanged_texts_are_all_linked_and_random_ones_by_chance():
     same = measure(Linkage(**CHEAP), originals, originals)
     assert (same.values["top_1"], same.values["top_10"], same.values["auc"]) == (1, 1, 1)
     assert same.values["chance_top_1"] == pytest.approx(1 / 120)
-    assert "Chance is 0.83%." in same.line
+    assert "Chance is 0.83% (0.00% to 2.46%)." in same.line
     other = measure(Linkage(attackers=["words"]), originals, make_texts(240)[120:])
     assert other.values["top_1"] < 0.05
     assert other.values["auc"] == pytest.approx(0.5, abs=0.1)
-    assert "This cannot be told from chance, 0.83%." in other.line
+    assert "This cannot be told from chance, 0.83% (0.00% to 2.46%)." in other.line
     assert other.intervals["auc"].low < 0.5 < other.intervals["auc"].high
 
 
@@ -122,7 +122,7 @@ def test_the_attribute_is_inferred_from_other_originals_alone():
     nothing = measure(Linkage(attackers=["words"]), bare, bare, attribute=authors)
     assert nothing.values["top_1"] == 1
     assert nothing.values["attribute_top_1"] == pytest.approx(0.5)
-    assert "This cannot be told from chance, 50.00%." in nothing.line
+    assert "This cannot be told from chance, 50.00% (" in nothing.line
 
 
 def test_class_ranks_by_hand():
@@ -187,6 +187,14 @@ def test_ranks_are_cached(tmp_path, monkeypatch):
     assert measure(Linkage(**CHEAP), originals, originals, tmp_path, attribute=authors) == first
 
 
+def test_certain_success_is_not_chance():
+    originals = make_texts(60)
+    found = measure(Linkage(**CHEAP), originals, originals)
+    assert "top_1" not in found.intervals  # all texts are the same
+    assert "cannot be told from chance" not in found.line
+    assert found.intervals["chance_top_1"].high < 0.06
+
+
 def test_two_texts_and_one():
     assert measure(Linkage(**CHEAP), ["red wine", "cold soup"], ["red", "soup"]).values["top_1"] == 1
     alone = measure(Linkage(**CHEAP), ["red wine"], ["red"])
@@ -213,9 +221,24 @@ def test_an_encoder_that_is_not_there_is_only_needed_for_its_attacker():
     assert Linkage(model="nowhere", **CHEAP).model_used is None
 
 
+def test_by_default_an_encoder_that_is_not_there_is_left_out(monkeypatch, tmp_path):
+    monkeypatch.setenv("TEXTVEIL_RESOURCE_ALL_MINILM_L6_V2", str(tmp_path))
+    metric = Linkage()
+    assert metric.attackers == ["words", "shape"]
+    assert metric.as_dict()["options"]["attackers"] == ["words", "shape"]
+    assert measure(metric, make_texts(5), make_texts(5)).values["top_1"] == 1
+    with pytest.raises(ResourceError, match="ALL_MINILM_L6_V2"):
+        Linkage(attackers=["encoder"])
+
+
+def test_by_default_an_encoder_that_is_there_is_used(minilm):
+    assert Linkage().attackers == ["words", "shape", "encoder"]
+    assert Linkage().identity != Linkage(**CHEAP).identity
+
+
 def test_the_attacker_with_the_highest_success_is_the_strongest():
     def make(top_1, auc):
-        return Success({"top_1": top_1, "auc": auc}, {}, {}, 9)
+        return Success({"top_1": top_1, "auc": auc}, {}, {}, {}, 9)
 
     assert find_strongest({"a": make(0.1, 0.9), "b": make(0.2, 0.6)})[0] == "b"
     assert find_strongest({"a": make(0.1, 0.9), "b": make(0.1, 0.6)})[0] == "a"

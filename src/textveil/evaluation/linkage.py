@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textveil.bundles.vectors import Floats
-from textveil.errors import ParameterError
+from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.evaluation.base import EXTRA, Case, Interval, Measurement, Metric, identify
 from textveil.evaluation.dataset import Codes
 from textveil.evaluation.encoding import PACKAGES, CachedEncoder, read_versions
+from textveil.evaluation.ranking import CHANCE, count_above, find_share_by_chance
 from textveil.evaluation.texts import SAMPLE_SEED, Texts
 from textveil.evaluation.uncertainty import bootstrap_ratio, describe_few, show_bounds, show_interval
 from textveil.extras import require, require_version
@@ -30,8 +31,6 @@ GUESSES = 10
 SAMPLE = 10_000
 BLOCK = 256
 """Obfuscated texts to compare with all originals at a time."""
-DECIMALS = 6
-"""Similarities that agree in these decimals are ties: equal originals, read in different batches."""
 LONGEST_SHAPE = 3
 """The largest number of consecutive marks of a feature of the shape."""
 
@@ -56,7 +55,12 @@ class Linkage(Metric):
     name = "linkage"
 
     options = (
-        Option("attackers", object, ATTACKERS, f"What attackers compare: {', '.join(ATTACKERS)}."),
+        Option(
+            "attackers",
+            object,
+            None,
+            f"What attackers compare: {', '.join(ATTACKERS)}. By default all, without the encoder if it is not there.",
+        ),
         Option(
             "model",
             str,
@@ -67,22 +71,25 @@ class Linkage(Metric):
         Option("sample", int, SAMPLE, "The largest number of texts, always the same ones.", least=2),
         Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
     )
-    attackers: Sequence[str]
+    attackers: Sequence[str] | None
     model: str
     sample: int
     device: str | None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        given = self.attackers
+        require_version("scikit-learn", extra=EXTRA)
+        given = ATTACKERS if self.attackers is None else self.attackers
         if isinstance(given, str) or not isinstance(given, Sequence) or not given or set(given) - set(ATTACKERS):
             raise ParameterError(f"`attackers` of linkage must be a list of some of: {', '.join(ATTACKERS)}.")
-        require_version("scikit-learn", extra=EXTRA)
         self.files: ModelFiles | None = None
-        if "encoder" in self.attackers:
-            for package in PACKAGES:
-                require_version(package, extra=NEURAL)
-            self.files = ModelFiles.find(self.model)
+        if "encoder" in given:
+            try:
+                self.files = _find_encoder(self.model)
+            except (MissingExtraError, ResourceError):
+                if self.attackers is not None or self.model != DEFAULT_ENCODER:
+                    raise
+        self.attackers = [name for name in given if name != "encoder" or self.files is not None]
 
     @property
     def model_used(self) -> Mapping[str, str] | None:
@@ -103,7 +110,7 @@ class Linkage(Metric):
     def measure(self, case: Case) -> Measurement:
         """Attack all texts with all attackers. The strongest one is reported."""
         places = self._choose(len(case.originals))
-        found = {name: self._rank(name, case, places) for name in self.attackers}
+        found = {name: self._rank(name, case, places) for name in self.attackers or ()}
         links = {name: Success.over(rows[:, :2], len(places)) for name, rows in found.items()}
         best, link = find_strongest(links)
         values, intervals = link.name_values(""), link.name_intervals("")
@@ -162,6 +169,12 @@ class Linkage(Metric):
                 self.encoder.embed_all(originals, originals=True, progress=case.progress)
             return EncoderAttacker(self.encoder, originals, places)
         return (ShapeAttacker if name == "shape" else WordAttacker)([originals[place] for place in places])
+
+
+def _find_encoder(model: str) -> ModelFiles:
+    for package in PACKAGES:
+        require_version(package, extra=NEURAL)
+    return ModelFiles.find(model)
 
 
 class Attacker(ABC):
@@ -264,23 +277,13 @@ def rank(similarities: Floats, own: Codes, codes: Codes | None) -> Floats:
     return np.hstack([ranks, count_above(means, codes[own])])
 
 
-def count_above(scores: Floats, right: Codes) -> Floats:
-    """For every row, the number of columns with a higher score than the right one, and of others with the same score.
-
-    >>> count_above(np.array([[0.5, 0.9, 0.5], [0.1, 0.2, 0.3]]), np.array([0, 2])).tolist()
-    [[1.0, 1.0], [0.0, 0.0]]
-    """
-    rounded = np.round(scores, DECIMALS)
-    own = rounded[np.arange(len(right)), right][:, None]
-    return np.stack([(rounded > own).sum(axis=1), (rounded == own).sum(axis=1) - 1], axis=1).astype(np.float64)
-
-
 class Success(NamedTuple):
     """The success of an attacker, with its intervals, and the level of chance."""
 
     values: Mapping[str, float]
     intervals: Mapping[str, Interval | None]
     chance: Mapping[str, float]
+    chance_intervals: Mapping[str, Interval]
     candidates: int
 
     @classmethod
@@ -299,30 +302,34 @@ class Success(NamedTuple):
             f"top_{GUESSES}": np.clip((GUESSES - above) / (ties + 1), 0, 1),
             "auc": 1 - (above + ties / 2) / max(1, candidates - 1),
         }
-        chance = {"top_1": 1 / candidates, f"top_{GUESSES}": min(1.0, GUESSES / candidates), "auc": 0.5}
+        chance = {"top_1": 1 / candidates, f"top_{GUESSES}": min(1.0, GUESSES / candidates), "auc": CHANCE}
         if candidates <= GUESSES:  # ten guesses always succeed
             del scores[f"top_{GUESSES}"], chance[f"top_{GUESSES}"]
         values = {name: float(np.average(each, weights=weights)) for name, each in scores.items()}
         intervals = {name: bootstrap_ratio(each * weights, weights) for name, each in scores.items()}
-        return cls(values, intervals, chance, candidates)
+        by_chance = {name: find_share_by_chance(level, weights) for name, level in chance.items() if name != "auc"}
+        return cls(values, intervals, chance, by_chance, candidates)
 
     def name_values(self, prefix: str) -> dict[str, float]:
         """The values and the levels of chance of guesses, with a prefix."""
-        guesses = [name for name in self.values if name != "auc"]
         return {
             **{f"{prefix}{name}": value for name, value in self.values.items()},
-            **{f"{prefix}chance_{name}": self.chance[name] for name in guesses},
+            **{f"{prefix}chance_{name}": self.chance[name] for name in self.chance_intervals},
         }
 
     def name_intervals(self, prefix: str) -> dict[str, Interval | None]:
-        """The intervals of the values, with a prefix."""
-        return {f"{prefix}{name}": interval for name, interval in self.intervals.items()}
+        """The intervals of the values and of chance, with a prefix."""
+        return {
+            **{f"{prefix}{name}": interval for name, interval in self.intervals.items()},
+            **{f"{prefix}chance_{name}": interval for name, interval in self.chance_intervals.items()},
+        }
 
     def describe_chance(self) -> str:
-        """The success with one guess beside chance."""
-        interval, chance = self.intervals["top_1"], self.chance["top_1"]
-        hidden = interval is None or interval.low <= chance
-        return f"This cannot be told from chance, {chance:.2%}." if hidden else f"Chance is {chance:.2%}."
+        """The success with one guess beside chance. It cannot be told from chance within the interval of chance."""
+        level, interval = self.chance["top_1"], self.chance_intervals["top_1"]
+        shown = f"{level:.2%}{show_bounds(interval, '.2%')}"
+        hidden = self.values["top_1"] <= interval.high
+        return f"This cannot be told from chance, {shown}." if hidden else f"Chance is {shown}."
 
 
 def find_strongest(found: Mapping[str, Success]) -> tuple[str, Success]:

@@ -8,16 +8,14 @@ import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import ParameterError
-from textveil.evaluation.base import EXTRA, Case, Measurement, Need, identify
+from textveil.evaluation.base import Case, Measurement, Need, identify
 from textveil.evaluation.classification import Classification
 from textveil.evaluation.dataset import Classes, Codes
+from textveil.evaluation.ranking import CHANCE, find_auc, find_auc_by_chance, find_aucs
 from textveil.evaluation.texts import Texts
 from textveil.evaluation.uncertainty import bootstrap, describe_few, show_bounds, show_interval
-from textveil.extras import require
 from textveil.randomness import SeededRandomness
 from textveil.storage.score_cache import hash_text
-
-CHANCE = 0.5
 
 
 @runtime_checkable
@@ -54,17 +52,18 @@ class Membership(Classification):
             name: bootstrap(_average, *(column for pair in zip(found, members, strict=True) for column in pair))
             for name, found in scores.items()
         }
-        low = None if intervals["auc"] is None else intervals["auc"].low
-        verdict = "This cannot be told from chance, 0.5." if low is None or low <= CHANCE else "Chance is 0.5."
+        chance = find_auc_by_chance(members[0])
+        verdict = "This cannot be told from chance" if values["auc"] <= chance.high else "Chance is"
         line = (
             "An attacker who asks a model trained on obfuscated texts tells the originals of these texts from others "
-            f"with AUC {values['auc']:.3f}{show_interval(intervals['auc'])}. {verdict} Without obfuscation the AUC is "
+            f"with AUC {values['auc']:.3f}{show_interval(intervals['auc'])}. {verdict} 0.5"
+            f"{show_bounds(chance)}. Without obfuscation the AUC is "
             f"{values['baseline']:.3f}{show_bounds(intervals['baseline'])}."
         )
         return self.report(
             line,
             {**values, "chance": CHANCE},
-            intervals=intervals,
+            intervals={**intervals, "chance": chance},
             caveats=describe_few(len(classes.codes)),
             seeds=dict(zip(map(str, self.seeds), by_seed["auc"], strict=True)),
             texts=len(classes.codes),
@@ -101,28 +100,9 @@ def choose_members(classes: Classes, seed: int) -> Floats:
     return members
 
 
-def find_auc(scores: Floats, members: Floats) -> float:
-    """The probability that a member has a higher score than another text. Ties count half.
-
-    >>> find_auc(np.array([0.9, 0.4, 0.4, 0.1]), np.array([1, 1, 0, 0]))
-    0.875
-    """
-    return float(_find_aucs(scores[None], members[None])[0])
-
-
-def _find_aucs(scores: Floats, members: Floats) -> Floats:
-    """The AUC of every row, from the ranks of the members (Mann and Whitney)."""
-    ranks = require("scipy.stats", extra=EXTRA).rankdata(scores, axis=1)
-    inside = members.sum(axis=1)
-    outside = members.shape[1] - inside
-    above = (ranks * members).sum(axis=1) - inside * (inside + 1) / 2
-    aucs: Floats = np.where(inside * outside > 0, above / np.maximum(1, inside * outside), CHANCE)
-    return aucs
-
-
 def _average(*columns: Floats) -> Floats:
     """The mean AUC of several seeds, whose scores and members alternate."""
     aucs: Floats = np.mean(
-        [_find_aucs(scores, members) for scores, members in zip(columns[::2], columns[1::2], strict=True)], axis=0
+        [find_aucs(scores, members) for scores, members in zip(columns[::2], columns[1::2], strict=True)], axis=0
     )
     return aucs
