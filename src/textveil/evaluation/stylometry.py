@@ -38,7 +38,8 @@ class StylometryInference(Classification):
         scenarios = (Scenario.ADAPTIVE, Scenario.BASELINE)
         predicted = {scenario.value: self.predict(case, scenario) for scenario in scenarios}
         classes, baseline = case.classes(self.target), predicted[Scenario.BASELINE.value]
-        chance = Chance.over(predicted.values())
+        levels = {name: Chance.of(found) for name, found in predicted.items()}
+        chance = max(levels.values(), key=lambda level: level.interval.high)
         intervals = {name: found.find_interval() for name, found in predicted.items()}
         values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
         line = (
@@ -52,7 +53,7 @@ class StylometryInference(Classification):
             line,
             values,
             intervals={**intervals, "chance": chance.interval},
-            caveats=find_caveats(baseline, intervals["baseline"], chance, name="attribute"),
+            caveats=find_caveats(baseline, intervals["baseline"], levels["baseline"], name="attribute"),
             seeds=dict(zip(map(str, self.seeds), predicted["adaptive"].by_seed, strict=True)),
             **count_tests(baseline),
         )
