@@ -65,7 +65,7 @@ def test_the_table_has_a_plain_sentence_per_metric(files):
         assert f"│ {name}" in result.stdout
     plain = " ".join(" ".join(line.split("│")[3:4]) for line in result.stdout.splitlines())
     plain = " ".join(plain.split())
-    assert "of a text's identifiers" in plain
+    assert "of a text's direct identifiers" in plain
     assert re.search(r"location: \d+\.\d% of 1\d ", plain)  # every kind has its line
     assert "Without obfuscation the F1 is 1.000" in plain
     assert "No relative gain is computed, and no conclusion is drawn. Only 17 test texts" in plain
@@ -196,6 +196,22 @@ def test_scores_are_cached_in_the_given_folder_without_text(files, tmp_path):
     assert not any(word in path.read_bytes() for path in kept for word in (b"waiter", b"Maria", b"anna"))
     assert not (tmp_path / "a.csv.scores").exists()
     assert f"Scores are cached in {str(cache)!r}" in result.stderr
+
+
+def test_kinds_and_truncation_as_in_the_paper(files):
+    flags = ("--metrics", "identifiers,similarity", "--kinds", "paper", "--truncate", "--json", "-q")
+    found = json.loads(run(*arguments(files, *flags)).stdout)["metrics"]
+    assert "kinds paper" in found["identifiers"]["description"]
+    assert "ORGANIZATION" not in found["identifiers"]["details"]["kinds"]
+    assert "truncate" in found["similarity"]["description"]
+    shown = run(*arguments(files, "--metrics", "identifiers", "--kinds", "papre"))
+    assert (shown.exit_code, "Did you mean 'paper'" in shown.stderr) == (2, True)
+
+
+def test_identifiers_are_shown_by_harm(files):
+    shown = run(*arguments(files, "--metrics", "identifiers", "-q")).stdout
+    assert "direct, person: " in shown
+    assert "indirect, organization: " in shown
 
 
 def test_quiet_runs_do_not_mention_the_cache(files, tmp_path):

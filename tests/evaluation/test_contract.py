@@ -11,8 +11,10 @@ from textveil.evaluation.base import Need
 
 
 @pytest.fixture(params=list(METRICS), scope="module")
-def metric(request, make_language_model):
+def metric(request, make_language_model, make_encoder):
     options = {"perplexity": {"model": make_language_model()}}
+    if request.param in ("linkage", "token_similarity"):  # similarity has the real encoder
+        options[request.param] = {"model": make_encoder()}
     try:
         return METRICS.load(request.param)(**options.get(request.param, {}))
     except ResourceError as error:

@@ -115,7 +115,7 @@ def test_by_default_metrics_that_lack_something_are_listed_with_the_reason(rows,
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SMOLLM2", str(tmp_path))
     monkeypatch.setenv("TEXTVEIL_RESOURCE_ALL_MINILM_L6_V2", str(tmp_path))
     found = Evaluator(Dataset(rows[0], label=rows[1], attribute=["nobody", *rows[2][1:]])).measure(rows[0])
-    assert list(found.measurements) == ["downstream", "clear_text"]
+    assert list(found.measurements) == ["downstream", "clear_text", "overlap", "linkage", "membership"]
     assert {*found.measurements, *found.not_measured} == set(METRICS)
     assert "TEXTVEIL_RESOURCE_SPACY_EN" in found.not_measured["identifiers"]
     assert found.not_measured["attribute"].startswith("Row 1 is the only one with its attribute.")

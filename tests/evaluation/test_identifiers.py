@@ -2,10 +2,20 @@ import socket
 
 import pytest
 
-from textveil.errors import ResourceError
+from textveil.errors import ResourceError, UnknownNameError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
-from textveil.evaluation.identifiers import KINDS, MODEL_KINDS, Identifiers, contains_identifier
+from textveil.evaluation.identifiers import (
+    CHOICES,
+    HARMS,
+    KINDS,
+    MODEL_KINDS,
+    Counts,
+    Found,
+    Harm,
+    Identifiers,
+    contains_identifier,
+)
 
 PLANTED = {
     "PERSON": "Maria Smith",
@@ -66,10 +76,108 @@ def test_the_average_is_over_pairs_that_have_identifiers(identifiers):
     found = measure(identifiers, originals, obfuscated)
     assert found.values["pairs"] == 2
     assert found.values["remaining"] == pytest.approx((1 / 3 + 0) / 2)
-    assert found.details["kinds"]["PERSON"] == {"found": 3, "remaining": pytest.approx((1 / 2 + 0) / 2)}
-    assert found.details["kinds"]["LOCATION"] == {"found": 1, "remaining": 0}
-    assert found.line.startswith("On average, 16.7% of a text's identifiers")
+    assert found.values["direct"] == pytest.approx((1 / 2 + 0) / 2)
+    assert found.values["indirect"] == 0
+    assert "other" not in found.values
+    person = {"harm": "direct", "found": 3, "remaining": pytest.approx((1 / 2 + 0) / 2)}
+    assert found.details["kinds"] == {"PERSON": person, "LOCATION": {"harm": "indirect", "found": 1, "remaining": 0}}
+    assert found.line.startswith("On average, 25.0% (95 % interval 0.0% to 50.0%) of a text's direct identifiers")
+    assert found.line.endswith("So do 0.0% of indirect ones (places, organizations, nationalities, dates).")
     assert "Maria" not in found.line
+
+
+def test_a_person_and_a_number_share_no_mean(identifiers):
+    originals = ["Maria Smith bought 17 of them in London for 250 dollars."] * 3
+    found = measure(identifiers, originals, ["maria smith bought some of them somewhere for money."] * 3)
+    assert (found.values["direct"], found.values["indirect"], found.values["other"]) == (1, 0, 0)
+    assert 0 < found.values["remaining"] < 1
+    assert found.line.startswith("On average, 100.0%")
+    assert list(found.details["kinds"])[:2] == ["PERSON", "LOCATION"]  # by harm
+
+
+def test_all_identifiers_together_or_the_mean_of_pairs(identifiers):
+    originals = ["Maria Smith met Peter Jones and Anna Miller.", "Maria Smith sang."]
+    obfuscated = ["maria smith met nobody.", "maria smith sang"]
+    assert measure(identifiers, originals, obfuscated).values["direct"] == pytest.approx((1 / 3 + 1) / 2)
+    together = measure(Identifiers(average="identifiers"), originals, obfuscated)
+    assert together.values["direct"] == pytest.approx(2 / 4)
+    assert "of all direct identifiers" in together.line
+
+
+def test_intervals_hold_the_values_and_shrink_with_more_texts(identifiers):
+    def widths(times):
+        found = measure(identifiers, ["Maria Smith sang.", "Peter Jones sang."] * times, ["maria smith", ""] * times)
+        for name in ("direct", "remaining"):
+            low, high = found.intervals[name]
+            assert low <= found.values[name] == 0.5 <= high
+        return high - low, found.caveats
+
+    few, caveats = widths(4)
+    many, no_caveats = widths(60)
+    assert many < few / 2
+    assert caveats == ("Only 8 texts with a direct identifier: too few for a conclusion, which needs at least 50.",)
+    assert no_caveats == ()
+
+
+def test_originals_without_direct_identifiers(identifiers):
+    found = measure(identifiers, ["We went to London."], ["we went to london"])
+    assert "direct" not in found.values
+    assert found.line.startswith("No direct identifiers (people,")
+    assert "100.0% of a text's indirect identifiers" in found.line
+
+
+def test_a_part_with_several_kinds_counts_once_as_its_worst(identifiers, monkeypatch):
+    text = "call 1234567890 now"
+    kinds = ("CARDINAL", "DATE_TIME", "PHONE_NUMBER", "US_BANK_NUMBER")
+    monkeypatch.setattr(Identifiers, "find", lambda *_: [[Found(5, 15, kind) for kind in kinds]])
+    found = measure(identifiers, [text], [text])
+    assert found.values == {"direct": 1, "remaining": 1, "found": 1, "pairs": 1}
+    assert found.details["harms"] == {"direct": {"found": 1, "texts": 1, "remaining": 1}}
+    assert list(found.details["kinds"]) == ["PHONE_NUMBER", "US_BANK_NUMBER", "DATE_TIME", "CARDINAL"]
+
+
+def test_the_kinds_of_the_paper_are_those_of_presidio_by_default():
+    from presidio_analyzer.nlp_engine import NlpEngineProvider
+
+    configuration = NlpEngineProvider().nlp_configuration["ner_model_configuration"]
+    kinds = {configuration["model_to_presidio_entity_mapping"].get(label, label) for label in MODEL_KINDS}
+    kinds -= set(configuration["labels_to_ignore"])
+    assert kinds == {"PERSON", "NRP", "LOCATION", "DATE_TIME"}
+    by_form = set(KINDS) - set(MODEL_KINDS.values())
+    assert set(CHOICES["paper"]) == kinds | by_form
+
+
+def test_the_kinds_of_the_paper_leave_organizations_and_numbers_out(identifiers):
+    paper = Identifiers(kinds="paper")
+    found = measure(paper, [TEXT], [TEXT])
+    assert {"ORGANIZATION", "CARDINAL"}.isdisjoint(found.details["kinds"])
+    assert {"PERSON", "LOCATION", "EMAIL_ADDRESS"} <= set(found.details["kinds"])
+    assert found.values["found"] < measure(identifiers, [TEXT], [TEXT]).values["found"]
+    assert paper.identity != identifiers.identity
+    assert "kinds paper" in paper.description
+    with pytest.raises(UnknownNameError, match="`kinds` of identifiers"):
+        Identifiers(kinds="papre")
+
+
+def test_other_kinds_need_no_new_search(identifiers, tmp_path, monkeypatch):
+    dataset = Dataset([TEXT], folder=tmp_path)
+    identifiers.measure(Case(dataset, dataset.pair([TEXT])))
+    monkeypatch.setattr("textveil.evaluation.identifiers.Finder.find", lambda *_: pytest.fail("found again"))
+    again = Dataset([TEXT], folder=tmp_path)
+    Identifiers(kinds="paper", average="identifiers").measure(Case(again, again.pair([TEXT])))
+
+
+def test_every_kind_has_a_harm():
+    assert set(HARMS) == set(KINDS)
+    by_harm = {harm: {kind for kind in KINDS if HARMS[kind] is harm} for harm in Harm}
+    assert by_harm[Harm.INDIRECT] == {"LOCATION", "ORGANIZATION", "DATE_TIME", "NRP"}
+    assert {"PERSON", "EMAIL_ADDRESS", "PHONE_NUMBER", "US_BANK_NUMBER", "US_SSN", "IBAN_CODE"} < by_harm[Harm.DIRECT]
+    assert {"CARDINAL", "MONEY", "WORK_OF_ART"} < by_harm[Harm.OTHER]
+
+
+def test_counts_without_identifiers():
+    assert Counts([0, 0], [0, 0]).average("pairs") == Counts([0], [0]).average("identifiers") == 0
+    assert Counts([0, 0], [0, 0]).texts == 0
 
 
 def test_no_identifiers_at_all(identifiers):

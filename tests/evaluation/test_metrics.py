@@ -5,7 +5,10 @@ from textveil.evaluation import METRICS
 from textveil.evaluation.classifiers.linear import Linear
 from textveil.evaluation.clear_text import ClearText
 
-NAMES = ["identifiers", "attribute", "downstream", "similarity", "perplexity", "clear_text", "inversion", "trade_off"]
+NAMES = [
+    "identifiers", "attribute", "downstream", "similarity", "perplexity", "clear_text", "inversion", "overlap",
+    "token_similarity", "linkage", "stylometry", "membership", "trade_off",
+]  # fmt: skip
 
 
 def test_the_names_and_their_order():

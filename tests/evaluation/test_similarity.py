@@ -40,6 +40,28 @@ def test_it_equals_the_cosine_of_sentence_transformers(similarity, minilm):
         assert measure(similarity, [pair]).values["cosine"] == pytest.approx(expected, abs=1e-4)
 
 
+def test_truncated_texts_have_the_cosine_of_sentence_transformers(similarity, minilm):
+    import sentence_transformers
+
+    plain = sentence_transformers.SentenceTransformer(str(minilm), device="cpu")
+    long = " ".join(f"word{number} and another" for number in range(200))  # several windows
+    pair = (f"The soup was cold. {long}", f"Parliament passed the bill. {long[::-1]}")
+    first, second = plain.encode(list(pair))  # it cuts texts after the window
+    expected = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
+    assert measure(Similarity(truncate=True), [pair]).values["cosine"] == pytest.approx(expected, abs=1e-4)
+    assert abs(measure(similarity, [pair]).values["cosine"] - expected) > 0.01
+
+
+def test_truncated_and_whole_texts_have_different_records_and_caches(similarity, minilm, tmp_path):
+    cut = Similarity(truncate=True)
+    assert cut.identity != similarity.identity
+    assert cut.description.endswith(", truncate)")
+    long = " ".join(f"word{number} and another" for number in range(200))
+    pairs = [(long, f"Parliament passed the bill. {long[::-1]}")]
+    whole = measure(similarity, pairs, tmp_path).values["cosine"]
+    assert measure(cut, pairs, tmp_path).values["cosine"] != whole
+
+
 def test_more_similar_texts_have_a_higher_cosine(similarity):
     _, near, far = (measure(similarity, [pair]).values["cosine"] for pair in PAIRS)
     assert near > far + 0.3
@@ -89,7 +111,7 @@ def test_pairs_are_cached_and_originals_on_request(minilm, tmp_path, monkeypatch
     calls = []
     encoder = similarity.encoders[0]
     embed = encoder.model.embed
-    monkeypatch.setattr(encoder.model, "embed", lambda texts: calls.append(len(texts)) or embed(texts))
+    monkeypatch.setattr(encoder.model, "embed", lambda texts, **how: calls.append(len(texts)) or embed(texts, **how))
     assert measure(similarity, PAIRS, tmp_path).values == first.values
     assert calls == []
     changed = [(original, f"{obfuscated} Again.") for original, obfuscated in PAIRS]

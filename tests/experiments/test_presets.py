@@ -37,6 +37,8 @@ def test_the_paper_s_study(tmp_path):
         assert (source.sample.size, source.first_words) == (10_000, None)
     assert study.distributions["attention"]["model"] == study.distributions["gradients"]["model"] == PAPER_ENCODER
     assert study.metrics["similarity"]["models"] == ["all-minilm-l6-v2", "all-mpnet-base-v2", "gte-small"]
+    assert study.metrics["similarity"]["truncate"] is True
+    assert study.metrics["identifiers"] == {"kinds": "paper", "average": "pairs"}
     assert study.metrics["perplexity"] == {"model": "gpt2", "start_token": True}
     for metric in ("attribute", "downstream"):
         assert study.metrics[metric] == {

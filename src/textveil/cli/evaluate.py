@@ -41,7 +41,8 @@ Examples:
 \b
 As in the paper:
   textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
-      --attacker transformer --encoders all-minilm-l6-v2,all-mpnet-base-v2,gte-small --language-model gpt2
+      --attacker transformer --encoders all-minilm-l6-v2,all-mpnet-base-v2,gte-small --truncate --kinds paper
+      --language-model gpt2
 """
 
 _TRAINED = ("attribute", "downstream")
@@ -103,8 +104,10 @@ def evaluate(
     epochs: Annotated[int | None, _flag(CLASSIFIERS, "transformer", "epochs")] = None,
     learning_rate: Annotated[float | None, _flag(CLASSIFIERS, "transformer", "learning_rate")] = None,
     seeds: Annotated[str | None, _flag(METRICS, "attribute, downstream", "seeds")] = None,
+    kinds: Annotated[str | None, _flag(METRICS, "identifiers", "kinds")] = None,
     encoders: Annotated[str | None, _flag(METRICS, "similarity", "models")] = None,
     keep_embeddings: Annotated[bool, _flag(METRICS, "similarity", "keep_embeddings")] = False,
+    truncate: Annotated[bool | None, _flag(METRICS, "similarity", "truncate")] = None,
     language_model: Annotated[str | None, _flag(METRICS, "perplexity", "model")] = None,
     words: Annotated[int | None, _flag(METRICS, "clear_text", "words")] = None,
     format_name: Annotated[
@@ -148,9 +151,11 @@ def evaluate(
             seeds,
             wanted,
         ),
+        "identifiers": {"kinds": kinds},
         "similarity": {
             "models": None if encoders is None else _split(encoders, "--encoders"),
             "keep_embeddings": keep_embeddings or None,
+            "truncate": truncate,
         },
         "perplexity": {"model": language_model},
         "clear_text": {"words": words},
@@ -320,7 +325,10 @@ def _write_details(found: Measurement) -> list[str]:
     encoders = found.details.get("encoders", {})
     words = found.details.get("words", {})
     return [
-        *(f"{kind.lower()}: {each['remaining']:.1%} of {each['found']:,}" for kind, each in kinds.items()),
+        *(
+            f"{each['harm']}, {kind.lower()}: {each['remaining']:.1%} of {each['found']:,}"
+            for kind, each in kinds.items()
+        ),
         *(f"{name}: {cosine:.3f}" for name, cosine in encoders.items() if len(encoders) > 1),
         *(f"{reason}: {', '.join(shown)}" for reason, shown in words.items()),
     ]

@@ -47,7 +47,7 @@ class Classification(Metric):
 
     target: ClassVar[Need]
 
-    options = (
+    options: ClassVar[tuple[Option, ...]] = (
         Option(
             "classifier",
             object,

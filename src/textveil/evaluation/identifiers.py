@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from textveil.evaluation.base import EXTRA, Case, Measurement, Metric, add_constants
+from textveil.evaluation.base import EXTRA, Case, Interval, Measurement, Metric, add_constants, identify
+from textveil.evaluation.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few, show_interval
 from textveil.extras import require, require_version
+from textveil.registry import Option
 from textveil.resources import find
 from textveil.storage.hashing import hash_files
 from textveil.storage.score_cache import Row, hash_text
@@ -34,12 +37,41 @@ KINDS = tuple(sorted({
     "PHONE_NUMBER", "UK_NHS", "URL", "US_BANK_NUMBER", "US_DRIVER_LICENSE", "US_ITIN", "US_PASSPORT", "US_SSN",
 }))  # fmt: skip
 """All kinds. Cached numbers refer to their order."""
+SKIPPED_BY_DEFAULT = (
+    "ORGANIZATION", "CARDINAL", "EVENT", "LANGUAGE", "LAW", "MONEY", "ORDINAL", "PERCENT", "PRODUCT", "QUANTITY",
+    "WORK_OF_ART",
+)  # fmt: skip
+"""The kinds that Presidio skips by default, and so in the paper, which names no other configuration."""
+CHOICES = {"all": KINDS, "paper": tuple(kind for kind in KINDS if kind not in SKIPPED_BY_DEFAULT)}
+"""The kinds to count, by the value of the option ``kinds``."""
 LEAST_SCORE = 0.0
 """The least confidence of a match: Presidio's default."""
 MODEL = "spacy-en"
 _PACKAGES = ("presidio-analyzer", "spacy")
 _INSIDE_WORD = re.compile(r"\w\w")
 _SPACE = re.compile(r"\s+")
+
+
+class Harm(StrEnum):
+    """How an identifier points to a person. The most harmful group comes first."""
+
+    DIRECT = "direct"
+    """It names or reaches one person."""
+    INDIRECT = "indirect"
+    """Together with others, it singles out a person."""
+    OTHER = "other"
+    """It says little about a person."""
+
+
+_INDIRECT = ("LOCATION", "ORGANIZATION", "DATE_TIME", "NRP")
+_OTHER = tuple(kind for kind in SKIPPED_BY_DEFAULT if kind not in _INDIRECT)
+HARMS = {kind: Harm.INDIRECT if kind in _INDIRECT else Harm.OTHER if kind in _OTHER else Harm.DIRECT for kind in KINDS}
+"""The group of every kind."""
+_EXAMPLES = {
+    Harm.DIRECT: "people, email addresses, phone and account numbers",
+    Harm.INDIRECT: "places, organizations, nationalities, dates",
+    Harm.OTHER: "numbers, products, works",
+}
 
 
 class Found(NamedTuple):
@@ -50,14 +82,74 @@ class Found(NamedTuple):
     kind: str
 
 
+class Counts(NamedTuple):
+    """The identifiers of every text that survived, and all of them."""
+
+    survived: list[int]
+    found: list[int]
+
+    @classmethod
+    def over(cls, rows: Sequence[Sequence[bool]]) -> Counts:
+        """Count the identifiers of every text."""
+        return cls([sum(row) for row in rows], [len(row) for row in rows])
+
+    @property
+    def texts(self) -> int:
+        """The number of texts that have an identifier."""
+        return sum(number > 0 for number in self.found)
+
+    def average(self, over: str) -> float:
+        """The mean share over texts that have an identifier (``pairs``), or the share of all ``identifiers``.
+
+        >>> counts = Counts([1, 0, 0], [1, 3, 0])
+        >>> counts.average("pairs"), counts.average("identifiers")
+        (0.5, 0.25)
+        """
+        if not self.texts:
+            return 0.0
+        return sum(self.survived) / sum(self.found) if over == "identifiers" else float(np.mean(self._shares()))
+
+    def bootstrap(self, over: str) -> Interval | None:
+        """The 95 % interval of the average."""
+        return bootstrap_ratio(self.survived, self.found) if over == "identifiers" else bootstrap_mean(self._shares())
+
+    def _shares(self) -> list[float]:
+        return [survived / found for survived, found in zip(self.survived, self.found, strict=True) if found]
+
+
 class Identifiers(Metric):
     """The share of identifiers of an original that survive in its obfuscated text, averaged over pairs.
 
-    An identifier survives if the obfuscated text contains all of it as whole words. Case and the amount of space
-    between words do not matter. Pairs whose original has no identifier are skipped. Presidio finds the identifiers.
+    Identifiers are grouped by harm: direct ones, indirect ones and others. Presidio finds them. An identifier survives
+    if the obfuscated text contains all of it as whole words. Case and the amount of space between words do not matter.
+    A part of a text that has several kinds counts once, with the most harmful one. Pairs whose original has no
+    identifier are skipped.
+
+    Args:
+        options: The ``kinds`` to count, and what to ``average`` over.
     """
 
     name = "identifiers"
+
+    options = (
+        Option(
+            "kinds",
+            str,
+            "all",
+            "Kinds of identifiers to count: all, or those that Presidio finds by default, as in the paper (paper).",
+            choices=tuple(CHOICES),
+        ),
+        Option(
+            "average",
+            str,
+            "pairs",
+            "The mean over the pairs whose original has an identifier, as in the paper (pairs), or the share of all "
+            "identifiers together (identifiers).",
+            choices=("pairs", "identifiers"),
+        ),
+    )
+    kinds: str
+    average: str
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -72,8 +164,7 @@ class Identifiers(Metric):
 
     def as_dict(self) -> dict[str, Any]:
         """The record of the metric, with a hash of Presidio's configuration."""
-        configuration = repr((RECOGNIZERS, MODEL_KINDS, KINDS, LEAST_SCORE))
-        return add_constants(super().as_dict(), configuration=hash_text(configuration).hex()[:12])
+        return add_constants(super().as_dict(), configuration=_hash_configuration(HARMS, CHOICES))
 
     @property
     def versions(self) -> dict[str, str]:
@@ -101,35 +192,85 @@ class Identifiers(Metric):
                 for row in found
             ]
 
-        rows = originals.score(self.identity, work, stage="originals, identifiers", progress=case.progress)
+        rows = originals.score(self._positions, work, stage="originals, identifiers", progress=case.progress)
         return [[Found(a, b, KINDS[kind]) for a, b, kind in row.astype(int).reshape(-1, 3).tolist()] for row in rows]
+
+    @property
+    def _positions(self) -> dict[str, object]:
+        """The identity of the positions of identifiers, which the options do not change."""
+        return identify("positions", self.versions, model=self.model_used, configuration=_hash_configuration())
 
     def measure(self, case: Case) -> Measurement:
         """Search every obfuscated text for the identifiers of its original."""
-        shares: list[float] = []
-        by_kind: dict[str, list[float]] = {}
-        counts: dict[str, int] = {}
-        for original, obfuscated, found in zip(case.originals, case.obfuscated, self.find(case), strict=True):
-            survives = _search(original, obfuscated, found)
-            if spans := {(each.start, each.stop): there for each, there in zip(found, survives, strict=True)}:
-                shares.append(float(np.mean(list(spans.values()))))
-            for kind in {each.kind for each in found}:
-                there = [survived for each, survived in zip(found, survives, strict=True) if each.kind == kind]
-                counts[kind] = counts.get(kind, 0) + len(there)
-                by_kind.setdefault(kind, []).append(float(np.mean(there)))
-        remaining = float(np.mean(shares)) if shares else 0.0
-        kinds = {kind: {"found": counts[kind], "remaining": float(np.mean(by_kind[kind]))} for kind in sorted(by_kind)}
+        counted = CHOICES[self.kinds]
+        rows = [
+            [(each, there) for each, there in zip(found, _search(original, obfuscated, found), strict=True)
+             if each.kind in counted]
+            for original, obfuscated, found in zip(case.originals, case.obfuscated, self.find(case), strict=True)
+        ]  # fmt: skip
+        worst = [_find_worst(row) for row in rows]
+        harms = {
+            harm: counts
+            for harm in Harm
+            if (counts := Counts.over([[there for group, there in row if group is harm] for row in worst])).texts
+        }
+        whole = Counts.over([[there for _, there in row] for row in worst])
+        groups = {**{harm.value: counts for harm, counts in harms.items()}, "remaining": whole}
+        averages = {name: counts.average(self.average) for name, counts in groups.items()}
+        intervals = {name: counts.bootstrap(self.average) for name, counts in groups.items()}
+        direct = harms.get(Harm.DIRECT)
+        listed = {
+            harm.value: {"found": sum(counts.found), "texts": counts.texts, "remaining": averages[harm.value]}
+            for harm, counts in harms.items()
+        }
         return self.report(
-            _write_line(remaining, shares),
-            {"remaining": remaining, "found": float(sum(counts.values())), "pairs": float(len(shares))},
-            kinds=kinds,
+            self._write_line(averages, intervals),
+            {**averages, "found": float(sum(whole.found)), "pairs": float(whole.texts)},
+            intervals=intervals,
+            caveats=[] if direct is None else describe_few(direct.texts, "texts with a direct identifier"),
+            harms=listed,
+            kinds=self._list_kinds(rows),
         )
 
+    def _list_kinds(self, rows: Sequence[Sequence[tuple[Found, bool]]]) -> dict[str, dict[str, Any]]:
+        """The share of every kind that was found, the most harmful kinds first."""
+        present = {each.kind for row in rows for each, _ in row}
+        listed = {}
+        for kind in sorted(present, key=lambda kind: (list(Harm).index(HARMS[kind]), kind)):
+            counts = Counts.over([[there for each, there in row if each.kind == kind] for row in rows])
+            listed[kind] = {
+                "harm": HARMS[kind].value,
+                "found": sum(counts.found),
+                "remaining": counts.average(self.average),
+            }
+        return listed
 
-def _write_line(remaining: float, shares: Sequence[float]) -> str:
-    if not shares:
-        return "No identifiers (names, places, dates, numbers) were found in the originals."
-    return f"On average, {remaining:.1%} of a text's identifiers (names, places, dates, numbers) survive obfuscation."
+    def _write_line(self, averages: Mapping[str, float], intervals: Mapping[str, Interval | None]) -> str:
+        names = [harm for harm in Harm if harm.value in averages]
+        if not names:
+            return "No identifiers (names, places, dates, numbers) were found in the originals."
+        start = "On average, {} of a text's" if self.average == "pairs" else "{} of all"
+        first, *rest = names
+        shown = f"{averages[first]:.1%}{show_interval(intervals.get(first), '.1%')}"
+        line = f"{start.format(shown)} {first.value} identifiers ({_EXAMPLES[first]}) survive obfuscation."
+        if first is not Harm.DIRECT:
+            line = f"No direct identifiers ({_EXAMPLES[Harm.DIRECT]}) were found in the originals. {line}"
+        others = [f"{averages[harm]:.1%} of {harm.value} ones ({_EXAMPLES[harm]})" for harm in rest]
+        return f"{line} So do {' and '.join(others)}." if others else line
+
+
+def _find_worst(row: Sequence[tuple[Found, bool]]) -> list[tuple[Harm, bool]]:
+    """The most harmful group of every part of a text, and whether it survived."""
+    spans: dict[tuple[int, int], tuple[Harm, bool]] = {}
+    for each, there in row:
+        span, harm = (each.start, each.stop), HARMS[each.kind]
+        known = spans.get(span, (harm, there))[0]
+        spans[span] = min(harm, known, key=list(Harm).index), there
+    return list(spans.values())
+
+
+def _hash_configuration(*more: object) -> str:
+    return hash_text(repr((RECOGNIZERS, MODEL_KINDS, KINDS, LEAST_SCORE, *more))).hex()[:12]
 
 
 def _search(original: str, obfuscated: str, found: Sequence[Found]) -> list[bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +10,24 @@ import numpy as np
 
 from textveil.errors import ParameterError
 from textveil.evaluation.base import SAMPLE_OPTION, Case, Measurement, Metric, identify
+from textveil.evaluation.encoding import PACKAGES, CachedEncoder
 from textveil.evaluation.uncertainty import bootstrap_mean, describe_few, show_interval
 from textveil.extras import require_version
-from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
+from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, Values
 from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles
 from textveil.registry import Option
 from textveil.storage.score_cache import Row, hash_text
-
-_PACKAGES = ("sentence-transformers", "torch", "transformers")
 
 
 class Similarity(Metric):
     """The cosine between the embeddings of original and obfuscated text, averaged over pairs and encoders.
 
-    A text that is longer than an encoder's window is read in several windows, whose mean is taken. Nothing is cut.
+    A text that is longer than an encoder's window is read in several windows, whose mean is taken. Nothing is cut,
+    unless ``truncate`` is set.
 
     Args:
-        options: The encoders (``models``), the ``sample`` of pairs, the ``batch_size``, the ``device``, and whether to
-            write the embeddings of originals to the cache (``keep_embeddings``).
+        options: The encoders (``models``), whether to ``truncate`` texts, the ``sample`` of pairs, the ``batch_size``,
+            the ``device``, and whether to write the embeddings of originals to the cache (``keep_embeddings``).
     """
 
     name = "similarity"
@@ -41,6 +40,12 @@ class Similarity(Metric):
             f"Sentence encoders: {MODEL_SOURCES}.",
             flag="--encoders",
             changes_results=False,  # their files do, and they are recorded
+        ),
+        Option(
+            "truncate",
+            bool,
+            False,
+            "Cut texts after an encoder's window, as in the paper. By default long texts are read in several windows.",
         ),
         SAMPLE_OPTION,
         Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
@@ -55,6 +60,7 @@ class Similarity(Metric):
         ),
     )
     models: Sequence[str | Path]
+    truncate: bool
     sample: int | None
     batch_size: int
     device: str | None
@@ -64,12 +70,21 @@ class Similarity(Metric):
         super().__init__(**options)
         if isinstance(self.models, str | Path) or not isinstance(self.models, Sequence) or not self.models:
             raise ParameterError("`models` of similarity must be a list of at least one encoder.")
-        for package in _PACKAGES:
+        for package in PACKAGES:
             require_version(package, extra=EXTRA)
         files = [ModelFiles.find(model) for model in self.models]
         if len({each.name for each in files}) < len(files):
             raise ParameterError("Two of the `models` of similarity have the same name. Remove or rename one.")
-        self.encoders = [_CachedEncoder(each, self.batch_size, self.device, self.keep_embeddings) for each in files]
+        self.encoders = [
+            _ComparingEncoder(
+                each,
+                batch_size=self.batch_size,
+                device=self.device,
+                truncate=self.truncate,
+                keep_embeddings=self.keep_embeddings,
+            )
+            for each in files
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """The record of the metric, with its encoders."""
@@ -77,15 +92,16 @@ class Similarity(Metric):
 
     @property
     def description(self) -> str:
-        """The encoders with their hashes, and the sample if there is one."""
+        """The encoders with their hashes, whether texts are cut, and the sample if there is one."""
         details = [encoder.files.description for encoder in self.encoders]
+        details += ["truncate"] if self.truncate else []
         details += [] if self.sample is None else [f"sample {self.sample}"]
         return f"{self.name} ({', '.join(details)})"
 
     @property
     def versions(self) -> dict[str, str]:
         """The packages that run the encoders."""
-        return {package: require_version(package, extra=EXTRA) for package in _PACKAGES}
+        return {package: require_version(package, extra=EXTRA) for package in PACKAGES}
 
     def measure(self, case: Case) -> Measurement:
         """Compare every pair with every encoder."""
@@ -103,43 +119,21 @@ class Similarity(Metric):
         )
 
 
-class _CachedEncoder:
-    """An encoder that caches the embeddings of originals, by default in memory only, and the cosines of pairs."""
-
-    def __init__(self, files: ModelFiles, batch_size: int, device: str | None, keep_embeddings: bool) -> None:
-        self.files = files
-        self._batch_size = batch_size
-        self._device = device
-        self._keep_embeddings = keep_embeddings
-
-    @cached_property
-    def model(self) -> SentenceEncoder:
-        """The encoder, loaded on first use."""
-        return SentenceEncoder.open(self.files, batch_size=self._batch_size, device=self._device)
+class _ComparingEncoder(CachedEncoder):
+    """An encoder that caches the cosines of pairs, too."""
 
     def compare(self, case: Case, sample: int | None, versions: dict[str, str]) -> Values:
         """The cosine of every pair."""
         originals, obfuscated = case.originals.sample(sample), case.obfuscated.sample(sample)
-        model = self.files.as_dict()
-
-        def embed(positions: list[int]) -> list[Row]:
-            return list(self.model.embed([originals[position] for position in positions]))
 
         def find_cosines(positions: list[int]) -> list[Row]:
-            rows = originals.score(
-                identify("embedding", versions, model=model),
-                embed,
-                in_memory=not self._keep_embeddings,
-                stage=f"originals, {self.files.name}",
-                progress=case.progress,
-            )
-            first = np.array([rows[position] for position in positions])
-            second = self.model.embed([obfuscated[position] for position in positions])
+            rows = self.embed_all(originals, originals=True, progress=case.progress)
+            first, second = rows[positions], self.embed(obfuscated, positions)
             lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
             return list(((first * second).sum(axis=1) / np.where(lengths > 0, lengths, 1))[:, None])
 
         cosines = obfuscated.score(
-            identify("cosine", versions, model=model),
+            identify("cosine", versions, **self.record),
             find_cosines,
             keys=[hash_text(*pair) for pair in zip(originals, obfuscated, strict=True)],
             stage=f"similarity, {self.files.name}",

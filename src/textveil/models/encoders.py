@@ -49,6 +49,10 @@ class TokenizedText(NamedTuple):
     ids: list[int]
     offsets: TokenNumbers
 
+    def cut(self, tokens: int) -> TokenizedText:
+        """The first tokens of the text."""
+        return TokenizedText(self.ids[:tokens], self.offsets[:tokens])
+
 
 class Encoder:
     """A model with its tokenizer. It reads texts in overlapping windows, in batches of similar length.
@@ -117,12 +121,17 @@ class Encoder:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise self._error("is not BERT-like: it does not read tokens") from error
 
-    def read(self, texts: Sequence[str], look: Callable[[Batch], Any]) -> list[ReadText]:
+    def read(self, texts: Sequence[str], look: Callable[[Batch], Any], *, truncate: bool = False) -> list[ReadText]:
         """Read texts and collect the results of ``look`` for each window: one row of numbers per row of a batch.
 
         Batches run in parallel with one thread each. This uses a CPU better than all threads for one batch.
+
+        Args:
+            texts: The texts.
+            look: Computes the results of a batch.
+            truncate: Read only the first window of every text.
         """
-        tokenized = self._tokenize(texts)
+        tokenized = [text.cut(self.capacity) if truncate else text for text in self._tokenize(texts)]
         windows = [
             window for number, text in enumerate(tokenized) for window in split_windows(number, text, self.capacity)
         ]
@@ -217,13 +226,21 @@ class SentenceEncoder(Encoder):
             )
         return cls(files, model, model.tokenizer, window=model.max_seq_length, batch_size=batch_size, device=device)
 
-    def embed(self, texts: Sequence[str]) -> Values:
-        """The embedding of every text. Long texts have the mean over their windows."""
-        return np.array([text.average() for text in self.read(texts, self._look)])
+    def embed(self, texts: Sequence[str], *, truncate: bool = False) -> Values:
+        """The embedding of every text. Long texts have the mean over their windows, or are cut after the first one."""
+        return np.array([text.average() for text in self.read(texts, self._look, truncate=truncate)])
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[Values]:
+        """The contextual embeddings of the tokens of every text, without special tokens."""
+        return [text.collect() for text in self.read(texts, self._look_at_tokens)]
 
     def _look(self, batch: Batch) -> Any:
         with self.torch.inference_mode():
             return self.model({"input_ids": batch.ids, "attention_mask": batch.mask})["sentence_embedding"]
+
+    def _look_at_tokens(self, batch: Batch) -> Any:
+        with self.torch.inference_mode():
+            return self.model({"input_ids": batch.ids, "attention_mask": batch.mask})["token_embeddings"]
 
 
 class ReadText(NamedTuple):
@@ -236,10 +253,7 @@ class ReadText(NamedTuple):
 
     def score_words(self, document: Document) -> list[float | None]:
         """The scores of tokens, summed by word. Words without a token have ``None``."""
-        tokens = np.empty(len(self.offsets))
-        for window, row in self.seen:
-            shift = self.before - window.start
-            tokens[window.first : window.last] = row[window.first + shift : window.last + shift]
+        tokens = self.collect()
         if not document.words:
             return []
         starts, stops = np.array(document.spans).T
@@ -249,6 +263,14 @@ class ReadText(NamedTuple):
         scores = np.bincount(words, tokens, minlength=len(starts))
         counts = np.bincount(words, minlength=len(starts))
         return [score if count else None for score, count in zip(scores.tolist(), counts.tolist(), strict=True)]
+
+    def collect(self) -> Values:
+        """The result of every token, from the window to whose own part it belongs."""
+        parts = []
+        for window, row in self.seen:
+            shift = self.before - window.start
+            parts.append(row[window.first + shift : window.last + shift])
+        return np.concatenate(parts)
 
     def average(self) -> Values:
         """The mean of the rows, weighted by the size of each window's own part."""

@@ -62,5 +62,6 @@ def test_the_number_of_cached_classifiers_is_respected():
 
 
 def test_classifiers_declare_what_they_cache():
-    assert {name: CLASSIFIERS.load(name).cached for name in CLASSIFIERS} == {"linear": 12, "transformer": 3}
+    expected = {"linear": 12, "transformer": 3, "stylometry": 12}
+    assert {name: CLASSIFIERS.load(name).cached for name in CLASSIFIERS} == expected
     assert all(CLASSIFIERS.load(name).kind == CLASSIFIERS.kind == "classifier" for name in CLASSIFIERS)

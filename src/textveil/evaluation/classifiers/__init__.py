@@ -6,5 +6,6 @@ from textveil.registry import Registry
 CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier")
 CLASSIFIERS.register("linear", "textveil.evaluation.classifiers.linear:Linear")
 CLASSIFIERS.register("transformer", "textveil.evaluation.classifiers.transformer:Transformer")
+CLASSIFIERS.register("stylometry", "textveil.evaluation.classifiers.stylometry:Stylometry")
 
 __all__ = ["CLASSIFIERS", "Classifier", "Fitted"]

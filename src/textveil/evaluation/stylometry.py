@@ -1,0 +1,59 @@
+"""Stylometry: how well an attacker who reads only style infers an attribute, such as the author."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textveil.errors import ParameterError
+from textveil.evaluation.base import Case, Measurement, Need
+from textveil.evaluation.chance import Chance
+from textveil.evaluation.classification import Classification, Scenario, count_tests, majority_f1, summarize
+from textveil.evaluation.uncertainty import show_bounds, show_interval
+from textveil.evaluation.verdicts import describe_chance, find_caveats
+from textveil.registry import Option
+
+CLASSIFIER = "stylometry"
+
+
+class StylometryInference(Classification):
+    """The macro F1 of an adaptive attacker who reads only function words, punctuation and lengths.
+
+    The attacker is trained and tested on obfuscated texts. The baseline is trained and tested on originals. What it
+    infers is not in the content words, so replacing these does not remove it.
+    """
+
+    name = "stylometry"
+    target = Need.ATTRIBUTE
+    needs: ClassVar[tuple[Need, ...]] = (Need.ATTRIBUTE,)
+
+    options = (Option("classifier", object, CLASSIFIER, "The classifier: stylometry.", changes_results=False),)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self.classifier.name != CLASSIFIER:
+            raise ParameterError("`classifier` of stylometry must be stylometry. For others, measure attribute.")
+
+    def measure(self, case: Case) -> Measurement:
+        """Train and test the attacker."""
+        scenarios = (Scenario.ADAPTIVE, Scenario.BASELINE)
+        predicted = {scenario.value: self.predict(case, scenario) for scenario in scenarios}
+        classes, baseline = case.classes(self.target), predicted[Scenario.BASELINE.value]
+        levels = {name: Chance.of(found) for name, found in predicted.items()}
+        chance = max(levels.values(), key=lambda level: level.interval.high)
+        intervals = {name: found.find_interval() for name, found in predicted.items()}
+        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
+        line = (
+            "An attacker who reads only function words, punctuation and lengths infers the attribute with F1 "
+            f"{values['adaptive']:.3f}{show_interval(intervals['adaptive'])}. "
+            f"{describe_chance({'it': values['adaptive']}, chance)} Without obfuscation the F1 is "
+            f"{values['baseline']:.3f}{show_bounds(intervals['baseline'])}. The majority baseline over "
+            f"{len(classes.names)} classes is {values['majority']:.3f}."
+        )
+        return self.report(
+            line,
+            values,
+            intervals={**intervals, "chance": chance.interval},
+            caveats=find_caveats(baseline, intervals["baseline"], levels["baseline"], name="attribute"),
+            seeds=dict(zip(map(str, self.seeds), predicted["adaptive"].by_seed, strict=True)),
+            **count_tests(baseline),
+        )

@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+import pytest
+
+from textveil.errors import ParameterError
+from textveil.evaluation import Dataset
+from textveil.evaluation.attribute import AttributeInference
+from textveil.evaluation.base import Case
+from textveil.evaluation.classification import Scenario
+from textveil.evaluation.stylometry import StylometryInference
+from textveil.randomness import SeededRandomness
+
+
+def make_case(size=240, *, styled=True):
+    """Texts whose content words are random and whose punctuation depends on the author."""
+    generator = SeededRandomness(4).stream(0)
+    authors = ["anna", "ben"] * (size // 2)
+    texts = []
+    for author in authors:
+        words = ["word" * size for size in generator.integers(1, 4, 12)]
+        mark = ";" if author == "anna" and styled else ","
+        texts.append(f"{mark} ".join(words))
+    dataset = Dataset(texts, attribute=authors)
+    return Case(dataset, dataset.pair([text.replace("word", "name") for text in texts]))
+
+
+def test_style_is_enough_for_the_attacker():
+    found = StylometryInference().measure(make_case())
+    assert found.values["adaptive"] == found.values["baseline"] == 1
+    assert found.values["majority"] == pytest.approx(1 / 3)
+    assert found.values["chance"] == pytest.approx(0.5, abs=0.05)
+    assert "It is above chance" in found.line
+    assert found.caveats == ()
+
+
+def test_without_style_nothing_is_inferred():
+    found = StylometryInference().measure(make_case(styled=False))
+    assert found.values["adaptive"] < 0.7
+    assert "cannot be told from chance" in found.line
+    assert any("cannot be learned from the originals" in caveat for caveat in found.caveats)
+    low, high = found.intervals["adaptive"]
+    assert low <= found.values["adaptive"] <= high
+
+
+def test_punctuation_that_is_removed_is_not_read():
+    case = make_case()
+    bare = replace(case, obfuscated=case.dataset.pair([text.replace(";", ",") for text in case.originals]))
+    found = StylometryInference().measure(bare)
+    assert found.values["baseline"] == 1
+    assert found.values["adaptive"] < 0.7
+
+
+def test_it_is_attribute_inference_with_another_classifier(case):
+    found = StylometryInference(seeds=[42, 43])
+    same = AttributeInference(classifier="stylometry", seeds=[42, 43])
+    values = found.measure(case).values
+    assert values["adaptive"] == same.measure(case).values["adaptive"]
+    assert values["adaptive_std"] == same.measure(case).values["adaptive_std"]
+    assert found.score(case, Scenario.BASELINE) == same.score(case, Scenario.BASELINE)
+
+
+def test_another_classifier_is_refused():
+    with pytest.raises(ParameterError, match="`classifier` of stylometry must be stylometry"):
+        StylometryInference(classifier="linear")
+    assert "stylometry" in StylometryInference().description
