@@ -100,6 +100,7 @@ def build_bundle(
             for decomposition, lexicon in (lexicons or {}).items()
         }
         described: dict[str, dict[str, Any]] = {}
+        parts: dict[str, dict[str, Any]] = {}
         for decomposition, table in tables.items():
             _check_table(decomposition, table)
             stored = _write_table(unfinished / decomposition, table, storage)
@@ -110,10 +111,13 @@ def build_bundle(
                 "changed_neighbors": measure_changed_neighbors(table.matrix, stored),
                 "distance": measure_distances(vectors),
             }
+            parts[decomposition] = {"axes": _write_axes(unfinished / decomposition, vectors)}
         files = _hash_files(unfinished)
         for decomposition in known.keys() & described.keys():
             described[decomposition]["lexicon"] = identify_lexicon(files, decomposition)
-        manifest = Manifest(name, version, language, corpus, license, tokens, parameters or {}, described, known, files)
+        manifest = Manifest(
+            name, version, language, corpus, license, tokens, parameters or {}, described, known, files, parts
+        )
         (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         Bundle(unfinished).verify()
     return Bundle(folder)
@@ -172,6 +176,15 @@ def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
         np.save(folder / "scales.npy", scales, allow_pickle=False)
         return cast(Matrix, matrix * scales[:, None])
     return cast(Matrix, matrix.astype(np.float32, copy=False))
+
+
+def _write_axes(folder: Path, vectors: Vectors) -> dict[str, Any]:
+    """Write the principal axes; return the share of the variance that each number of them has."""
+    np.save(folder / "axes.npy", vectors.axes.astype(np.float32), allow_pickle=False)
+    moved = (vectors.matrix - vectors.center) @ vectors.axes.astype(np.float32)
+    shares = np.cumsum(np.square(moved).sum(axis=0, dtype=np.float64))
+    numbers = [number for number in (16, 32, 64, 128, 256) if number < vectors.dimensions]
+    return {"variance": {str(number): round(float(shares[number - 1] / shares[-1]), 4) for number in numbers}}
 
 
 def _write_entries(path: Path, entries: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ words/matrix.npy          one vector per entry: float32, float16, or int8
 words/scales.npy          for int8: the factor of each row
 words/excluded.txt        entries that are never written, one per line
 words/counts.npy          the number of occurrences of each entry in the corpus (optional)
+words/axes.npy            the principal axes of the vectors, one per column (optional)
 pmi/lexicon_words.txt     the words of a lexicon, one per line
 pmi/lexicon.npy           its n-grams: word numbers, counted from 1, padded with zeros
 pmi/lexicon_scores.npy    the association scores of the n-grams (optional)
@@ -17,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
@@ -35,7 +36,7 @@ from textveil.language.words import WORD
 from textveil.registry import unknown_name
 from textveil.storage.figures import find_figures
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MANIFEST = "bundle.json"
 DEFAULT_BUNDLE = "en"
 SHIPPED = Path(__file__).parent
@@ -53,6 +54,7 @@ _LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of si
 _LONGEST_MANIFEST = 2**24
 _DISTANCE_TOLERANCE = 1e-3  # of the largest distance: other processors round sums differently
 _MOST_TOKENS = 2.0**62  # sums of counts stay in the range of their type
+_NEARLY_ORTHONORMAL = 1e-5  # axes are stored in single precision
 _ROUNDING = 1e-4  # distances are stated to four decimals
 
 _STORED_NAMES = {"license": "licence", "changed_neighbors": "changed_neighbours", "center": "centre"}
@@ -75,6 +77,7 @@ class Manifest:
         vectors: Size, storage and distances of the vectors, by decomposition.
         lexicons: Size and origin of the lexicons, by decomposition.
         files: The SHA-256 of every file.
+        parts: Further parts, such as the axes of a projection, by decomposition and then by name.
     """
 
     name: str
@@ -87,6 +90,7 @@ class Manifest:
     vectors: Mapping[str, Mapping[str, Any]]
     lexicons: Mapping[str, Mapping[str, Any]]
     files: Mapping[str, str]
+    parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, content: bytes, *, source: Path) -> Manifest:
@@ -103,21 +107,22 @@ class Manifest:
         _check_format(values, source)
         kinds: dict[str, Any] = {"name": str, "version": str, "language": str, "corpus": str, "licence": str}
         kinds |= {"tokens": (int, type(None)), "parameters": dict, "vectors": dict, "lexicons": dict, "files": dict}
-        values = {"lexicons": {}, **values}  # format 1 has none
-        for field, kind in kinds.items():
-            if field not in values or not isinstance(values[field], kind):
-                raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
-        for field, needed in _TABLE_FIELDS.items():
-            if not all(_is_described(table, needed) for table in values[field].values()):
-                raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
+        kinds |= {"parts": dict}
+        values = {"lexicons": {}, "parts": {}, **values}  # format 1 has none of them, format 2 has no parts
+        for name, kind in kinds.items():
+            if name not in values or not isinstance(values[name], kind):
+                raise BundleError(f"{str(source)!r} has no valid {name!r}. Get the bundle again.")
+        for name, needed in _TABLE_FIELDS.items():
+            if not all(_is_described(table, needed) for table in values[name].values()):
+                raise BundleError(f"{str(source)!r} has no valid {name!r}. Get the bundle again.")
         for name in values["files"]:
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\0" in name:
                 raise BundleError(f"{str(source)!r} names a file outside its folder. Do not use this bundle.")
-        return cls(**_rename({field: values[field] for field in kinds}, _PYTHON_NAMES))
+        return cls(**_rename({name: values[name] for name in kinds}, _PYTHON_NAMES))
 
     def to_json(self) -> str:
         """The manifest as indented JSON."""
-        values = _rename({field: getattr(self, field) for field in self.__slots__}, _STORED_NAMES)
+        values = _rename({name: getattr(self, name) for name in self.__slots__}, _STORED_NAMES)
         return json.dumps({"format": FORMAT_VERSION, **values}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -144,6 +149,7 @@ def _rename_keys(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[st
 _TABLE_FIELDS: dict[str, dict[str, type]] = {
     "vectors": {"entries": int, "dimensions": int, "writable": int, "storage": str, "distance": dict},
     "lexicons": {"ngrams": int},
+    "parts": {},
 }
 
 
@@ -232,7 +238,9 @@ class Bundle:
             compute: Computes them.
         """
         self.vectors(decomposition)  # checks the files against their hashes
-        files = {path: digest for path, digest in self.manifest.files.items() if path.startswith(f"{decomposition}/")}
+        names = ("vocabulary.txt", "matrix.npy", "scales.npy", "excluded.txt", "counts.npy")
+        paths = [f"{decomposition}/{name}" for name in names]
+        files = {path: self.manifest.files[path] for path in paths if path in self.manifest.files}
         key = hashlib.sha256(json.dumps([FIGURES_VERSION, name, sorted(files.items())]).encode()).hexdigest()
         return find_figures(key, SHIPPED / "figures.json", compute)
 
@@ -259,6 +267,14 @@ class Bundle:
                 "Get the bundle again."
             )
         return counts
+
+    def prior(self, decomposition: str) -> Any:
+        """The language model over the entries of a decomposition; ``None`` if the bundle has none."""
+        return None
+
+    def spelling(self, decomposition: str) -> Any:
+        """The table that places unknown words by their spelling; ``None`` if the bundle has none."""
+        return None
 
     def lexicon(self, decomposition: str) -> NgramIndex:
         """The multi-word expressions that a decomposition treats as chunks."""
@@ -359,6 +375,7 @@ class Bundle:
             matrix,
             excluded=self._read_entries(excluded) if excluded in self.manifest.files else (),
             single_words=decomposition in SINGLE_WORDS,
+            axes=self._load_axes(decomposition, matrix.shape[1]),
         )
         if len(vectors.writable) == 0:
             raise BundleError(
@@ -370,10 +387,22 @@ class Bundle:
                 f"The vectors for {decomposition!r} in {str(self.folder)!r} belong to another lexicon than the one "
                 "in the folder, which is from another version of the bundle. Get the bundle again."
             )
-        for field, value in describe(vectors).items():
-            if self.manifest.vectors[decomposition].get(field) != value:
-                raise self._false_field(field, decomposition, value)
+        for name, value in describe(vectors).items():
+            if self.manifest.vectors[decomposition].get(name) != value:
+                raise self._false_field(name, decomposition, value)
         return vectors
+
+    def _load_axes(self, decomposition: str, dimensions: int) -> npt.NDArray[np.float64] | None:
+        """The stored principal axes; ``None`` if there are none."""
+        name = f"{decomposition}/axes.npy"
+        if name not in self.manifest.files:
+            return None
+        axes = self._load_array(name, (dimensions, None)).astype(np.float64)
+        if not np.allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=_NEARLY_ORTHONORMAL):  # NaN fails too
+            raise BundleError(
+                f"The axes of {str(self.folder / decomposition)!r} are not orthonormal. Do not use this bundle."
+            )
+        return axes
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
         words = self._read_entries(f"{decomposition}/lexicon_words.txt")

@@ -34,13 +34,13 @@ class Madlib(Mechanism):
 
     def __init__(self, vectors: Vectors, **options: Any) -> None:
         super().__init__(vectors, **options)
-        _ = vectors.index  # built here, once, and not by several threads at a time
+        _ = self.space.index  # built here, once, and not by several threads at a time
 
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        chosen = [np.empty(0, dtype=np.int64), *in_threads(self.vectors.nearest, self._noisy_blocks(requests))]
+        chosen = [np.empty(0, dtype=np.int64), *in_threads(self.space.nearest, self._noisy_blocks(requests))]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(np.concatenate(chosen), ends[:-1])
 
@@ -51,14 +51,14 @@ class Madlib(Mechanism):
         room = BLOCK_CHUNKS
         for request in requests:
             # All lengths before all directions: so a block may end anywhere and the stream stays the same.
-            lengths = request.generator.standard_gamma(self.vectors.dimensions, size=len(request.rows))
+            lengths = request.generator.standard_gamma(self.space.dimensions, size=len(request.rows))
             start = 0
             while start < len(request.rows):
                 part = slice(start, start + room)
                 weight = request.shares[part] / (request.shares[part] + lengths[part])
-                noise = request.generator.standard_normal((len(weight), self.vectors.dimensions))
+                noise = request.generator.standard_normal((len(weight), self.space.dimensions))
                 noise *= ((1 - weight) / np.linalg.norm(noise, axis=1))[:, None]
-                points.append(self.vectors.place(request.rows[part]) * weight[:, None] + noise)
+                points.append(self.place(request, part) * weight[:, None] + noise)
                 weights.append(weight)
                 start += len(weight)
                 room -= len(weight)
