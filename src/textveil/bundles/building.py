@@ -10,8 +10,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
+from textveil.bundles.bundle import MANIFEST, PRIOR, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
 from textveil.bundles.distances import measure_distances, sample_rows
+from textveil.bundles.prior import PriorTable
 from textveil.bundles.vectors import Matrix, RowNumbers, Vectors
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
@@ -32,12 +33,14 @@ class VectorTable:
         matrix: One vector per entry.
         excluded: Entries that are known as inputs but never written.
         counts: The number of occurrences of each entry in the corpus.
+        prior: The n-gram model over the entries.
     """
 
     entries: Sequence[str]
     matrix: npt.NDArray[Any]
     excluded: Sequence[str] = ()
     counts: npt.NDArray[Any] | None = None
+    prior: PriorTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,8 @@ def build_bundle(
                 "distance": measure_distances(vectors),
             }
             parts[decomposition] = {"axes": _write_axes(unfinished / decomposition, vectors)}
+            if table.prior is not None:
+                parts[decomposition][PRIOR] = write_prior(unfinished / decomposition, table.prior)
         files = _hash_files(unfinished)
         for decomposition in known.keys() & described.keys():
             described[decomposition]["lexicon"] = identify_lexicon(files, decomposition)
@@ -185,6 +190,13 @@ def _write_axes(folder: Path, vectors: Vectors) -> dict[str, Any]:
     shares = np.cumsum(np.square(moved).sum(axis=0, dtype=np.float64))
     numbers = [number for number in (16, 32, 64, 128, 256) if number < vectors.dimensions]
     return {"variance": {str(number): round(float(shares[number - 1] / shares[-1]), 4) for number in numbers}}
+
+
+def write_prior(folder: Path, prior: PriorTable) -> dict[str, Any]:
+    """Write the n-gram model into the folder of its vocabulary; return its description for the manifest."""
+    for name, array in prior.arrays.items():
+        np.save(folder / f"prior_{name}.npy", array, allow_pickle=False)
+    return {**prior.describe(), "vocabulary": hash_file(folder / "vocabulary.txt")}
 
 
 def _write_entries(path: Path, entries: Iterable[str]) -> None:

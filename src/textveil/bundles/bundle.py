@@ -7,6 +7,7 @@ words/scales.npy          for int8: the factor of each row
 words/excluded.txt        entries that are never written, one per line
 words/counts.npy          the number of occurrences of each entry in the corpus (optional)
 words/axes.npy            the principal axes of the vectors, one per column (optional)
+words/prior_*.npy         the n-gram model over the entries (optional)
 pmi/lexicon_words.txt     the words of a lexicon, one per line
 pmi/lexicon.npy           its n-grams: word numbers, counted from 1, padded with zeros
 pmi/lexicon_scores.npy    the association scores of the n-grams (optional)
@@ -29,6 +30,7 @@ import numpy.typing as npt
 
 from textveil.bundles.distances import measure_distances
 from textveil.bundles.files import ArrayError, Shape, check_shape, map_array, open_regular, read_header
+from textveil.bundles.prior import LONGEST_ORDER, NgramPrior, read_prior
 from textveil.bundles.vectors import Matrix, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
@@ -44,6 +46,8 @@ FIGURES_VERSION = 2
 """Changes whenever figures are computed in another way."""
 SINGLE_WORDS = frozenset({"words"})
 """The decompositions into single words. They never write an entry of several words."""
+PRIOR = "prior"
+"""The name of the n-gram model in the manifest and in certificates."""
 UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours")
 """The statements of a manifest that nobody can check from its files: they are about the corpus and its vectors."""
 
@@ -55,6 +59,7 @@ _LONGEST_MANIFEST = 2**24
 _DISTANCE_TOLERANCE = 1e-3  # of the largest distance: other processors round sums differently
 _MOST_TOKENS = 2.0**62  # sums of counts stay in the range of their type
 _NEARLY_ORTHONORMAL = 1e-5  # axes are stored in single precision
+_SUM_TOLERANCE = 1e-4  # log-probabilities are stored in single precision
 _ROUNDING = 1e-4  # distances are stated to four decimals
 
 _STORED_NAMES = {"license": "licence", "changed_neighbors": "changed_neighbours", "center": "centre"}
@@ -197,6 +202,7 @@ class Bundle:
         self.hash = hashlib.sha256(content).hexdigest()
         self._loaded: dict[str, Vectors] = {}
         self._lexicons: dict[str, NgramIndex] = {}
+        self._priors: dict[str, NgramPrior] = {}
 
     @staticmethod
     def shipped() -> list[str]:
@@ -268,9 +274,13 @@ class Bundle:
             )
         return counts
 
-    def prior(self, decomposition: str) -> Any:
+    def prior(self, decomposition: str) -> NgramPrior | None:
         """The language model over the entries of a decomposition; ``None`` if the bundle has none."""
-        return None
+        if PRIOR not in self.manifest.parts.get(decomposition, {}):
+            return None
+        if decomposition not in self._priors:
+            self._priors[decomposition] = self._load_prior(decomposition)
+        return self._priors[decomposition]
 
     def spelling(self, decomposition: str) -> Any:
         """The table that places unknown words by their spelling; ``None`` if the bundle has none."""
@@ -297,7 +307,8 @@ class Bundle:
         """Check every file, and compute again what the manifest states about the files.
 
         Checked are the hash of every file; entries, dimensions, writable, storage, lexicon and distance of all vectors;
-        and ngrams of all lexicons. The fields in ``UNVERIFIABLE`` cannot be checked.
+        ngrams of all lexicons; order, ngrams, vocabulary and probabilities of all priors. The fields in
+        ``UNVERIFIABLE`` cannot be checked.
 
         Returns:
             The names of the files.
@@ -311,6 +322,7 @@ class Bundle:
         for decomposition in self.decompositions:
             self._check_distance(decomposition, self._load_vectors(decomposition))
             self.counts(decomposition)
+            self._check_prior(decomposition)
         for decomposition in self.manifest.lexicons:
             self._load_lexicon(decomposition)
         return sorted(self.manifest.files)
@@ -403,6 +415,42 @@ class Bundle:
                 f"The axes of {str(self.folder / decomposition)!r} are not orthonormal. Do not use this bundle."
             )
         return axes
+
+    def _load_prior(self, decomposition: str) -> NgramPrior:
+        described = self.manifest.parts[decomposition][PRIOR]
+        order = described.get("order") if isinstance(described, dict) else None
+        if type(order) is not int or not 1 <= order <= LONGEST_ORDER or decomposition not in self.manifest.vectors:
+            raise BundleError(f"{str(self.folder)!r} has no valid prior of {decomposition!r}. Get the bundle again.")
+        if described.get("vocabulary") != self.manifest.files.get(f"{decomposition}/vocabulary.txt"):
+            raise BundleError(
+                f"The prior of {decomposition!r} in {str(self.folder)!r} belongs to another vocabulary. "
+                "Get the bundle again."
+            )
+        start = f"{decomposition}/prior_"
+        hashes = [sha256 for name, sha256 in sorted(self.manifest.files.items()) if name.startswith(start)]
+        try:
+            prior = read_prior(
+                lambda name, shape: self._load_array(f"{start}{name}.npy", shape),
+                entries=self.manifest.vectors[decomposition]["entries"],
+                order=order,
+                identity={"name": PRIOR, "sha256": hashlib.sha256("".join(hashes).encode()).hexdigest()},
+            )
+        except ValueError as error:
+            raise BundleError(
+                f"The prior of {str(self.folder / decomposition)!r} has {error}. Do not use this bundle."
+            ) from error
+        if described.get("ngrams") != prior.ngrams:
+            raise self._false_field("ngrams of the prior", decomposition, prior.ngrams)
+        return prior
+
+    def _check_prior(self, decomposition: str) -> None:
+        """Compute the sum of the probabilities in every context."""
+        prior = self.prior(decomposition)
+        if prior is not None and any((np.abs(sums - 1) > _SUM_TOLERANCE).any() for sums in prior.sum_probabilities()):
+            raise BundleError(
+                f"The prior of {str(self.folder / decomposition)!r} has probabilities that do not sum to 1. "
+                "Do not use this bundle."
+            )
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
         words = self._read_entries(f"{decomposition}/lexicon_words.txt")
