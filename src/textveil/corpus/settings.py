@@ -1,4 +1,4 @@
-"""The settings of a preparation and their defaults: labels, thresholds, training, storage."""
+"""The settings of a preparation and their defaults: labels, thresholds, training, prior, storage."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from textveil.bundles.bundle import Storage
+from textveil.bundles.prior import LONGEST_ORDER
 from textveil.corpus import MIN_COUNT, MIN_PMI, TOP_SHARE
 from textveil.errors import ParameterError
 
@@ -76,3 +77,26 @@ class Training:
     def as_dict(self) -> dict[str, Any]:
         """The parameters as the manifest of a bundle records them, with ``min_count`` for ``min_entry_count``."""
         return {name.replace("min_entry_count", "min_count"): value for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class PriorOptions:
+    """The settings of an n-gram prior.
+
+    Attributes:
+        order: The number of entries of the longest n-grams. 1 is a model without contexts.
+        min_documents: An n-gram that occurs in fewer documents is left out, so that the prior quotes nobody.
+        most_ngrams: The largest number of n-grams of two entries or more. Those with the least effect are left out.
+    """
+
+    order: int = 3
+    min_documents: int = 20
+    most_ngrams: int = 1_200_000
+
+    def check(self) -> None:
+        """Refuse numbers below 1, and n-grams that are too long."""
+        for name in ("min_documents", "most_ngrams"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"`{name}` must be at least 1. Got {getattr(self, name)} instead.")
+        if not 1 <= self.order <= LONGEST_ORDER:
+            raise ParameterError(f"`order` must be from 1 to {LONGEST_ORDER}. Got {self.order} instead.")
