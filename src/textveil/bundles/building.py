@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -124,6 +125,33 @@ def build_bundle(
             name, version, language, corpus, license, tokens, parameters or {}, described, known, files, parts
         )
         (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        Bundle(unfinished).verify()
+    return Bundle(folder)
+
+
+def add_priors(bundle: Bundle, folder: Path, priors: Mapping[str, PriorTable]) -> Bundle:
+    """Write a copy of a bundle with n-gram priors; its folder appears when it is complete.
+
+    All other files are copied unchanged. Principal axes are added where there are none.
+    """
+    if folder.exists():
+        raise OutputExistsError(f"{str(folder)!r} exists. Remove it or choose another folder.")
+    bundle.verify()
+    manifest = bundle.manifest
+    parts = {name: dict(described) for name, described in manifest.parts.items()}
+    replaced = tuple(f"{decomposition}/prior_" for decomposition in priors)
+    with writing_folder(folder) as unfinished:
+        for name in manifest.files:
+            if not name.startswith(replaced):
+                (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(bundle.folder / name, unfinished / name)
+        for decomposition, prior in priors.items():
+            described = parts.setdefault(decomposition, {})
+            if "axes" not in described:
+                described["axes"] = _write_axes(unfinished / decomposition, bundle.vectors(decomposition))
+            described[PRIOR] = write_prior(unfinished / decomposition, prior)
+        changed = replace(manifest, parts=parts, files=_hash_files(unfinished))
+        (unfinished / MANIFEST).write_text(changed.to_json(), encoding="utf-8")
         Bundle(unfinished).verify()
     return Bundle(folder)
 

@@ -54,7 +54,7 @@ class PriorTable:
         """The statements of the manifest, with the number of n-grams of each length."""
         numbers = {length: f"{length}_codes" for length in range(2, LONGEST_ORDER + 1)}
         ngrams = {str(length): len(self.arrays[name]) for length, name in numbers.items() if name in self.arrays}
-        return {"order": 1 + len(ngrams), "ngrams": ngrams, **self.description}
+        return {**self.description, "order": 1 + len(ngrams), "ngrams": ngrams}
 
 
 @dataclass(frozen=True, slots=True)

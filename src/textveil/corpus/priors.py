@@ -1,7 +1,7 @@
 """Building the prior of a decomposition from its file of tokens: number the tokens, count n-grams, estimate, measure.
 
 rows/000000.npy             the documents of a block of the file as rows of the vocabulary
-counted/3-17-40.npz         the frequent n-grams of three entries whose first entry is one of the rows 17 to 39
+counted/3-20-17-40.npz      the n-grams of three entries, in 20 documents or more, that begin with the rows 17 to 39
 prior                       the finished prior
 """
 
@@ -255,9 +255,9 @@ class PriorBuilder:
 
         def tasks() -> Iterator[CountTask]:
             for low, high in divide_rows(counts, most):
-                outputs.append(folder / f"{length}-{low}-{high}.npz")
+                documents = self.options.min_documents
+                outputs.append(folder / f"{length}-{documents}-{low}-{high}.npz")
                 if not outputs[-1].exists():
-                    documents = self.options.min_documents
                     rows = self.folder / "rows"
                     yield CountTask(rows, len(counts), length, low, high, documents, most, outputs[-1])
 
