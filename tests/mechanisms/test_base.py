@@ -23,7 +23,7 @@ def test_a_mechanism_has_vectors_and_options(tiny):
     first = First(tiny.vectors("words"), cap=2)
     assert first.vectors is tiny.vectors("words")
     assert (first.cap, first.index) == (2.0, "exact")
-    assert first.as_dict() == {"name": "first", "options": {"cap": 2.0}, "model": None}
+    assert first.as_dict() == {"name": "first", "options": {"dimensions": None, "cap": 2.0}, "model": None}
     with pytest.raises(ParameterError, match="`cap` of first must be a number of at least 0"):
         First(tiny.vectors("words"), cap=-1)
 

@@ -64,14 +64,14 @@ class Mechanism(Method):
         self.space = vectors if self.dimensions is None else vectors.project(self.dimensions)
         """The vectors whose Euclidean distance the guarantee is about."""
 
-    def place(self, request: Request, part: slice) -> Floats:
-        """The positions of a part of a request's chunks."""
-        rows = request.rows[part]
+    def place(self, request: Request, part: slice, space: Vectors | None = None) -> Floats:
+        """The positions of a part of a request's chunks, by default in the space of the guarantee."""
+        space, rows = space or self.space, request.rows[part]
         if request.spelled is None:
-            return self.space.place(rows)
+            return space.place(rows)
         before = int(np.count_nonzero(request.rows[: part.start or 0] == UNKNOWN))
         unknown = int(np.count_nonzero(rows == UNKNOWN))
-        return self.space.place(rows, request.spelled[before : before + unknown])
+        return space.place(rows, request.spelled[before : before + unknown])
 
     def bound(self, share: float) -> float:
         """The largest log-ratio between any two chunks at a share, whatever their distance; infinite without a cap."""
