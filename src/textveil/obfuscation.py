@@ -369,7 +369,10 @@ class Obfuscator:
         """
         if self._spelling is None:
             return None
-        return self._spelling.place([None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown])
+        spelled: Floats = self._spelling.place(
+            [None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown]
+        )
+        return spelled
 
     def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""

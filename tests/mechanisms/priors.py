@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from textveil.bundles.vectors import UNKNOWN
@@ -11,7 +13,7 @@ class TablePrior:
     """A bigram model: the log-probabilities of all entries after each entry, and without a context."""
 
     order = 2
-    identity = {"name": "prior", "sha256": "0" * 64}
+    identity: ClassVar = {"name": "prior", "sha256": "0" * 64}
 
     def __init__(self, table: np.ndarray) -> None:
         self.table = np.log(table / table.sum(axis=1, keepdims=True)).astype(np.float32)  # the last row: no context

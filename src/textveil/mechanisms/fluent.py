@@ -23,9 +23,9 @@ BLOCK_DOCUMENTS = 64
 
 
 class Fluent(Exponential):
-    """Draws entries from left to right, with p(y | x, context) proportional to
-    prior(y | context)^weight * exp(-share * min(d(x, y), cap) / 2).
+    """Draws entries from left to right, likely ones after those before.
 
+    The probability p(y | x, context) is proportional to prior(y | context)^weight * exp(-share * min(d(x, y), cap) / 2).
     The context is what is public by then: the entries already written, and kept chunks.
 
     Guarantee:
@@ -158,7 +158,8 @@ class _Decoding:
         """The position of an unknown chunk in the space of the bundle."""
         if self.request.spelled is None:
             return vectors.center.astype(np.float64)
-        return self.request.spelled[self._unknown_before[step]]
+        spelled: Floats = self.request.spelled[self._unknown_before[step]]
+        return spelled
 
     def write(self, step: int, row: int) -> None:
         """Write the entry of a chunk."""

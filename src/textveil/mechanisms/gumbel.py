@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundles.vectors import Floats, RowNumbers, Vectors
+from textveil.bundles.vectors import Floats, Matrix, RowNumbers, Vectors
 from textveil.mechanisms.base import NO_GUARANTEE, Mechanism, Request
 from textveil.mechanisms.sampling import squared_distances
 
@@ -92,7 +92,7 @@ def solve_lambert(value: float) -> float:
     return solution
 
 
-def _sample_distances(entries: Floats) -> Floats:
+def _sample_distances(entries: Matrix) -> Floats:
     """Distances between entries, without those of an entry from itself: of every k-th entry from all."""
     sample = entries[:: max(1, len(entries) // 200)].astype(np.float64)
     distances = np.sqrt(squared_distances(sample, entries))

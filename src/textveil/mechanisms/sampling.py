@@ -61,13 +61,13 @@ class Exponents:
         shares = np.minimum(shares, LARGEST_SHARE)
         single = bool((shares * (lengths + self._longest) < LARGEST_SINGLE).all())
         precision = np.float32 if single else np.float64
-        queries = self._extend(moved, lengths).astype(precision)
+        queries: Exponent = self._extend(moved, lengths).astype(precision)
         exponents = np.empty((len(queries), len(self._extended)), dtype=precision)
         factors = np.zeros((len(queries), 1), dtype=precision)
         factors[: len(points), 0] = shares / -2
         for start in range(0, len(self._extended), TILE_ENTRIES):
-            entries = self._extended[start : start + TILE_ENTRIES].astype(precision, copy=False)
-            tile = queries @ entries.T
+            entries: Exponent = self._extended[start : start + TILE_ENTRIES].astype(precision, copy=False)
+            tile: Exponent = queries @ entries.T
             if single:
                 self._sharpen(tile, moved, start)
             np.sqrt(np.maximum(tile, 0, out=tile), out=tile)
