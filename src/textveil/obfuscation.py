@@ -422,6 +422,7 @@ class Obfuscator:
         if chosen:
             tally.return_bands[name_band(returned, chosen)] += 1
         tally.largest_spent = math.fsum(planned.share for planned in plan.chunks)
+        tally.largest_chunk = max((planned.share for planned in plan.chunks), default=0.0)
         pairs = zip(plan.kept, plan.scores, strict=True)
         tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
         if self.profile.keeps_gaps:
@@ -435,7 +436,12 @@ class Obfuscator:
             profile=self.profile,
             decomposition=self._decomposer.as_dict(),
             distribution=self._distributor.as_dict(),
-            mechanism={**mechanism.as_dict(), "guarantee": mechanism.guarantee, "index": mechanism.index},
+            mechanism={
+                **mechanism.as_dict(),
+                "guarantee": mechanism.guarantee,
+                "index": mechanism.index,
+                "cap": mechanism.cap,
+            },
             allocation=public if data_independent else "data-dependent",
             stopwords=self.stopwords,
             emoji="keep" if self._keep_emoji or not self.profile.guards_form else "drop",
