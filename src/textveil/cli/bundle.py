@@ -81,7 +81,8 @@ def describe_prior(described: Mapping[str, Any]) -> str:
     sizes = ", ".join(f"{number:,} of {length}" for length, number in described["ngrams"].items())
     order = str(described["order"])
     perplexity = described.get("perplexity")
-    measured = perplexity.get(order) if isinstance(perplexity, Mapping) else None
+    perplexity = perplexity if isinstance(perplexity, Mapping) else {}
+    measured = perplexity.get(order)
     return (
         f"          prior of {sum(described['ngrams'].values()):,} n-grams"
         + (f" ({sizes} entries)" if sizes else "")

@@ -100,6 +100,13 @@ class Fluent(Exponential):
             contexts = np.full((len(points), self.prior.order - 1), UNKNOWN)
         return normalize(self._weigh(points, shares, contexts).astype(np.float64, copy=False))
 
+    def log_sums(self, points: Floats, share: float, context: RowNumbers) -> Floats:
+        """The logarithms of the sums that normalize the probabilities of chunks at these points, after one context."""
+        weighed = self._weigh(points, np.full(len(points), share), np.repeat(context[None], len(points), axis=0))
+        largest = weighed.max(axis=1)
+        sums: Floats = largest + np.log(np.exp(weighed - largest[:, None]).sum(axis=1, dtype=np.float64))
+        return sums
+
     def _weigh(self, points: Floats, shares: Floats, contexts: RowNumbers) -> Exponent:
         """The unnormalized log-probabilities of all writable entries."""
         exponents = self._exponents.compute(points, shares)
