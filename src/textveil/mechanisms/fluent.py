@@ -25,7 +25,7 @@ BLOCK_DOCUMENTS = 64
 class Fluent(Exponential):
     """Draws entries from left to right, likely ones after those before.
 
-    The probability p(y | x, context) is proportional to prior(y | context)^weight * exp(-share * min(d(x, y), cap) / 2).
+    p(y | x, context) is proportional to prior(y | context)^weight * exp(-share * min(d(x, y), cap) / 2).
     The context is what is public by then: the entries already written, and kept chunks.
 
     Guarantee:

@@ -197,7 +197,7 @@ class Certificate:
 
     @property
     def bounds(self) -> dict[str, float | None]:
-        """The largest log-ratios that need no distance: for two words, and for two documents; ``None`` without a cap."""
+        """The largest log-ratios for two words and for two documents, whatever the distances; ``None`` without a cap."""
         cap = self.terms.mechanism.get("cap")
         if cap is None:
             return {"words": None, "document": None}
