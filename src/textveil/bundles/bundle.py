@@ -7,6 +7,9 @@ words/scales.npy          for int8: the factor of each row
 words/excluded.txt        entries that are never written, one per line
 words/counts.npy          the number of occurrences of each entry in the corpus (optional)
 words/axes.npy            the principal axes of the vectors, one per column (optional)
+words/spelling.npy        a row per character n-gram: int8, on the first principal axes (optional)
+words/spelling_keys.npy   the hash of each n-gram
+words/spelling_scales.npy the factor of each row
 pmi/lexicon_words.txt     the words of a lexicon, one per line
 pmi/lexicon.npy           its n-grams: word numbers, counted from 1, padded with zeros
 pmi/lexicon_scores.npy    the association scores of the n-grams (optional)
@@ -29,6 +32,7 @@ import numpy.typing as npt
 
 from textveil.bundles.distances import measure_distances
 from textveil.bundles.files import ArrayError, Shape, check_shape, map_array, open_regular, read_header
+from textveil.bundles.spelling import Spelling, SpellingTable
 from textveil.bundles.vectors import Matrix, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
@@ -42,6 +46,8 @@ DEFAULT_BUNDLE = "en"
 SHIPPED = Path(__file__).parent
 FIGURES_VERSION = 2
 """Changes whenever figures are computed in another way."""
+SPELLING = "spelling"
+"""The part of a bundle that places unknown words."""
 SINGLE_WORDS = frozenset({"words"})
 """The decompositions into single words. They never write an entry of several words."""
 UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours")
@@ -197,6 +203,7 @@ class Bundle:
         self.hash = hashlib.sha256(content).hexdigest()
         self._loaded: dict[str, Vectors] = {}
         self._lexicons: dict[str, NgramIndex] = {}
+        self._spellings: dict[str, Spelling] = {}
 
     @staticmethod
     def shipped() -> list[str]:
@@ -272,9 +279,13 @@ class Bundle:
         """The language model over the entries of a decomposition; ``None`` if the bundle has none."""
         return None
 
-    def spelling(self, decomposition: str) -> Any:
-        """The table that places unknown words by their spelling; ``None`` if the bundle has none."""
-        return None
+    def spelling(self, decomposition: str) -> Spelling | None:
+        """Places unknown words by their spelling; ``None`` if the bundle has no table for it."""
+        if SPELLING not in self.manifest.parts.get(decomposition, {}):
+            return None
+        if decomposition not in self._spellings:
+            self._spellings[decomposition] = self._load_spelling(decomposition)
+        return self._spellings[decomposition]
 
     def lexicon(self, decomposition: str) -> NgramIndex:
         """The multi-word expressions that a decomposition treats as chunks."""
@@ -311,6 +322,7 @@ class Bundle:
         for decomposition in self.decompositions:
             self._check_distance(decomposition, self._load_vectors(decomposition))
             self.counts(decomposition)
+            self.spelling(decomposition)
         for decomposition in self.manifest.lexicons:
             self._load_lexicon(decomposition)
         return sorted(self.manifest.files)
@@ -403,6 +415,20 @@ class Bundle:
                 f"The axes of {str(self.folder / decomposition)!r} are not orthonormal. Do not use this bundle."
             )
         return axes
+
+    def _load_spelling(self, decomposition: str) -> Spelling:
+        vectors, path = self.vectors(decomposition), f"{decomposition}/{SPELLING}"
+        keys = self._load_array(f"{path}_keys.npy", (None,))
+        rows = self._load_array(f"{path}.npy", (len(keys), None))
+        table = SpellingTable(keys, rows, self._load_array(f"{path}_scales.npy", (len(keys),)))
+        fault = table.find_fault(self.manifest.parts[decomposition][SPELLING])
+        if f"{decomposition}/axes.npy" not in self.manifest.files or table.dimensions > vectors.axes.shape[1]:
+            fault = "has more dimensions than the bundle has axes"
+        if fault is not None:
+            raise BundleError(
+                f"The spelling table of {str(self.folder / decomposition)!r} {fault}. Get the bundle again."
+            )
+        return Spelling(table, vectors)
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
         words = self._read_entries(f"{decomposition}/lexicon_words.txt")
