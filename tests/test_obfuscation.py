@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textveil.bundles.bundle import Bundle
+from textveil.bundles.spelling import Spelling
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import Decomposer
 from textveil.decomposition.words import Words
@@ -312,6 +313,17 @@ def test_a_code_stays_at_the_center_whatever_its_spelling(spelled):
 def test_paper_keeps_unknown_words_in_clear_whatever_their_spelling(spelled):
     result = Obfuscator(spelled, decomposition="words", profile="paper", seed=1).obfuscate("bandings tand", epsilon=9)
     assert [chunk.outcome for chunk in result.chunks] == [Outcome.KEPT_UNKNOWN, Outcome.PERTURBED]
+
+
+def test_whether_a_word_is_known_plays_no_part_beyond_its_position(spelled, monkeypatch):
+    tand = spelled.vectors("words").place(np.array([spelled.vectors("words").find("tand")]))
+    monkeypatch.setattr(Spelling, "place", lambda _, keys: np.repeat(tand, len(keys), axis=0))
+    texts = [
+        [each.text for each in Obfuscator(spelled, seed=5).obfuscate_all([word] * 50, epsilon=9)]
+        for word in ("tand", "xyzzy", "sundance")
+    ]
+    assert texts[0] == texts[1] == texts[2]
+    assert len(set(texts[0])) > 5
 
 
 def test_positions_of_unknown_words_do_not_depend_on_the_batch_size(spelled):

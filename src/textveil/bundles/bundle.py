@@ -50,7 +50,7 @@ SPELLING = "spelling"
 """The part of a bundle that places unknown words."""
 SINGLE_WORDS = frozenset({"words"})
 """The decompositions into single words. They never write an entry of several words."""
-UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours")
+UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours", "spelling.quality")
 """The statements of a manifest that nobody can check from its files: they are about the corpus and its vectors."""
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
