@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -28,7 +27,6 @@ from pathlib import Path
 import numpy as np
 from measure_bundle import count_unchanged, load_encoder
 
-from textveil.bundles.building import VectorTable, build_bundle
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.spelling import Spelling
 from textveil.bundles.spelling_fit import find_examples, fit_spelling, rank_entries
@@ -159,45 +157,47 @@ def report_slips(known: Vectors, spelling: Spelling) -> None:
     print(f"{len(ranks):,} slips: median rank of the intended word {np.median(ranks):,.0f}, {near}")
 
 
+class Respelled(Bundle):
+    """A bundle with another spelling table, or with none."""
+
+    def __init__(self, folder: Path, spelling: Spelling | None) -> None:
+        super().__init__(folder)
+        self._respelled = spelling
+
+    def spelling(self, decomposition: str) -> Spelling | None:
+        """The other spelling table."""
+        return self._respelled
+
+
 def report_similarity(bundle: Bundle, texts: Sequence[str], shares: Sequence[float], dimensions: int | None) -> None:
     """Print the similarity of obfuscated texts with and without a spelling table."""
     encode = load_encoder()
     if encode is None:
         return
-    vectors = bundle.vectors("words")
-    excluded = (bundle.folder / "words/excluded.txt").read_text(encoding="utf-8").split()
-    table = VectorTable(vectors.entries, vectors.matrix, excluded, bundle.counts("words"))
     originals = encode(texts)
-    with tempfile.TemporaryDirectory() as folder:
-        for name, spelling in (("with spelling", True), ("at the center", False)):
-            started = time.perf_counter()
-            built = build_bundle(
-                Path(folder) / name.replace(" ", "_"),
-                {"words": table},
-                name=name,
-                version="1",
-                corpus="a copy",
-                license="a copy",
-                storage="int8",
-                spelling=spelling,
+    vectors = bundle.vectors("words")
+    table, description = fit_spelling(vectors, bundle.counts("words"))
+    print(f"spelling table: {json.dumps(description)}")
+    for share in shares:
+        for name, spelling in (("with spelling", Spelling(table, vectors)), ("at the center", None)):
+            options = {} if dimensions is None else {"dimensions": dimensions}
+            obfuscator = Obfuscator(
+                Respelled(bundle.folder, spelling),
+                decomposition="words",
+                seed=1,
+                largest_share=share,
+                mechanism_options=options,
             )
-            print(f"{name}: built in {time.perf_counter() - started:.1f} s")
-            if spelling:
-                print(f"  {json.dumps(built.manifest.parts['words']['spelling'])}")
-            for share in shares:
-                options = {} if dimensions is None else {"dimensions": dimensions}
-                obfuscator = Obfuscator(
-                    built, decomposition="words", seed=1, largest_share=share, mechanism_options=options
-                )
-                started = time.perf_counter()
-                results = list(obfuscator.obfuscate_all(texts, epsilon_per_word=share))
-                seconds = time.perf_counter() - started
-                cosines = np.einsum("ij,ij->i", originals, encode([result.text for result in results]))
-                print(
-                    f"  {dimensions or vectors.dimensions} dimensions, {share:g} per word: similarity "
-                    f"{cosines.mean():.4f} (standard error {cosines.std() / len(cosines) ** 0.5:.4f}), "
-                    f"{count_unchanged(results):.1%} unchanged, {len(texts) / seconds:.0f} documents/s"
-                )
+            started = time.perf_counter()
+            results = list(obfuscator.obfuscate_all(texts, epsilon_per_word=share))
+            seconds = time.perf_counter() - started
+            cosines = np.einsum("ij,ij->i", originals, encode([result.text for result in results]))
+            print(
+                f"{dimensions or vectors.dimensions} dimensions, {share:g} per word, {name}: similarity "
+                f"{cosines.mean():.4f} (standard error {cosines.std() / len(cosines) ** 0.5:.4f}), "
+                f"{count_unchanged(results):.1%} unchanged, {len(texts) / seconds:.0f} documents/s",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -205,7 +205,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bundle", default="en")
     parser.add_argument("--reviews", type=Path, help="a .jsonl.xz file with a text per line")
-    parser.add_argument("--texts", type=int, default=200)
+    parser.add_argument("--texts", type=int, default=200, help="the number of texts")
+    parser.add_argument("--words", type=int, default=100, help="the number of words to use of each text")
     parser.add_argument("--shares", type=float, nargs="+", default=[15.0, 20.0])
     parser.add_argument("--dimensions", type=int)
     arguments = parser.parse_args()
@@ -226,7 +227,9 @@ def main() -> None:
         print(f"| `{word}` | {', '.join(f'`{entry}`' for entry in nearest)} |")
     if arguments.reviews is not None:
         with lzma.open(arguments.reviews, "rt", encoding="utf-8") as lines:
-            texts = [json.loads(line)["text"] for line in islice(lines, arguments.texts)]
+            texts = [
+                " ".join(json.loads(line)["text"].split()[: arguments.words]) for line in islice(lines, arguments.texts)
+            ]
         report_similarity(bundle, texts, arguments.shares, arguments.dimensions)
 
 
