@@ -227,9 +227,8 @@ def main() -> None:
         print(f"| `{word}` | {', '.join(f'`{entry}`' for entry in nearest)} |")
     if arguments.reviews is not None:
         with lzma.open(arguments.reviews, "rt", encoding="utf-8") as lines:
-            texts = [
-                " ".join(json.loads(line)["text"].split()[: arguments.words]) for line in islice(lines, arguments.texts)
-            ]
+            reviews = [json.loads(line)["text"] for line in islice(lines, arguments.texts)]
+        texts = [" ".join(review.split()[: arguments.words]) for review in reviews]
         report_similarity(bundle, texts, arguments.shares, arguments.dimensions)
 
 

@@ -125,10 +125,10 @@ class Spelling:
 
     def _place_chunk(self, key: str) -> Floats:
         """The mean of the positions of a chunk's words."""
+        if key and "_" not in key:
+            return self._place_word(key)
         words = [word for word in key.split("_") if word]
-        if not words:
-            return self.center
-        mean: Floats = np.mean([self._place_word(word) for word in words], axis=0)
+        mean: Floats = np.mean([self._place_word(word) for word in words] or [self.center], axis=0)
         return mean
 
     def _place_word(self, word: str) -> Floats:
