@@ -32,6 +32,7 @@ from textveil.bundles.spelling import Spelling
 from textveil.bundles.spelling_fit import find_examples, fit_spelling, rank_entries
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.outcomes import Outcome
 from textveil.randomness import SeededRandomness
 
 LEFT_OUT = 2000
@@ -178,9 +179,10 @@ def report_similarity(bundle: Bundle, texts: Sequence[str], shares: Sequence[flo
     vectors = bundle.vectors("words")
     table, description = fit_spelling(vectors, bundle.counts("words"))
     print(f"spelling table: {json.dumps(description)}")
+    options = {} if dimensions is None else {"dimensions": dimensions}
     for share in shares:
+        similar = {}
         for name, spelling in (("with spelling", Spelling(table, vectors)), ("at the center", None)):
-            options = {} if dimensions is None else {"dimensions": dimensions}
             obfuscator = Obfuscator(
                 Respelled(bundle.folder, spelling),
                 decomposition="words",
@@ -191,13 +193,17 @@ def report_similarity(bundle: Bundle, texts: Sequence[str], shares: Sequence[flo
             started = time.perf_counter()
             results = list(obfuscator.obfuscate_all(texts, epsilon_per_word=share))
             seconds = time.perf_counter() - started
-            cosines = np.einsum("ij,ij->i", originals, encode([result.text for result in results]))
+            similar[name] = np.einsum("ij,ij->i", originals, encode([result.text for result in results]))
+            outcomes = [chunk.outcome for result in results for chunk in result.chunks]
+            drawn, perturbed = outcomes.count(Outcome.DRAWN), outcomes.count(Outcome.PERTURBED)
             print(
                 f"{dimensions or vectors.dimensions} dimensions, {share:g} per word, {name}: similarity "
-                f"{cosines.mean():.4f} (standard error {cosines.std() / len(cosines) ** 0.5:.4f}), "
-                f"{count_unchanged(results):.1%} unchanged, {len(texts) / seconds:.0f} documents/s",
+                f"{similar[name].mean():.4f}, {count_unchanged(results):.1%} unchanged, "
+                f"{drawn / (drawn + perturbed):.1%} unknown, {len(texts) / seconds:.0f} documents/s",
                 flush=True,
             )
+        gains = similar["with spelling"] - similar["at the center"]
+        print(f"    gain {gains.mean():.4f} (standard error {gains.std() / len(gains) ** 0.5:.4f})", flush=True)
 
 
 def main() -> None:
