@@ -240,4 +240,7 @@ def test_a_cap_gives_bounds_that_need_no_distance(tiny):
     certificate = Certificate(capped.terms, results[0].certificate.budget, total)
     assert certificate.bounds == {"words": 6.0, "document": 12.0}
     assert Certificate.from_dict(certificate.as_dict()).bounds == certificate.bounds
-    assert Obfuscator(tiny, seed=1).obfuscate("alpha", epsilon=1).certificate.bounds == {"words": None, "document": None}
+    assert Obfuscator(tiny, seed=1).obfuscate("alpha", epsilon=1).certificate.bounds == {
+        "words": None,
+        "document": None,
+    }

@@ -5,15 +5,27 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundles.bundle import MANIFEST, PRIOR, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
+from textveil.bundles.bundle import (
+    MANIFEST,
+    PRIOR,
+    SPELLING,
+    STORAGES,
+    Bundle,
+    Manifest,
+    Storage,
+    describe,
+    identify_lexicon,
+)
 from textveil.bundles.distances import measure_distances, sample_rows
 from textveil.bundles.prior import PriorTable
+from textveil.bundles.spelling_fit import LEAST_ENTRIES, find_examples, fit_spelling
 from textveil.bundles.vectors import Matrix, RowNumbers, Vectors
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
@@ -74,6 +86,7 @@ def build_bundle(
     tokens: int | None = None,
     parameters: Mapping[str, Any] | None = None,
     storage: Storage = "float32",
+    spelling: bool | None = None,
 ) -> Bundle:
     """Write a bundle; its folder appears when it is complete.
 
@@ -89,6 +102,8 @@ def build_bundle(
         tokens: The number of tokens in the corpus.
         parameters: The settings that reproduce the build.
         storage: ``float32``, ``float16``, or ``int8`` with a scale per row.
+        spelling: Fit a table that places unknown words by their spelling. By default it is fitted if there are at least
+            2,000 single words to learn from and scipy is installed.
 
     Raises:
         OutputExistsError: The folder exists.
@@ -118,6 +133,8 @@ def build_bundle(
             parts[decomposition] = {"axes": _write_axes(unfinished / decomposition, vectors)}
             if table.prior is not None:
                 parts[decomposition][PRIOR] = write_prior(unfinished / decomposition, table.prior)
+            if _has_spelling(spelling, table, vectors):
+                parts[decomposition][SPELLING] = _write_spelling(unfinished / decomposition, vectors, table)
         files = _hash_files(unfinished)
         for decomposition in known.keys() & described.keys():
             described[decomposition]["lexicon"] = identify_lexicon(files, decomposition)
@@ -225,6 +242,22 @@ def write_prior(folder: Path, prior: PriorTable) -> dict[str, Any]:
     for name, array in prior.arrays.items():
         np.save(folder / f"prior_{name}.npy", array, allow_pickle=False)
     return {**prior.describe(), "vocabulary": hash_file(folder / "vocabulary.txt")}
+
+
+def _has_spelling(wanted: bool | None, table: VectorTable, vectors: Vectors) -> bool:
+    """Whether to fit a spelling table: as wanted, or if the vocabulary is large enough and the solver is installed."""
+    if wanted is not None:
+        return wanted
+    return len(find_examples(vectors, table.counts)) >= LEAST_ENTRIES and find_spec("scipy") is not None
+
+
+def _write_spelling(folder: Path, vectors: Vectors, table: VectorTable) -> dict[str, Any]:
+    """Fit and write a spelling table; return its description for the manifest."""
+    fitted, description = fit_spelling(vectors, table.counts)
+    np.save(folder / f"{SPELLING}.npy", fitted.rows, allow_pickle=False)
+    np.save(folder / f"{SPELLING}_keys.npy", fitted.keys, allow_pickle=False)
+    np.save(folder / f"{SPELLING}_scales.npy", fitted.scales, allow_pickle=False)
+    return description
 
 
 def _write_entries(path: Path, entries: Iterable[str]) -> None:

@@ -8,6 +8,9 @@ words/excluded.txt        entries that are never written, one per line
 words/counts.npy          the number of occurrences of each entry in the corpus (optional)
 words/axes.npy            the principal axes of the vectors, one per column (optional)
 words/prior_*.npy         the n-gram model over the entries (optional)
+words/spelling.npy        a row per character n-gram: int8, on the first principal axes (optional)
+words/spelling_keys.npy   the hash of each n-gram
+words/spelling_scales.npy the factor of each row
 pmi/lexicon_words.txt     the words of a lexicon, one per line
 pmi/lexicon.npy           its n-grams: word numbers, counted from 1, padded with zeros
 pmi/lexicon_scores.npy    the association scores of the n-grams (optional)
@@ -31,6 +34,7 @@ import numpy.typing as npt
 from textveil.bundles.distances import measure_distances
 from textveil.bundles.files import ArrayError, Shape, check_shape, map_array, open_regular, read_header
 from textveil.bundles.prior import LONGEST_ORDER, NgramPrior, read_prior
+from textveil.bundles.spelling import Spelling, SpellingTable
 from textveil.bundles.vectors import Matrix, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
@@ -44,11 +48,13 @@ DEFAULT_BUNDLE = "en"
 SHIPPED = Path(__file__).parent
 FIGURES_VERSION = 2
 """Changes whenever figures are computed in another way."""
+SPELLING = "spelling"
+"""The part of a bundle that places unknown words."""
 SINGLE_WORDS = frozenset({"words"})
 """The decompositions into single words. They never write an entry of several words."""
 PRIOR = "prior"
 """The name of the n-gram model in the manifest and in certificates."""
-UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours", "perplexity")
+UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours", "prior.perplexity", "spelling.quality")
 """The statements of a manifest that nobody can check from its files: they are about the corpus and its vectors."""
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
@@ -203,6 +209,7 @@ class Bundle:
         self._loaded: dict[str, Vectors] = {}
         self._lexicons: dict[str, NgramIndex] = {}
         self._priors: dict[str, NgramPrior] = {}
+        self._spellings: dict[str, Spelling] = {}
 
     @staticmethod
     def shipped() -> list[str]:
@@ -282,9 +289,13 @@ class Bundle:
             self._priors[decomposition] = self._load_prior(decomposition)
         return self._priors[decomposition]
 
-    def spelling(self, decomposition: str) -> Any:
-        """The table that places unknown words by their spelling; ``None`` if the bundle has none."""
-        return None
+    def spelling(self, decomposition: str) -> Spelling | None:
+        """Places unknown words by their spelling; ``None`` if the bundle has no table for it."""
+        if SPELLING not in self.manifest.parts.get(decomposition, {}):
+            return None
+        if decomposition not in self._spellings:
+            self._spellings[decomposition] = self._load_spelling(decomposition)
+        return self._spellings[decomposition]
 
     def lexicon(self, decomposition: str) -> NgramIndex:
         """The multi-word expressions that a decomposition treats as chunks."""
@@ -323,6 +334,7 @@ class Bundle:
             self._check_distance(decomposition, self._load_vectors(decomposition))
             self.counts(decomposition)
             self._check_prior(decomposition)
+            self.spelling(decomposition)
         for decomposition in self.manifest.lexicons:
             self._load_lexicon(decomposition)
         return sorted(self.manifest.files)
@@ -451,6 +463,20 @@ class Bundle:
                 f"The prior of {str(self.folder / decomposition)!r} has probabilities that do not sum to 1. "
                 "Do not use this bundle."
             )
+
+    def _load_spelling(self, decomposition: str) -> Spelling:
+        vectors, path = self.vectors(decomposition), f"{decomposition}/{SPELLING}"
+        keys = self._load_array(f"{path}_keys.npy", (None,))
+        rows = self._load_array(f"{path}.npy", (len(keys), None))
+        table = SpellingTable(keys, rows, self._load_array(f"{path}_scales.npy", (len(keys),)))
+        fault = table.find_fault(self.manifest.parts[decomposition][SPELLING])
+        if f"{decomposition}/axes.npy" not in self.manifest.files or table.dimensions > vectors.axes.shape[1]:
+            fault = "has more dimensions than the bundle has axes"
+        if fault is not None:
+            raise BundleError(
+                f"The spelling table of {str(self.folder / decomposition)!r} {fault}. Get the bundle again."
+            )
+        return Spelling(table, vectors)
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
         words = self._read_entries(f"{decomposition}/lexicon_words.txt")

@@ -184,7 +184,7 @@ class Vectors:
 
     @cached_property
     def center(self) -> Matrix:
-        """The mean of all vectors: the position of every chunk that is not in the vocabulary."""
+        """The mean of all vectors: the position of an unknown chunk that is not placed by its spelling."""
         mean: Floats = self.matrix.mean(axis=0, dtype=np.float64)
         return mean.astype(np.float32)
 
