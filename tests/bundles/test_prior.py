@@ -174,6 +174,11 @@ def test_a_context_with_all_entries_keeps_a_proper_distribution():
     np.testing.assert_allclose(sums, 1, atol=1e-5)
 
 
+def test_a_vocabulary_of_one_entry_has_no_ngrams():
+    arrays = compress_prior(np.zeros(1), [Ngrams(np.array([0]), np.zeros(1)), Ngrams(np.array([0]), np.zeros(1))])
+    assert list(arrays) == ["unigrams"]
+
+
 def test_a_prior_without_ngrams_is_its_unigrams(tmp_path):
     empty = Ngrams(np.zeros(0, dtype=np.int64), np.zeros(0))
     unigrams = np.log(np.full(len(ENTRIES), 1 / len(ENTRIES)))
