@@ -231,7 +231,7 @@ def test_a_manifest_that_hides_the_exclusions_is_refused(copied_bundle):
 
 def test_the_stored_spelling_of_names_stays_that_of_the_format(tiny):
     manifest, stored = tiny.manifest, json.loads((tiny.folder / MANIFEST).read_bytes())
-    assert stored["format"] == 2
+    assert stored["format"] == 3
     assert (stored["licence"], manifest.license) == ("MIT", "MIT")
     table, stored_table = manifest.vectors["words"], stored["vectors"]["words"]
     assert table["changed_neighbors"] == stored_table["changed_neighbours"] == 0
