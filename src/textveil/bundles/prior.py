@@ -91,12 +91,14 @@ class Level:
 
     def find(self, keys: RowNumbers) -> RowNumbers:
         """The position of each context, or ``UNKNOWN``; a negative key is not a context."""
-        wanted = np.maximum(keys, 0).astype(self.contexts.dtype)
-        places = np.minimum(np.searchsorted(self.contexts, wanted), len(self.contexts) - 1)
-        return np.where((self.contexts[places] == wanted) & (keys >= 0), places, UNKNOWN)
+        wanted = np.clip(keys, 0, int(self.contexts[-1])).astype(self.contexts.dtype)  # no copy of the contexts
+        places = np.searchsorted(self.contexts, wanted)
+        return np.where(self.contexts[places].astype(np.int64) == keys, places, UNKNOWN)
 
     def find_ngrams(self, places: RowNumbers, columns: RowNumbers) -> RowNumbers:
         """The position of the n-gram of a context and a column, or ``UNKNOWN``: a binary search in each context."""
+        if len(self.columns) == 0:
+            return np.full(len(places), UNKNOWN)
         low = np.where(places >= 0, self.offsets[places], 0).astype(np.int64)
         end = np.where(places >= 0, self.offsets[places + 1], 0).astype(np.int64)
         high = end.copy()
@@ -200,7 +202,7 @@ class NgramPrior:
             places = level.find(keys)
             ngrams = level.find_ngrams(places, columns)
             scores = scores + np.where(places >= 0, level.backoffs[places], np.float32(0))
-            scores = np.where(ngrams >= 0, level.values[ngrams], scores)
+            scores[ngrams >= 0] = level.values[ngrams[ngrams >= 0]]
         return scores
 
     def perplexity(self, sequences: Iterable[RowNumbers]) -> float:
