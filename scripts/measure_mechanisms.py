@@ -58,7 +58,9 @@ def main() -> None:
         attribute=chosen.get(options.attribute),
         folder=options.cache,
     )
-    evaluator = Evaluator(dataset, options.metrics, {"perplexity": {"sample": options.sample}} if options.sample else {})
+    evaluator = Evaluator(
+        dataset, options.metrics, {"perplexity": {"sample": options.sample}} if options.sample else {}
+    )
     print("| mechanism | share x median distance | unchanged | " + " | ".join(VALUES) + " |")
     print("|---|---|---|" + "---|" * len(VALUES))
     with options.output.open("a", encoding="utf-8") as output:
@@ -82,7 +84,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--profile", default="strict")
     parser.add_argument("--stopwords", default="perturb")
     parser.add_argument("--decomposition", default="words")
-    parser.add_argument("--metrics", nargs="+", default=["similarity", "attribute", "downstream", "perplexity", "inversion"])
+    parser.add_argument(
+        "--metrics", nargs="+", default=["similarity", "attribute", "downstream", "perplexity", "inversion"]
+    )
     parser.add_argument("--sample", type=int, help="number of texts that perplexity reads")
     parser.add_argument("--cache", type=Path, help="folder for cached scores")
     parser.add_argument("--output", type=Path, default=Path("mechanisms.jsonl"))
@@ -113,9 +117,21 @@ def measure(
         [result.text for result in results], certificate=results[0].certificate, obfuscations=results
     )
     values = {name: evaluation.value(*place) for name, place in VALUES.items()}
-    described = f"{setting.mechanism}, {setting.options.get('dimensions', bundle.vectors(options.decomposition).dimensions)}-d"
-    print(f"| {described} | {level:g} | {unchanged:.2f} | {' | '.join(show(values[name]) for name in VALUES)} |", flush=True)
-    return {"mechanism": described, "level": level, "unchanged": unchanged, **values, "seconds": seconds, **details(evaluation)}
+    described = (
+        f"{setting.mechanism}, {setting.options.get('dimensions', bundle.vectors(options.decomposition).dimensions)}-d"
+    )
+    print(
+        f"| {described} | {level:g} | {unchanged:.2f} | {' | '.join(show(values[name]) for name in VALUES)} |",
+        flush=True,
+    )
+    return {
+        "mechanism": described,
+        "level": level,
+        "unchanged": unchanged,
+        **values,
+        "seconds": seconds,
+        **details(evaluation),
+    }
 
 
 def show(value: float | None) -> str:

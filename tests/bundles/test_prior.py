@@ -122,6 +122,29 @@ def test_a_restricted_prior_has_the_same_numbers_in_fewer_columns(prior):
     np.testing.assert_array_equal(restricted.score(contexts, columns), prior.score(contexts, rows[columns]))
 
 
+def test_a_restriction_to_entries_without_ngrams_has_back_off_probabilities_only():
+    arrays = compress_prior(np.log(np.full(4, 0.25)), [Ngrams(np.array([1]), np.log(np.array([0.7])))])
+    whole = read_prior(lambda name, _: arrays[name], entries=4, order=2, identity={})
+    contexts = np.array([[0], [1]])
+    rest = whole.restrict(np.array([2, 3]))
+    np.testing.assert_allclose(np.exp(rest.log_probabilities(contexts)), [[0.1, 0.1], [0.25, 0.25]], rtol=1e-5)
+    np.testing.assert_allclose(np.exp(rest.score(contexts, np.array([1, 0]))), [0.1, 0.25], rtol=1e-5)
+
+
+def test_a_context_beyond_the_stored_ones_is_not_taken_for_one_of_them():
+    entries = 300
+    unigrams = np.log(np.full(entries, 1 / entries))
+    pair, triple = np.array([7 * entries + 3]), np.array([(7 * entries + 3) * entries + 5])
+    arrays = compress_prior(unigrams, [Ngrams(pair, np.log([0.5])), Ngrams(triple, np.log([0.9]))])
+    prior = read_prior(lambda name, _: arrays[name], entries=entries, order=3, identity={})
+    stored = 7 * entries + 3
+    beyond = divmod(stored + (1 << 16), entries)  # the same in two bytes
+    assert beyond[0] < entries
+    logs = prior.log_probabilities(np.array([beyond, (7, 3)]))
+    assert logs[1, 5] == pytest.approx(np.log(0.9), abs=1e-3)
+    assert logs[0, 5] == pytest.approx(np.log(1 / entries), abs=1e-3)
+
+
 def test_filling_a_buffer_does_not_depend_on_the_batch(prior):
     contexts = all_contexts()[::7]
     whole = prior.log_probabilities(contexts)
@@ -172,6 +195,11 @@ def test_a_context_with_all_entries_keeps_a_proper_distribution():
     made = read_prior(lambda name, _: arrays[name], entries=3, order=2, identity={})
     sums = np.exp(made.log_probabilities(np.array([[0], [1], [2]])).astype(np.float64)).sum(axis=1)
     np.testing.assert_allclose(sums, 1, atol=1e-5)
+
+
+def test_a_vocabulary_of_one_entry_has_no_ngrams():
+    arrays = compress_prior(np.zeros(1), [Ngrams(np.array([0]), np.zeros(1)), Ngrams(np.array([0]), np.zeros(1))])
+    assert list(arrays) == ["unigrams"]
 
 
 def test_a_prior_without_ngrams_is_its_unigrams(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -153,15 +152,13 @@ def add_priors(bundle: Bundle, folder: Path, priors: Mapping[str, PriorTable]) -
     """
     if folder.exists():
         raise OutputExistsError(f"{str(folder)!r} exists. Remove it or choose another folder.")
-    bundle.verify()
     manifest = bundle.manifest
     parts = {name: dict(described) for name, described in manifest.parts.items()}
     replaced = tuple(f"{decomposition}/prior_" for decomposition in priors)
     with writing_folder(folder) as unfinished:
         for name in manifest.files:
             if not name.startswith(replaced):
-                (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(bundle.folder / name, unfinished / name)
+                bundle.copy_file(name, unfinished / name)
         for decomposition, prior in priors.items():
             described = parts.setdefault(decomposition, {})
             if "axes" not in described:
@@ -169,7 +166,8 @@ def add_priors(bundle: Bundle, folder: Path, priors: Mapping[str, PriorTable]) -
             described[PRIOR] = write_prior(unfinished / decomposition, prior)
         changed = replace(manifest, parts=parts, files=_hash_files(unfinished))
         (unfinished / MANIFEST).write_text(changed.to_json(), encoding="utf-8")
-        Bundle(unfinished).verify()
+        for decomposition in priors:
+            Bundle(unfinished).check_prior(decomposition)
     return Bundle(folder)
 
 

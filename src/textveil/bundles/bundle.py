@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,6 +42,7 @@ from textveil.language.matching import LONGEST, NgramIndex
 from textveil.language.words import WORD
 from textveil.registry import unknown_name
 from textveil.storage.figures import find_figures
+from textveil.storage.hashing import hash_file
 
 FORMAT_VERSION = 3
 MANIFEST = "bundle.json"
@@ -333,11 +335,18 @@ class Bundle:
         for decomposition in self.decompositions:
             self._check_distance(decomposition, self._load_vectors(decomposition))
             self.counts(decomposition)
-            self._check_prior(decomposition)
+            self.check_prior(decomposition)
             self.spelling(decomposition)
         for decomposition in self.manifest.lexicons:
             self._load_lexicon(decomposition)
         return sorted(self.manifest.files)
+
+    def copy_file(self, name: str, path: Path) -> None:
+        """Copy a file of the bundle, and check its hash."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._open(name) as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)
+        self._check_hash(name, hash_file(path))
 
     def _check_distance(self, decomposition: str, vectors: Vectors) -> None:
         """Compare the distances that the manifest states, if it states any, with those of the vectors."""
@@ -455,8 +464,12 @@ class Bundle:
             raise self._false_field("ngrams of the prior", decomposition, prior.ngrams)
         return prior
 
-    def _check_prior(self, decomposition: str) -> None:
-        """Compute the sum of the probabilities in every context."""
+    def check_prior(self, decomposition: str) -> None:
+        """Compute the sum of the probabilities in every context of a prior.
+
+        Raises:
+            BundleError: A sum is not 1.
+        """
         prior = self.prior(decomposition)
         if prior is not None and any((np.abs(sums - 1) > _SUM_TOLERANCE).any() for sums in prior.sum_probabilities()):
             raise BundleError(

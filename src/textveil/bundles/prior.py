@@ -14,6 +14,7 @@ where V is the number of entries.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,12 +91,14 @@ class Level:
 
     def find(self, keys: RowNumbers) -> RowNumbers:
         """The position of each context, or ``UNKNOWN``; a negative key is not a context."""
-        wanted = np.maximum(keys, 0).astype(self.contexts.dtype)
-        places = np.minimum(np.searchsorted(self.contexts, wanted), len(self.contexts) - 1)
-        return np.where((self.contexts[places] == wanted) & (keys >= 0), places, UNKNOWN)
+        wanted = np.clip(keys, 0, int(self.contexts[-1])).astype(self.contexts.dtype)  # no copy of the contexts
+        places = np.searchsorted(self.contexts, wanted)
+        return np.where(self.contexts[places].astype(np.int64) == keys, places, UNKNOWN)
 
     def find_ngrams(self, places: RowNumbers, columns: RowNumbers) -> RowNumbers:
         """The position of the n-gram of a context and a column, or ``UNKNOWN``: a binary search in each context."""
+        if len(self.columns) == 0:
+            return np.full(len(places), UNKNOWN)
         low = np.where(places >= 0, self.offsets[places], 0).astype(np.int64)
         end = np.where(places >= 0, self.offsets[places + 1], 0).astype(np.int64)
         high = end.copy()
@@ -199,7 +202,7 @@ class NgramPrior:
             places = level.find(keys)
             ngrams = level.find_ngrams(places, columns)
             scores = scores + np.where(places >= 0, level.backoffs[places], np.float32(0))
-            scores = np.where(ngrams >= 0, level.values[ngrams], scores)
+            scores[ngrams >= 0] = level.values[ngrams[ngrams >= 0]]
         return scores
 
     def perplexity(self, sequences: Iterable[RowNumbers]) -> float:
@@ -273,8 +276,8 @@ def compress_prior(log_unigrams: Floats, levels: Sequence[Ngrams]) -> dict[str, 
         levels: The n-grams of two entries, of three entries, and so on. The first empty level ends the list.
     """
     entries = len(log_unigrams)
-    full = [len(ngrams.keys) > 0 for ngrams in levels]
-    levels = levels[: full.index(False) if False in full else len(full)]
+    levels = [_drop_full_contexts(ngrams, entries) for ngrams in levels]
+    levels = list(itertools.takewhile(lambda ngrams: len(ngrams.keys), levels))
     logs = np.concatenate([np.zeros(0), *(ngrams.log_probabilities for ngrams in levels)])
     values = np.linspace(logs.min(initial=-1), logs.max(initial=-1), _CODES).astype(np.float32)
     arrays: dict[str, npt.NDArray[Any]] = {"unigrams": log_unigrams.astype(np.float32)}
@@ -303,7 +306,7 @@ def _compress_level(ngrams: Ngrams, values: Log, shorter: NgramPrior) -> tuple[L
         values: The log-probabilities that an n-gram can have, ascending.
         shorter: The prior of all shorter n-grams.
     """
-    keys, logs = _drop_full_contexts(ngrams, shorter.entries)
+    keys, logs = ngrams.keys, ngrams.log_probabilities
     contexts, starts = np.unique(keys // shorter.entries, return_index=True)
     offsets = np.append(starts, len(keys))
     above = np.clip(np.searchsorted(values, logs), 1, _CODES - 1)
@@ -322,13 +325,13 @@ def _compress_level(ngrams: Ngrams, values: Log, shorter: NgramPrior) -> tuple[L
     return Level(contexts, backoffs, offsets, level.columns, level.values), codes.astype(np.uint8)
 
 
-def _drop_full_contexts(ngrams: Ngrams, entries: int) -> tuple[RowNumbers, Floats]:
+def _drop_full_contexts(ngrams: Ngrams, entries: int) -> Ngrams:
     """Without the least likely n-gram of each context that has all entries, so that a factor can restore the sum."""
     _, starts, sizes = np.unique(ngrams.keys // entries, return_index=True, return_counts=True)
     kept = np.ones(len(ngrams.keys), dtype=bool)
     for start in starts[sizes == entries]:
         kept[start + ngrams.log_probabilities[start : start + entries].argmin()] = False
-    return ngrams.keys[kept], ngrams.log_probabilities[kept]
+    return Ngrams(ngrams.keys[kept], ngrams.log_probabilities[kept])
 
 
 def read_prior(read: ReadArray, *, entries: int, order: int, identity: Mapping[str, str]) -> NgramPrior:

@@ -78,16 +78,12 @@ def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
 
 def describe_prior(described: Mapping[str, Any]) -> str:
     """One line about the prior of a decomposition."""
-    sizes = ", ".join(f"{number:,} of {length}" for length, number in described["ngrams"].items())
-    order = str(described["order"])
-    perplexity = described.get("perplexity")
-    perplexity = perplexity if isinstance(perplexity, Mapping) else {}
-    measured = perplexity.get(order)
-    return (
-        f"          prior of {sum(described['ngrams'].values()):,} n-grams"
-        + (f" ({sizes} entries)" if sizes else "")
-        + (f", perplexity {measured:g}" if isinstance(measured, int | float) else "")
-        + (f" ({perplexity['1']:g} without contexts)" if measured and order != "1" and perplexity.get("1") else "")
+    sizes = ", ".join(f"{number:,} of {length} entries" for length, number in described["ngrams"].items())
+    stated = described.get("perplexity")
+    values = [stated.get(str(order)) for order in range(1, described["order"] + 1)] if isinstance(stated, dict) else []
+    measured = [f"{value:g}" for value in values if isinstance(value, int | float)]
+    return f"          prior with n-grams: {sizes or 'none'}" + (
+        f"; perplexity by order: {', '.join(measured)}" if measured else ""
     )
 
 

@@ -103,7 +103,7 @@ Negative = Annotated[int, typer.Option(help="The number of negative samples for 
 Cbow = Annotated[bool, typer.Option("--cbow", help="Train CBOW instead of skip-gram.")]
 FindPrior = Annotated[
     bool,
-    typer.Option("--prior/--no-prior", help="Build n-gram models of the chunks, which the mechanism fluent needs."),
+    typer.Option("--prior/--no-prior", help="Build n-gram models, which the mechanism fluent needs."),
 ]
 Order = Annotated[int, typer.Option("--prior-order", help="The number of chunks of the longest n-grams of a prior.")]
 MinDocuments = Annotated[
@@ -303,7 +303,7 @@ def prior(
         parse_size(memory),
         overwrite,
     )
-    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet)
+    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet, counts_words=False)
 
 
 def _require_libraries() -> None:
@@ -319,7 +319,9 @@ def _list_names(corpus: Sequence[str]) -> str:
     return ", ".join(Path(part).name for part in corpus)
 
 
-def _run(job: PrepareJob | PriorJob, start_executor: Callable[[], Executor], *, quiet: bool) -> None:
+def _run(
+    job: PrepareJob | PriorJob, start_executor: Callable[[], Executor], *, quiet: bool, counts_words: bool = True
+) -> None:
     """Check the job, report the disk space it needs, run it, and report the result."""
     job.check()  # before a cluster is started for it
     if not quiet:
@@ -334,7 +336,10 @@ def _run(job: PrepareJob | PriorJob, start_executor: Callable[[], Executor], *, 
         bundle = job.run(executor, progress)
     if quiet:
         return
-    report(f"{bundle.manifest.tokens or 0:,} words in {time.monotonic() - started:,.0f} s")
+    seconds = time.monotonic() - started
+    report(
+        f"{bundle.manifest.tokens or 0:,} words in {seconds:,.0f} s" if counts_words else f"Done in {seconds:,.0f} s"
+    )
     for decomposition, table in bundle.manifest.vectors.items():
         typer.echo(describe_vectors(decomposition, table))
         if PRIOR in bundle.manifest.parts.get(decomposition, {}):

@@ -90,10 +90,14 @@ def _choose(
         return [np.ones(len(level.keys), dtype=bool) for level in levels]
     gains, lower = [], counts / counts.sum()
     for length, level in enumerate(levels, start=1):
+        if len(level.keys) == 0:
+            gains.append(np.zeros(0))
+            continue
         suffixes = level.keys % len(counts) ** length
         below = lower[suffixes if length == 1 else np.searchsorted(levels[length - 2].keys, suffixes)]
         lower = level.counts / level.totals[np.searchsorted(level.contexts, level.keys // len(counts))]
         gains.append(level.counts * np.log(lower / below))
+        gains[-1][gains[-1].argmax()] = np.inf  # no level may be empty below one that is not
     order = np.argsort(-np.concatenate(gains), kind="stable")
     chosen = np.zeros(number, dtype=bool)
     chosen[order[:most_ngrams]] = True

@@ -34,6 +34,7 @@ HELD_OUT = 100
 BLOCK_BYTES = 8 << 20
 """The approximate number of bytes of a block of the file of tokens."""
 _MOST_MEASURED = 2_000_000  # tokens
+_LEAST_NGRAMS = 1 << 16  # in memory, however little there is
 _BYTES_PER_NGRAM = 96  # with copies while they are sorted
 
 
@@ -249,7 +250,7 @@ class PriorBuilder:
     def _count(self, counts: RowNumbers, length: int) -> FrequentNgrams:
         folder = self.folder / "counted"
         make_folder(folder)
-        most = max(1 << 16, self.memory // self.executor.processes // _BYTES_PER_NGRAM)
+        most = max(_LEAST_NGRAMS, self.memory // self.executor.processes // _BYTES_PER_NGRAM)
         outputs: list[Path] = []
         done, total = 0, max(1, int(counts.sum()))
 
