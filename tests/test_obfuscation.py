@@ -4,11 +4,13 @@ from collections import Counter
 from functools import cache
 from itertools import islice
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textveil.bundles.bundle import Bundle
+from textveil.bundles.spelling import Spelling
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import Decomposer
 from textveil.decomposition.words import Words
@@ -269,6 +271,68 @@ def test_unknown_words_are_drawn_alike(make_bundle):
 
 
 TEXTS = ["alpha beta", None, "", "the", "gamma xyzzy delta " * 40, "omega", "good film", None, "bad story"] * 3
+
+
+@pytest.fixture(scope="module")
+def spelled(make_bundle):
+    """A vocabulary with a spelling table."""
+    words = [first + middle + end for first in "bdklmnrst" for middle in "aeiou" for end in ("nd", "nds", "nding")]
+    return make_bundle(words, spelling=True)
+
+
+def write_certainly(bundle, text, **options):
+    """The replacements at a budget that leaves no noise: the entries nearest to the positions of the words."""
+    obfuscator = Obfuscator(bundle, decomposition="words", seed=1, largest_share=math.inf, **options)
+    return [chunk.replacement for chunk in obfuscator.obfuscate(text, epsilon=1e9).chunks]
+
+
+def find_nearest(bundle, positions):
+    vectors = bundle.vectors("words")
+    return [vectors.entries[row] for row in vectors.nearest(positions, np.ones(len(positions)))]
+
+
+@pytest.mark.parametrize("options", [{}, {"profile": "proven"}, {"mechanism_options": {"dimensions": 11}}])
+def test_unknown_words_are_placed_by_their_spelling(spelled, options):
+    expected = find_nearest(spelled, spelled.spelling("words").place(["bandings", "sundance", "lindt", "xyzzy"]))
+    assert len(set(expected)) == 4
+    written = write_certainly(spelled, "bandings tand sundance lindt rend xyzzy", **options)
+    if not options.get("mechanism_options"):
+        assert written == [*expected[:1], "tand", *expected[1:3], "rend", expected[3]]
+    else:  # the nearest entry may be another one in fewer dimensions
+        assert (written[1], written[4]) == ("tand", "rend")
+        assert len(set(written)) == 6
+
+
+def test_a_code_stays_at_the_center_whatever_its_spelling(spelled):
+    (center,) = find_nearest(spelled, spelled.vectors("words").center[None].astype(np.float64))
+    assert write_certainly(spelled, "tand bandings@sending.org, rend") == ["tand", center, "rend"]
+    assert write_certainly(spelled, "@bandings") == [center]
+    assert write_certainly(spelled, "bandings") != [center]
+
+
+def test_paper_keeps_unknown_words_in_clear_whatever_their_spelling(spelled):
+    result = Obfuscator(spelled, decomposition="words", profile="paper", seed=1).obfuscate("bandings tand", epsilon=9)
+    assert [chunk.outcome for chunk in result.chunks] == [Outcome.KEPT_UNKNOWN, Outcome.PERTURBED]
+
+
+def test_whether_a_word_is_known_plays_no_part_beyond_its_position(spelled, monkeypatch):
+    tand = spelled.vectors("words").place(np.array([spelled.vectors("words").find("tand")]))
+    monkeypatch.setattr(Spelling, "place", lambda _, keys: np.repeat(tand, len(keys), axis=0))
+    texts = [
+        [each.text for each in Obfuscator(spelled, seed=5).obfuscate_all([word] * 50, epsilon=9)]
+        for word in ("tand", "xyzzy", "sundance")
+    ]
+    assert texts[0] == texts[1] == texts[2]
+    assert len(set(texts[0])) > 5
+
+
+def test_positions_of_unknown_words_do_not_depend_on_the_batch_size(spelled):
+    texts = ["bandings tand sundance", "lindt", "", "rend xyzzy bandings"] * 4
+    runs = [
+        [each.text for each in Obfuscator(spelled, seed=3).obfuscate_all(texts, epsilon=40, batch_size=size)]
+        for size in (1, 5, 100)
+    ]
+    assert runs[0] == runs[1] == runs[2]
 
 
 def run(tiny, batch_size, **options):

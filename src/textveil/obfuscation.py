@@ -15,7 +15,8 @@ import numpy as np
 import randomgen
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.bundles.vectors import UNKNOWN, RowNumbers
+from textveil.bundles.distances import measure_distances
+from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
@@ -29,6 +30,7 @@ from textveil.language.plain_stopwords import mark_plain_stopwords
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Chunk, Document, spoken
 from textveil.mechanisms import MECHANISMS, Mechanism, Request
+from textveil.mechanisms.base import ASKED, NO_GUARANTEE
 from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
@@ -113,7 +115,8 @@ class Obfuscator:
         self._vectors = self.bundle.vectors(decomposer.name)
         self._decomposer = DECOMPOSERS.build(decomposer, self.bundle, **(decomposition_options or {}))
         self._distributor = DISTRIBUTORS.build(distributor, **(distribution_options or {}))
-        self._mechanism = MECHANISMS.build(MECHANISMS.choose(mechanism), self._vectors, **(mechanism_options or {}))
+        self._spelling = self.bundle.spelling(decomposer.name)
+        self._mechanism = self._build_mechanism(mechanism, mechanism_options or {})
         if self._mechanism.vectors is not self._vectors:
             raise ParameterError(
                 f"The `mechanism` was built on other vectors than those of the bundle for {decomposer.name!r}. "
@@ -123,6 +126,16 @@ class Obfuscator:
         self.largest_share = self._choose_largest_share(largest_share)
         self._documents = count()
         self.terms = self._state_terms(data_independent=data_independent)
+
+    def _build_mechanism(self, mechanism: str | Mechanism, options: Mapping[str, Any]) -> Mechanism:
+        chosen = MECHANISMS.choose(mechanism)
+        if chosen.guarantee == NO_GUARANTEE and not self.profile.releases_unperturbed:
+            raise ProfileError(
+                f"The mechanism {chosen.name!r} has no guarantee. It is here for comparison, with `profile='paper'`."
+            )
+        if isinstance(chosen, Mechanism) or not chosen.uses_prior:
+            return MECHANISMS.build(chosen, self._vectors, **options)
+        return MECHANISMS.build(chosen, self._vectors, self.bundle.prior(self._decomposer.name), **options)
 
     def __repr__(self) -> str:
         axes = ", ".join(method.description for method in (self._decomposer, self._distributor, self._mechanism))
@@ -148,6 +161,14 @@ class Obfuscator:
 
         name = json.dumps(["shares", mechanism.as_dict()], sort_keys=True)
         return self.bundle.find_figures(decomposition, name, compute)
+
+    def _find_distance(self) -> Mapping[str, Any]:
+        """The distances between entries that the guarantee is about."""
+        mechanism, decomposition = self._mechanism, self._decomposer.name
+        if mechanism.space is self._vectors:
+            return self.bundle.distance(decomposition)
+        name = json.dumps(["distance", mechanism.as_dict()], sort_keys=True)
+        return self.bundle.find_figures(decomposition, name, lambda: measure_distances(mechanism.space))
 
     def choose_budget(self, budget: Budget) -> Budget:
         """The budget with its meaning per word settled by the profile."""
@@ -332,11 +353,26 @@ class Obfuscator:
     def _request(self, plan: Plan, number: int) -> Request:
         """What the mechanism is asked for one document."""
         asked = [planned for planned in plan.chunks if not planned.outcome.in_clear]
+        context = [planned.row if planned.outcome.in_clear else ASKED for planned in plan.chunks]
         return Request(
             np.array([planned.row for planned in asked], dtype=np.int64),
             np.array([planned.share for planned in asked], dtype=np.float64),
             self.randomness.stream(number),
+            self._spell(plan, [planned.chunk for planned in asked if planned.row == UNKNOWN]),
+            np.array(context, dtype=np.int64),
         )
+
+    def _spell(self, plan: Plan, unknown: Sequence[Chunk]) -> Floats | None:
+        """The positions of unknown chunks by their spelling, if the bundle has a table for it.
+
+        A code, such as a phone number, has no position of its own: it stays at the center.
+        """
+        if self._spelling is None:
+            return None
+        spelled: Floats = self._spelling.place(
+            [None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown]
+        )
+        return spelled
 
     def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""
@@ -386,6 +422,7 @@ class Obfuscator:
         if chosen:
             tally.return_bands[name_band(returned, chosen)] += 1
         tally.largest_spent = math.fsum(planned.share for planned in plan.chunks)
+        tally.largest_chunk = max((planned.share for planned in plan.chunks), default=0.0)
         pairs = zip(plan.kept, plan.scores, strict=True)
         tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
         if self.profile.keeps_gaps:
@@ -399,13 +436,18 @@ class Obfuscator:
             profile=self.profile,
             decomposition=self._decomposer.as_dict(),
             distribution=self._distributor.as_dict(),
-            mechanism={**mechanism.as_dict(), "guarantee": mechanism.guarantee, "index": mechanism.index},
+            mechanism={
+                **mechanism.as_dict(),
+                "guarantee": mechanism.guarantee,
+                "index": mechanism.index,
+                "cap": mechanism.cap,
+            },
             allocation=public if data_independent else "data-dependent",
             stopwords=self.stopwords,
             emoji="keep" if self._keep_emoji or not self.profile.guards_form else "drop",
             largest_share=self.largest_share if math.isfinite(self.largest_share) else None,
             randomness={"source": self.randomness.source, "predictable": self.randomness.predictable},
-            distance=self.bundle.distance(self._decomposer.name),
+            distance=self._find_distance(),
             bundle={
                 "name": self.bundle.manifest.name,
                 "version": self.bundle.manifest.version,

@@ -39,6 +39,7 @@ class Option:
         help: A sentence for help texts.
         choices: The only values, if they are few.
         least: The least value of a number.
+        most: Its largest value.
         flag: How the command line spells the option, if not by its name.
         changes_results: Whether results depend on it. A batch size, for one, changes none.
     """
@@ -49,6 +50,7 @@ class Option:
     help: str
     choices: tuple[str, ...] = ()
     least: float | None = None
+    most: float = math.inf
     flag: str | None = None
     changes_results: bool = True
 
@@ -65,12 +67,14 @@ class Option:
             raise unknown_name(f"`{self.name}` of {of}", value, self.choices)
         if not isinstance(value, _ACCEPTED[self.kind]) or (isinstance(value, bool) and self.kind is not bool):
             raise self._refuse(value, of)
-        if self.least is not None and not self.least <= value < math.inf:  # NaN fails, too
+        if self.least is not None and not (self.least <= value <= self.most and value < math.inf):  # NaN fails, too
             raise self._refuse(value, of)
         return value if self.kind is str else self.kind(value)
 
     def _refuse(self, value: Any, of: str) -> ParameterError:
         least = "" if self.least is None else f" of at least {self.least:g}"
+        if self.most < math.inf:
+            least = f" from {self.least:g} to {self.most:g}"
         return ParameterError(f"`{self.name}` of {of} must be {_NAMES[self.kind]}{least}. Got {value!r} instead.")
 
 

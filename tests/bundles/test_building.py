@@ -1,12 +1,16 @@
 import math
+import sys
+from itertools import product
 
 import numpy as np
 import pytest
 
 from tests.conftest import ENTRIES, random_matrix
+from textveil.bundles import building
 from textveil.bundles.building import VectorTable, build_bundle, measure_distances
+from textveil.bundles.spelling_fit import fit_spelling
 from textveil.bundles.vectors import Vectors
-from textveil.errors import BundleError, OutputExistsError, ParameterError
+from textveil.errors import BundleError, MissingExtraError, OutputExistsError, ParameterError
 
 
 @pytest.mark.parametrize(("storage", "tolerance"), [("float32", 0), ("float16", 2e-3), ("int8", 2e-2)])
@@ -47,6 +51,41 @@ def test_the_name_of_a_decomposition_is_not_a_path(make_bundle):
 def test_empty_repeated_and_multiline_entries_are_refused(make_bundle, entries):
     with pytest.raises(ParameterError):
         make_bundle(entries)
+
+
+WORDS = [first + middle + last + end for first, middle, last, end in product("bklt", "aeiou", "nr", ("", "s", "ing"))]
+
+
+def test_a_small_vocabulary_gets_no_spelling_table_unless_it_is_wanted(make_bundle):
+    assert make_bundle(WORDS).spelling("words") is None
+    bundle = make_bundle(WORDS, spelling=True)
+    assert bundle.spelling("words").place(["banings"]).shape == (1, 12)
+    described = bundle.manifest.parts["words"]["spelling"]
+    assert described["entries"] == len(WORDS)
+    assert described["quality"]["left_out"] == len(WORDS) // 10
+
+
+def test_a_large_vocabulary_gets_a_spelling_table_unless_it_is_not_wanted(make_bundle, monkeypatch):
+    monkeypatch.setattr(building, "LEAST_ENTRIES", len(WORDS))
+    assert make_bundle(WORDS).spelling("words") is not None
+    assert make_bundle(WORDS[1:]).spelling("words") is None
+    assert make_bundle(WORDS, spelling=False).spelling("words") is None
+
+
+def test_without_scipy_a_spelling_table_is_left_out_or_its_extra_is_named(make_bundle, monkeypatch):
+    monkeypatch.setattr(building, "LEAST_ENTRIES", len(WORDS))
+    monkeypatch.setattr(building, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    assert make_bundle(WORDS).spelling("words") is None
+    with pytest.raises(MissingExtraError, match=r"textveil\[prepare\]"):
+        make_bundle(WORDS, spelling=True)
+
+
+def test_a_spelling_table_is_fitted_to_the_vectors_as_they_are_stored(make_bundle):
+    bundle = make_bundle(WORDS, spelling=True, storage="int8")
+    table, description = fit_spelling(bundle.vectors("words"))
+    assert bundle.manifest.parts["words"]["spelling"] == description
+    np.testing.assert_allclose(bundle.spelling("words").table.scales, table.scales, rtol=1e-4)
 
 
 def test_a_failed_build_leaves_nothing(tmp_path):

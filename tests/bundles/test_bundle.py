@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import ENTRIES, EXCLUDED, random_matrix
 from textveil.bundles.building import LexiconTable
 from textveil.bundles.bundle import MANIFEST, Bundle
+from textveil.bundles.vectors import Vectors
 from textveil.errors import BundleError, ParameterError, UnknownNameError
 from textveil.obfuscation import Obfuscator
 
@@ -231,7 +232,7 @@ def test_a_manifest_that_hides_the_exclusions_is_refused(copied_bundle):
 
 def test_the_stored_spelling_of_names_stays_that_of_the_format(tiny):
     manifest, stored = tiny.manifest, json.loads((tiny.folder / MANIFEST).read_bytes())
-    assert stored["format"] == 2
+    assert stored["format"] == 3
     assert (stored["licence"], manifest.license) == ("MIT", "MIT")
     table, stored_table = manifest.vectors["words"], stored["vectors"]["words"]
     assert table["changed_neighbors"] == stored_table["changed_neighbours"] == 0
@@ -367,3 +368,96 @@ def test_longer_vectors_are_measured_and_not_believed(copied_bundle, tiny):
         np.testing.assert_allclose(list(longer.distance("words")[kind].values()), expected, rtol=1e-4)
     with pytest.raises(BundleError, match="distance.pairs of 'words' should be"):
         longer.verify()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda axes: axes * 2,
+        lambda axes: np.where(np.eye(*axes.shape) > 0, np.nan, axes).astype(axes.dtype),
+        lambda axes: np.repeat(axes[:, :1], 2, axis=1),
+    ],
+    ids=["longer", "not a number", "twice the same"],
+)
+def test_axes_that_are_not_orthonormal_are_refused(copied_bundle, damage):
+    path = copied_bundle / "words/axes.npy"
+    np.save(path, damage(np.load(path)))
+    rewrite(copied_bundle)
+    for use in (lambda bundle: bundle.vectors("words"), Bundle.verify):
+        with pytest.raises(BundleError, match="not orthonormal"):
+            use(Bundle.load(copied_bundle))
+
+
+def test_axes_of_other_vectors_are_refused(copied_bundle):
+    np.save(copied_bundle / "words/axes.npy", np.eye(5, dtype=np.float32))
+    rewrite(copied_bundle)
+    with pytest.raises(BundleError, match=r"axes\.npy.*5 x 5, but 12 x any"):
+        Bundle.load(copied_bundle).vectors("words")
+
+
+def test_stored_axes_are_those_of_the_vectors(tiny):
+    vectors = tiny.vectors("words")
+    np.testing.assert_array_equal(vectors.axes, np.load(tiny.folder / "words/axes.npy"))
+    np.testing.assert_allclose(vectors.axes, Vectors(vectors.entries, vectors.matrix).axes, atol=1e-6)
+
+
+@pytest.fixture
+def spelling_bundle(make_bundle, tmp_path) -> Path:
+    """A copy of a bundle with a spelling table, which a test may damage."""
+    words = [first + middle + end for first in "bdklmnrst" for middle in "aeiou" for end in ("nd", "nds", "nding")]
+    return Path(shutil.copytree(make_bundle(words, spelling=True).folder, tmp_path / "spelling"))
+
+
+def test_a_bundle_places_unknown_words_by_their_spelling(spelling_bundle):
+    bundle = Bundle.load(spelling_bundle)
+    spelling = bundle.spelling("words")
+    assert spelling is bundle.spelling("words")
+    near, far = spelling.place(["bandings", "quux"])
+    np.testing.assert_array_equal(far, bundle.vectors("words").center)
+    assert np.linalg.norm(near - far) > 0.1
+    assert {"words/spelling.npy", "words/spelling_keys.npy", "words/spelling_scales.npy"} <= set(bundle.verify())
+
+
+def test_a_bundle_without_a_spelling_table_has_none(tiny, spelling_bundle):
+    assert tiny.spelling("words") is None
+    values = json.loads((spelling_bundle / MANIFEST).read_text())
+    del values["parts"]
+    (spelling_bundle / MANIFEST).write_text(json.dumps({**values, "format": 2}))
+    assert Bundle.load(spelling_bundle).spelling("words") is None
+
+
+@pytest.mark.parametrize("name", ["spelling.npy", "spelling_keys.npy", "spelling_scales.npy"])
+def test_a_changed_spelling_table_is_detected(spelling_bundle, name):
+    path = spelling_bundle / "words" / name
+    path.write_bytes(path.read_bytes()[:-1] + b"\x01")
+    for use in (lambda bundle: bundle.spelling("words"), Bundle.verify):
+        with pytest.raises(BundleError, match=f"words/{name}'.*is not what its manifest says"):
+            use(Bundle.load(spelling_bundle))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "fault"),
+    [
+        ("spelling.npy", lambda rows: rows[1:], "but .* x any is expected"),
+        ("spelling.npy", lambda rows: rows.astype(np.float32), "another type"),
+        ("spelling.npy", lambda rows: np.tile(rows, 2), "more dimensions than the bundle has axes"),
+        ("spelling.npy", lambda rows: rows[:, :3], "dimensions should be 3"),
+        ("spelling_keys.npy", lambda keys: keys[::-1], "not in order"),
+        ("spelling_scales.npy", lambda scales: scales * np.float32(np.nan), "not finite"),
+        ("spelling_scales.npy", lambda scales: scales[1:], "is expected"),
+    ],
+)
+def test_a_false_spelling_table_is_refused(spelling_bundle, name, damage, fault):
+    path = spelling_bundle / "words" / name
+    np.save(path, np.ascontiguousarray(damage(np.load(path))))
+    rewrite(spelling_bundle)
+    for use in (lambda bundle: bundle.spelling("words"), Bundle.verify):
+        with pytest.raises(BundleError, match=fault):
+            use(Bundle.load(spelling_bundle))
+
+
+def test_a_spelling_table_without_stored_axes_is_refused(spelling_bundle):
+    files = json.loads((spelling_bundle / MANIFEST).read_text())["files"]
+    rewrite(spelling_bundle, files={name: value for name, value in files.items() if name != "words/axes.npy"})
+    with pytest.raises(BundleError, match="than the bundle has axes"):
+        Bundle.load(spelling_bundle).spelling("words")

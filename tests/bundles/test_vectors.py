@@ -6,6 +6,7 @@ from hypothesis.extra import numpy as hnp
 
 from textveil.bundles import vectors as module
 from textveil.bundles.vectors import UNKNOWN, ExactIndex, Vectors
+from textveil.errors import ParameterError
 from textveil.randomness import SeededRandomness
 
 
@@ -110,3 +111,76 @@ def test_a_decomposition_into_single_words_never_writes_several():
 
 def test_unknown_chunks_are_at_the_center(vectors):
     np.testing.assert_allclose(vectors.place(np.array([1, UNKNOWN])), [[1, 0], [1.25, 1.25]])
+
+
+def test_unknown_chunks_are_at_the_positions_given_for_them(vectors):
+    spelled = np.array([[7.0, 8.0], [9.0, 10.0]])
+    placed = vectors.place(np.array([UNKNOWN, 1, UNKNOWN]), spelled)
+    np.testing.assert_array_equal(placed, [[7, 8], [1, 0], [9, 10]])
+
+
+@pytest.fixture
+def stretched() -> Vectors:
+    """Two hundred vectors whose variance differs between dimensions."""
+    matrix = standard_normal(200, 8) * np.arange(1, 9) + 5
+    return Vectors([f"w{number}" for number in range(200)], matrix.astype(np.float32))
+
+
+def test_axes_are_orthonormal_and_sorted_by_their_variance(stretched):
+    axes = stretched.axes
+    np.testing.assert_allclose(axes.T @ axes, np.eye(8), atol=1e-12)
+    moved = (stretched.matrix - stretched.center) @ axes
+    np.testing.assert_allclose(np.cov(moved.T), np.diag(moved.var(axis=0, ddof=1)), atol=1e-4)
+    assert (np.diff(moved.var(axis=0)) < 0).all()
+
+
+def test_the_direction_of_an_axis_does_not_depend_on_the_library(stretched, monkeypatch):
+    expected = stretched.axes
+    assert (expected[np.abs(expected).argmax(axis=0), np.arange(8)] > 0).all()
+    find = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (find(matrix)[0], -find(matrix)[1]))
+    np.testing.assert_array_equal(Vectors(stretched.entries, stretched.matrix).axes, expected)
+
+
+def test_stored_axes_are_used(stretched):
+    stored = np.eye(8)[:, ::-1]
+    vectors = Vectors(stretched.entries, stretched.matrix, axes=stored)
+    assert vectors.axes is stored
+    np.testing.assert_allclose(vectors.project(2).matrix, stretched.matrix[:, :5:-1])
+
+
+@pytest.mark.parametrize("dimensions", [1, 3, 7])
+def test_a_projection_contracts_distances(stretched, dimensions):
+    projected = stretched.project(dimensions)
+    assert (projected.dimensions, list(projected.entries)) == (dimensions, list(stretched.entries))
+    before, after = (np.linalg.norm(each.matrix[:, None] - each.matrix, axis=2) for each in (stretched, projected))
+    assert (after <= before * (1 + 1e-5) + 1e-5).all()
+    assert after.mean() > 0.3 * before.mean()  # the first axes carry the most
+
+
+def test_a_projection_to_all_dimensions_is_none(stretched):
+    assert stretched.project(8) is stretched
+
+
+@pytest.mark.parametrize("dimensions", [0, -1, 9])
+def test_a_projection_to_dimensions_that_do_not_exist_is_refused(stretched, dimensions):
+    with pytest.raises(ParameterError, match=f"from 1 to 8. Got {dimensions}"):
+        stretched.project(dimensions)
+
+
+def test_mapped_vectors_have_their_own_center_and_index(stretched):
+    _ = stretched.index, stretched.center, stretched.axes
+    mapped = stretched.map_by(np.diag(np.arange(8.0, 0, -1))[:, :4])
+    np.testing.assert_allclose(mapped.center, mapped.matrix.mean(axis=0), rtol=1e-5)
+    assert mapped.axes.shape == (4, 4)
+    points = mapped.matrix[:20].astype(np.float64)
+    np.testing.assert_array_equal(mapped.nearest(points, np.ones(20)), np.arange(20))
+    assert stretched.transform is None
+    assert stretched.dimensions == 8
+
+
+def test_positions_of_the_bundle_are_mapped_like_its_vectors(stretched):
+    mapped = stretched.project(5).map_by(np.diag([2.0, 1, 1, 1, 1])[:, :3])  # one map after the other
+    spelled = stretched.matrix[[4, 9]].astype(np.float64)
+    placed = mapped.place(np.array([UNKNOWN, 0, UNKNOWN]), spelled)
+    np.testing.assert_allclose(placed, mapped.matrix[[4, 0, 9]], rtol=1e-5, atol=1e-5)

@@ -33,7 +33,7 @@ def test_info_as_json():
 
 def test_verify_confirms_the_files_or_names_a_changed_one(copied_bundle):
     said = run("verify", copied_bundle).stdout
-    assert "3 files match the manifest" in said
+    assert "4 files match the manifest" in said
     assert "words     computed again and equal: entries, dimensions, writable, storage, distance" in said
     assert "Not checked, since the files do not show it: corpus, tokens, parameters, changed_neighbours" in said
     (copied_bundle / "words" / "vocabulary.txt").write_text("other", encoding="utf-8")

@@ -1,6 +1,7 @@
 """``textveil prepare CORPUS --output BUNDLE`` and ``textveil prepare train``."""
 
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.bundles.bundle import Bundle
+from textveil.cli.bundle import describe_prior
 from textveil.cli.main import app
 from textveil.execution import EXECUTORS
 
@@ -126,6 +128,51 @@ def test_names_need_a_model(corpus, tmp_path, monkeypatch):
     assert not list(tmp_path.glob("mine*"))
 
 
+def test_a_bundle_has_priors_unless_they_are_switched_off(corpus, tmp_path):
+    result = run(corpus, "-o", tmp_path / "mine", *SMALL, "-d", "words", "--min-documents", 5, "--prior-order", 2)
+    assert result.exit_code == 0, result.stderr
+    assert re.search(r"prior with n-grams: \d+ of 2 entries; perplexity by order: ", result.stdout)
+    assert Bundle.load(tmp_path / "mine").manifest.parts["words"]["prior"]["min_documents"] == 5
+    shown = CliRunner().invoke(app, ["bundle", "info", str(tmp_path / "mine")])
+    assert "prior with n-grams: " in shown.stdout
+    verified = CliRunner().invoke(app, ["bundle", "verify", str(tmp_path / "mine")])
+    assert "words     prior: computed again and equal: order, ngrams; probabilities sum to 1" in verified.stdout
+    assert run(corpus, "-o", tmp_path / "none", *SMALL, "-d", "words", "--no-prior").exit_code == 0
+    assert Bundle.load(tmp_path / "none").prior("words") is None
+
+
+def test_a_prior_is_added_to_a_bundle(corpus, tmp_path):
+    bundle, output = tmp_path / "mine", tmp_path / "fluent"
+    assert run(corpus, "-o", bundle, *SMALL, "-d", "words", "--no-prior", "-q").exit_code == 0
+    arguments = ["prior", corpus, "--bundle", bundle, "-o", output, "--executor", "local", "--min-documents", 5]
+    for more, code, message in [
+        (["-d", "pmi"], 2, "There is no decomposition of the bundle 'pmi'"),
+        (["--prior-order", 9], 2, "--prior-order must be from 1 to 4"),
+        (["--min-documents", 0], 2, "--min-documents must be at least 1"),
+        (["--most-ngrams", 0], 2, "--most-ngrams must be at least 1"),
+        (["--bundle", tmp_path / "nowhere"], 2, "There is no bundle or folder"),
+        (["-o", tmp_path / "none" / "new"], 1, "Create it first"),
+    ]:
+        result = run(*arguments, *more)
+        assert result.exit_code == code, (more, result.stderr)
+        assert message in result.stderr
+        assert not output.exists()
+    result = run(*arguments)
+    assert result.exit_code == 0, result.stderr
+    assert "Done in" in result.stderr
+    assert "prior with n-grams: " in result.stdout
+    assert Bundle.load(output).prior("words").order == 3
+    assert run(*arguments).exit_code == 2  # it is there
+    again = run(*arguments, "--overwrite", "--quiet")
+    assert (again.exit_code, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_a_false_perplexity_does_not_stop_the_description():
+    for perplexity in ("high", {"1": "high", "2": 3.5}, None, {}):
+        described = {"order": 2, "ngrams": {"2": 1234}, "perplexity": perplexity}
+        assert describe_prior(described).lstrip().startswith("prior with n-grams: 1,234 of 2 entries")
+
+
 def test_a_misspelled_step_is_not_a_corpus(corpus, tmp_path):
     result = run("cuont", corpus, "--output", tmp_path / "counts")
     assert result.exit_code == 2
@@ -136,6 +183,7 @@ def test_help_teaches():
     assert "textveil prepare CORPUS... --output BUNDLE" in run("--help").stdout
     assert "corpus.txt.xz --output my-english" in run("bundle", "--help").stdout
     assert "--min-pmi" not in run("train", "--help").stdout
+    assert "textveil prepare prior corpus.txt.xz --bundle en" in run("prior", "--help").stdout
 
 
 @pytest.mark.slow

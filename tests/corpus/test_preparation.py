@@ -11,7 +11,7 @@ import pytest
 from textveil.bundles.bundle import Bundle
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.preparation import PrepareJob
-from textveil.corpus.settings import Labels, Thresholds, Training
+from textveil.corpus.settings import Labels, PriorOptions, Thresholds, Training
 from textveil.errors import OutputError, OutputExistsError, ParameterError, SmallCorpusError
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
@@ -260,3 +260,58 @@ def test_existing_lexicons_are_used(corpus, tmp_path):
     second = prepare(corpus, tmp_path / "second", lexicons=tmp_path / "lexicons")
     assert second.lexicon("llr").spelled == first.lexicon("llr").spelled
     assert isinstance(Bundle.load(tmp_path / "second"), Bundle)
+
+
+def test_the_prepared_bundle_has_priors(corpus, tmp_path):
+    bundle = prepare(corpus, tmp_path / "bundle", decompositions=("words", "pmi"))
+    words = bundle.vectors("words")
+    after_green = bundle.prior("words").log_probabilities(np.array([[-1, words.find("green")]]))[0]
+    assert words.entries[after_green.argmax()] == "tea"
+    for decomposition in ("words", "pmi"):
+        vectors, prior = bundle.vectors(decomposition), bundle.prior(decomposition)
+        assert prior.entries == len(vectors)
+        logs = prior.log_probabilities(np.array([[-1, vectors.find("tea")], [-1, -1]]))
+        np.testing.assert_allclose(np.exp(logs.astype(np.float64)).sum(axis=1), 1, atol=1e-5)
+    described = bundle.manifest.parts["words"]["prior"]
+    assert described["perplexity"]["2"] < described["perplexity"]["1"]
+    assert described["documents"] + described["held_out"] == 300
+    without = prepare(corpus, tmp_path / "without", decompositions=("words",), prior=None)
+    assert without.prior("words") is None
+    assert without.manifest.files.items() <= bundle.manifest.files.items()
+
+
+def test_other_settings_of_a_prior_keep_the_trained_vectors(corpus, tmp_path, monkeypatch):
+    from textveil.corpus import preparation
+
+    trained = []
+
+    def note(tokens, training, **options):
+        trained.append(tokens.parent.name)
+        return real(tokens, training, **options)
+
+    real = preparation.train
+    monkeypatch.setattr(preparation, "train", note)
+    with monkeypatch.context() as patch:
+        patch.setattr(preparation, "build_bundle", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            prepare(corpus, tmp_path / "bundle", decompositions=("words",), lexicons=tmp_path)
+    bundle = prepare(
+        corpus, tmp_path / "bundle", decompositions=("words",), lexicons=tmp_path, prior=PriorOptions(2, 5)
+    )
+    assert trained == ["words"]
+    assert (bundle.prior("words").order, bundle.manifest.parts["words"]["prior"]["min_documents"]) == (2, 5)
+
+
+def test_a_run_that_was_killed_while_it_built_a_prior_trains_no_vectors_again(corpus, tmp_path, monkeypatch):
+    job = PrepareJob(Corpus.find([corpus]), tmp_path / "bundle", **{**SMALL, "decompositions": ("words",)})
+
+    def stop(stage, *_):
+        if stage == "counting 3-grams of words":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        job.run(LocalExecutor(), stop)
+    monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: pytest.fail("trained again"))
+    resumed = job.run(LocalExecutor())
+    monkeypatch.undo()
+    assert resumed.manifest == prepare(corpus, tmp_path / "whole", decompositions=("words",)).manifest

@@ -1,8 +1,8 @@
 import pytest
 
 from textveil.corpus import MIN_COUNT, MIN_PMI, TOP_SHARE
-from textveil.corpus.settings import Labels, Thresholds, Training
-from textveil.errors import ParameterError
+from textveil.corpus.settings import Labels, PriorOptions, Thresholds, Training, check_bundle_folder
+from textveil.errors import OutputExistsError, ParameterError
 
 
 def test_the_defaults_are_the_papers():
@@ -41,3 +41,33 @@ def test_a_manifest_records_training_under_the_names_of_its_format():
 
 def test_labels_need_only_a_name():
     assert Labels("mine") == Labels("mine", version="1", language="en", corpus="unknown", license="unknown")
+
+
+def test_a_prior_keeps_what_occurs_in_twenty_documents_by_default():
+    assert PriorOptions() == PriorOptions(order=3, min_documents=20, most_ngrams=1_200_000)
+    assert PriorOptions().describes({"order": 3, "min_documents": 20, "most_ngrams": 1_200_000, "tokens": 7})
+    assert not PriorOptions().describes({"order": 3, "min_documents": 5, "most_ngrams": 1_200_000})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("min_documents", 0, "at least 1. Got 0 instead"),
+        ("most_ngrams", -1, "at least 1. Got -1 instead"),
+        ("order", 0, "from 1 to 4. Got 0 instead"),
+        ("order", 5, "from 1 to 4. Got 5 instead"),
+    ],
+)
+def test_settings_of_a_prior_are_checked(name, value, message):
+    with pytest.raises(ParameterError, match=f"`{name}` must be {message}"):
+        PriorOptions(**{name: value}).check()
+    PriorOptions(**{name: 1}).check()
+
+
+def test_only_a_bundle_without_other_files_may_be_replaced(tiny, copied_bundle, tmp_path):
+    check_bundle_folder(copied_bundle)
+    (copied_bundle / "me.jpg").touch()
+    with pytest.raises(OutputExistsError, match="not part of the bundle"):
+        check_bundle_folder(copied_bundle)
+    with pytest.raises(OutputExistsError, match="is not a bundle"):
+        check_bundle_folder(tmp_path)

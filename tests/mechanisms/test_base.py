@@ -1,6 +1,9 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+from textveil.bundles.vectors import UNKNOWN
 from textveil.errors import ParameterError
 from textveil.mechanisms.base import Mechanism, Request
 from textveil.randomness import SeededRandomness
@@ -23,7 +26,7 @@ def test_a_mechanism_has_vectors_and_options(tiny):
     first = First(tiny.vectors("words"), cap=2)
     assert first.vectors is tiny.vectors("words")
     assert (first.cap, first.index) == (2.0, "exact")
-    assert first.as_dict() == {"name": "first", "options": {"cap": 2.0}, "model": None}
+    assert first.as_dict() == {"name": "first", "options": {"dimensions": None, "cap": 2.0}, "model": None}
     with pytest.raises(ParameterError, match="`cap` of first must be a number of at least 0"):
         First(tiny.vectors("words"), cap=-1)
 
@@ -32,6 +35,33 @@ def test_a_request_asks_for_one_document(tiny):
     request = Request(np.array([3, 4]), np.array([1.0, 0.0]), SeededRandomness(1).stream(0))
     (chosen,) = First(tiny.vectors("words")).perturb([request])
     assert chosen.tolist() == [tiny.vectors("words").writable[0]] * 2
+
+
+SPELLED = np.arange(24.0).reshape(2, 12)
+
+
+@pytest.mark.parametrize("cuts", [(0, 5), (0, 1, 5), (0, 2, 3, 4, 5), (0, 0, 4, 5)])
+def test_unknown_chunks_are_at_their_spelled_positions_in_any_part_of_a_request(tiny, cuts):
+    request = Request(np.array([3, UNKNOWN, 4, UNKNOWN, 5]), np.ones(5), SeededRandomness(1).stream(0), SPELLED)
+    vectors = tiny.vectors("words")
+    parts = [First(vectors).place(request, slice(start, stop)) for start, stop in pairwise(cuts)]
+    expected = vectors.matrix[[3, 3, 4, 3, 5]].astype(np.float64)
+    expected[[1, 3]] = SPELLED
+    np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+def test_spelled_positions_are_projected(tiny):
+    request = Request(np.array([UNKNOWN, UNKNOWN, 2]), np.ones(3), SeededRandomness(1).stream(0), SPELLED)
+    vectors = tiny.vectors("words")
+    placed = First(vectors, dimensions=3).place(request, slice(None))
+    points = np.concatenate([SPELLED, vectors.matrix[[2]]])
+    np.testing.assert_allclose(placed, points @ vectors.axes[:, :3], rtol=1e-5, atol=1e-5)
+
+
+def test_without_spelled_positions_unknown_chunks_are_at_the_center_of_the_space(tiny):
+    request = Request(np.array([UNKNOWN]), np.ones(1), SeededRandomness(1).stream(0))
+    for first in (First(tiny.vectors("words")), First(tiny.vectors("words"), dimensions=3)):
+        np.testing.assert_allclose(first.place(request, slice(None))[0], first.space.matrix.mean(axis=0), atol=1e-6)
 
 
 def test_a_mechanism_without_perturb_cannot_be_built(tiny):

@@ -3,20 +3,37 @@
 import numpy as np
 import pytest
 
+from tests.mechanisms.priors import TablePrior
 from textveil.bundles.vectors import UNKNOWN
+from textveil.errors import ParameterError
 from textveil.mechanisms import MECHANISMS, Request
+from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.randomness import SeededRandomness
 
 SHARES = np.array([0.0, 1e-300, 0.1, 5.0, 1e6, 1e300])
+PROVED = [name for name in MECHANISMS if MECHANISMS.load(name).guarantee != NO_GUARANTEE]
+
+
+def build(name, vectors, **options):
+    chosen = MECHANISMS.load(name)
+    return (
+        chosen(vectors, TablePrior.random(len(vectors)), **options) if chosen.uses_prior else chosen(vectors, **options)
+    )
 
 
 @pytest.fixture(params=list(MECHANISMS), scope="module")
 def mechanism(request, tiny):
-    return MECHANISMS.load(request.param)(tiny.vectors("words"))
+    return build(request.param, tiny.vectors("words"))
 
 
-def request_for(rows, shares, *, document=0, seed=1):
-    return Request(np.array(rows), np.array(shares, dtype=float), SeededRandomness(seed).stream(document))
+@pytest.fixture(params=PROVED, scope="module")
+def proved(request, tiny):
+    """A mechanism with a guarantee."""
+    return build(request.param, tiny.vectors("words"))
+
+
+def request_for(rows, shares, *, document=0, seed=1, **others):
+    return Request(np.array(rows), np.array(shares, dtype=float), SeededRandomness(seed).stream(document), **others)
 
 
 def test_answers_are_writable_for_every_share(mechanism):
@@ -37,24 +54,53 @@ def test_the_same_stream_gives_the_same_answer(mechanism):
 def test_an_answer_does_not_depend_on_the_batch(mechanism, monkeypatch):
     requests = [([n % 30] * n, [0.5] * n) for n in (3, 0, 17, 1, 40)]
     together = mechanism.perturb([request_for(*r, document=i) for i, r in enumerate(requests)])
-    monkeypatch.setattr("textveil.mechanisms.madlib.BLOCK_CHUNKS", 7)
+    monkeypatch.setattr(mechanism, "_block", 7, raising=False)
+    for module in ("noise", "gumbel"):
+        monkeypatch.setattr(f"textveil.mechanisms.{module}.BLOCK_CHUNKS", 7)
+    monkeypatch.setattr("textveil.mechanisms.fluent.BLOCK_DOCUMENTS", 2)
+    monkeypatch.setattr("textveil.mechanisms.fluent.BLOCK_PROBABILITIES", 0)
+    few = mechanism.perturb([request_for(*r, document=i) for i, r in enumerate(requests)])
     apart = [mechanism.perturb([request_for(*r, document=i)])[0] for i, r in enumerate(requests)]
-    for one, other in zip(together, apart, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for one, two, three in zip(together, few, apart, strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, three)
 
 
-def test_without_a_share_the_answer_does_not_depend_on_the_input(mechanism):
-    shares = [0.0] * 1000
-    answers = [mechanism.perturb([request_for([row] * 1000, shares)])[0] for row in (0, 7, 20, UNKNOWN)]
+def test_without_a_share_the_answer_does_not_depend_on_the_input(proved):
+    shares = [0.0] * 300
+    answers = [proved.perturb([request_for([row] * 300, shares)])[0] for row in (0, 7, 20, UNKNOWN)]
     for answer in answers[1:]:
         np.testing.assert_array_equal(answer, answers[0])
     assert len(set(answers[0].tolist())) > 5
 
 
-def test_a_huge_share_keeps_a_writable_entry(mechanism):
-    rows = mechanism.vectors.writable
-    (answer,) = mechanism.perturb([request_for(rows, np.full(len(rows), 1e6))])
+def test_a_huge_share_keeps_a_writable_entry(proved):
+    rows = proved.vectors.writable
+    (answer,) = proved.perturb([request_for(rows, np.full(len(rows), 1e6))])
     np.testing.assert_array_equal(answer, rows)
+
+
+def test_an_unknown_chunk_is_where_its_spelling_says(proved):
+    place = proved.vectors.matrix[proved.vectors.writable[4]][None].astype(float)
+    request = request_for([UNKNOWN, 0, UNKNOWN], [1e6] * 3, spelled=np.concatenate([place, place]))
+    (answer,) = proved.perturb([request])
+    assert answer[[0, 2]].tolist() == [proved.vectors.writable[4]] * 2
+
+
+def test_fewer_dimensions_project_all_vectors(proved):
+    few = build(proved.name, proved.vectors, dimensions=2)
+    assert few.space.dimensions == 2
+    assert few.vectors is proved.vectors
+    assert few.as_dict()["options"]["dimensions"] == 2
+    rows = few.vectors.writable
+    (answer,) = few.perturb([request_for(rows, np.full(len(rows), 1e9))])
+    np.testing.assert_array_equal(answer, rows)
+
+
+@pytest.mark.parametrize("dimensions", [0, -1, 1000, 2.5, float("nan")])
+def test_dimensions_must_be_there(proved, dimensions):
+    with pytest.raises(ParameterError, match="`dimensions`"):
+        build(proved.name, proved.vectors, dimensions=dimensions)
 
 
 def test_no_request_no_answer(mechanism):
@@ -65,3 +111,23 @@ def test_no_request_no_answer(mechanism):
 
 def test_the_name_is_the_registered_one(mechanism):
     assert MECHANISMS.load(mechanism.name) is type(mechanism)
+
+
+@pytest.mark.parametrize("options", [{}, {"cap": 0.8}, {"dimensions": 2}, {"dimensions": 3, "cap": 0.5}, {"cap": 0.0}])
+@pytest.mark.parametrize("share", [0.0, 0.3, 2.0, 25.0])
+@pytest.mark.parametrize("name", ["exponential", "fluent"])
+def test_no_log_ratio_passes_the_bound(name, share, options, tiny):
+    """Exact, over all pairs of inputs and all outputs; no sampling is needed."""
+    mechanism = build(name, tiny.vectors("words"), **options)
+    places = mechanism.space.place(np.array([UNKNOWN, *range(len(mechanism.vectors))]))
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
+    bounds = share * np.minimum(distances, np.inf if mechanism.cap is None else mechanism.cap)
+    for context in (UNKNOWN, 0, 17) if name == "fluent" else (None,):
+        given = () if context is None else (np.full((len(places), 1), context),)
+        logs = mechanism.log_channel(places, np.full(len(places), share), *given)
+        np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1)
+        ratios = np.abs(logs[:, None] - logs[None]).max(axis=2)
+        assert (ratios <= bounds + 1e-5 * (1 + share)).all()
+        if share >= 2 and mechanism.cap != 0:
+            assert (ratios > 0.3 * bounds)[distances > 0].any()  # and the bound is not idle
+        assert mechanism.bound(share) == (np.inf if mechanism.cap is None else share * mechanism.cap)

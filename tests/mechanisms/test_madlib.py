@@ -9,7 +9,7 @@ from scipy import stats
 
 from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.mechanisms import Request
-from textveil.mechanisms.madlib import Madlib
+from textveil.mechanisms.madlib import Madlib, draw_ranks
 from textveil.randomness import SeededRandomness
 
 ALARM = 1e-4
@@ -103,3 +103,33 @@ def test_the_guarantee_holds_between_neighbours(share):
     slack = 1 + 4 * np.sqrt(1 / (rates[1][often] * draws) + 1 / (rates[3][often] * draws))
     assert (rates[1][often] / rates[3][often] <= bound * slack).all()
     assert (rates[3][often] / rates[1][often] <= bound * slack).all()
+
+
+def test_ranks_have_a_truncated_geometric_distribution():
+    uniforms = np.random.default_rng(1).random(DRAWS)
+    for decay in (0.0, 1e-13, 0.3, 4.0):
+        observed = np.bincount(draw_ranks(np.full(DRAWS, decay), 8, uniforms), minlength=8)
+        expected = np.exp(-decay * np.arange(8))
+        expected *= DRAWS / expected.sum()
+        likely = expected >= 5
+        rest = [(observed[~likely].sum(), expected[~likely].sum())] if not likely.all() else []
+        pairs = [*zip(observed[likely], expected[likely], strict=True), *rest]
+        assert stats.chisquare(*zip(*pairs, strict=True)).pvalue > ALARM
+
+
+def test_with_a_rank_decay_neighbors_of_the_nearest_entry_are_written():
+    """At a huge share the nearest entry is the input, so that only the rank is random."""
+    places = np.array([0.0, 1.0, 3.0, 7.0, 15.0])
+    vectors = Vectors(list("abcde"), places[:, None].astype(np.float32))
+    share, decay = 1e6, 0.7e-6
+    request = Request(np.full(DRAWS, 1), np.full(DRAWS, share), SeededRandomness(3).stream(0))
+    observed = np.bincount(Madlib(vectors, rank_decay=decay).perturb([request])[0], minlength=5)
+    expected = np.exp(-share * decay * np.array([1, 0, 2, 3, 4]))  # b, then a, c, d, e by distance
+    assert stats.chisquare(observed, DRAWS * expected / expected.sum()).pvalue > ALARM
+
+
+def test_without_a_rank_decay_the_stream_is_what_it_was():
+    vectors = Vectors(list("abc"), np.eye(3, dtype=np.float32))
+    one, other = (Madlib(vectors, rank_decay=decay) for decay in (None, 1e9))
+    request = [Request(np.zeros(50, int), np.full(50, 2.0), SeededRandomness(3).stream(0)) for _ in range(2)]
+    assert one.perturb(request[:1])[0].tolist() != other.perturb(request[1:])[0].tolist()

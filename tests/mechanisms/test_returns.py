@@ -59,3 +59,16 @@ def test_longer_vectors_return_at_smaller_shares(make_bundle, tiny):
         for mechanism in (Madlib(tiny.vectors("words")), Madlib(long.vectors("words")))
     ]
     assert shares[0] / shares[1] == pytest.approx(1000, rel=0.25)
+
+
+def test_a_mechanism_with_a_language_model_is_measured_on_short_documents(coin, monkeypatch):
+    entries = draw_entries(coin, None)
+    lengths = []
+    perturb = Coin.perturb
+    monkeypatch.setattr(Coin, "uses_prior", True)
+    monkeypatch.setattr(
+        Coin, "perturb", lambda self, requests: lengths.extend(len(r.rows) for r in requests) or perturb(self, requests)
+    )
+    assert measure_returns(coin, 1.0, entries) == pytest.approx(0.5, abs=0.1)
+    assert max(lengths) == 10
+    assert sum(lengths) == len(entries)

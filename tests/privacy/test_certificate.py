@@ -50,6 +50,7 @@ def test_a_certificate_says_all_that_the_design_asks_for(tiny):
         "largest_share": pytest.approx(Obfuscator(tiny).largest_share),
         "largest_budget": 10,
         "largest_spent": pytest.approx(sum(chunk.share for chunk in result.chunks)),
+        "largest_chunk": max(chunk.share for chunk in result.chunks),
     }
     assert certificate["decomposition"] == {"name": "words", "options": {}, "model": None}
     assert certificate["distribution"] == {"name": "uniform", "options": {}, "model": None}
@@ -230,3 +231,16 @@ def test_a_file_that_is_not_a_certificate(tmp_path, content, message):
         (tmp_path / "c.json").write_text(content)
     with pytest.raises(InputError, match=message):
         Certificate.load(tmp_path / "c.json")
+
+
+def test_a_cap_gives_bounds_that_need_no_distance(tiny):
+    capped = Obfuscator(tiny, mechanism="exponential", mechanism_options={"cap": 2.0}, largest_share=3.0, seed=1)
+    results = list(capped.obfuscate_all(["alpha beta", "alpha beta gamma"], epsilon=6))
+    total = Tally.over(result.certificate.tally for result in results)
+    certificate = Certificate(capped.terms, results[0].certificate.budget, total)
+    assert certificate.bounds == {"words": 6.0, "document": 12.0}
+    assert Certificate.from_dict(certificate.as_dict()).bounds == certificate.bounds
+    assert Obfuscator(tiny, seed=1).obfuscate("alpha", epsilon=1).certificate.bounds == {
+        "words": None,
+        "document": None,
+    }

@@ -51,3 +51,7 @@ def test_under_proven_no_document_may_change_the_budget_of_another():
     assert load_profile("proven").choose_budget(Budget(epsilon_per_word=2.0)).length == "own"
     with pytest.raises(ProfileError, match="'proven' does not allow `length='average'`"):
         load_profile("proven").choose_budget(Budget(epsilon_per_word=2.0, length="average"))
+
+
+def test_the_claim_of_proven_covers_unknown_words_with_and_without_a_spelling_table():
+    assert "not in the vocabulary is placed by its spelling, or at the center" in load_profile("proven").claim

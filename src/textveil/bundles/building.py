@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Manifest, Storage, describe, identify_lexicon
+from textveil.bundles.bundle import (
+    MANIFEST,
+    PRIOR,
+    SPELLING,
+    STORAGES,
+    Bundle,
+    Manifest,
+    Storage,
+    describe,
+    identify_lexicon,
+)
 from textveil.bundles.distances import measure_distances, sample_rows
+from textveil.bundles.prior import PriorTable
+from textveil.bundles.spelling_fit import LEAST_ENTRIES, find_examples, fit_spelling
 from textveil.bundles.vectors import Matrix, RowNumbers, Vectors
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
@@ -32,12 +45,14 @@ class VectorTable:
         matrix: One vector per entry.
         excluded: Entries that are known as inputs but never written.
         counts: The number of occurrences of each entry in the corpus.
+        prior: The n-gram model over the entries.
     """
 
     entries: Sequence[str]
     matrix: npt.NDArray[Any]
     excluded: Sequence[str] = ()
     counts: npt.NDArray[Any] | None = None
+    prior: PriorTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +85,7 @@ def build_bundle(
     tokens: int | None = None,
     parameters: Mapping[str, Any] | None = None,
     storage: Storage = "float32",
+    spelling: bool | None = None,
 ) -> Bundle:
     """Write a bundle; its folder appears when it is complete.
 
@@ -85,6 +101,8 @@ def build_bundle(
         tokens: The number of tokens in the corpus.
         parameters: The settings that reproduce the build.
         storage: ``float32``, ``float16``, or ``int8`` with a scale per row.
+        spelling: Fit a table that places unknown words by their spelling. By default it is fitted if there are at least
+            2,000 single words to learn from and scipy is installed.
 
     Raises:
         OutputExistsError: The folder exists.
@@ -100,6 +118,7 @@ def build_bundle(
             for decomposition, lexicon in (lexicons or {}).items()
         }
         described: dict[str, dict[str, Any]] = {}
+        parts: dict[str, dict[str, Any]] = {}
         for decomposition, table in tables.items():
             _check_table(decomposition, table)
             stored = _write_table(unfinished / decomposition, table, storage)
@@ -110,12 +129,45 @@ def build_bundle(
                 "changed_neighbors": measure_changed_neighbors(table.matrix, stored),
                 "distance": measure_distances(vectors),
             }
+            parts[decomposition] = {"axes": _write_axes(unfinished / decomposition, vectors)}
+            if table.prior is not None:
+                parts[decomposition][PRIOR] = write_prior(unfinished / decomposition, table.prior)
+            if _has_spelling(spelling, table, vectors):
+                parts[decomposition][SPELLING] = _write_spelling(unfinished / decomposition, vectors, table)
         files = _hash_files(unfinished)
         for decomposition in known.keys() & described.keys():
             described[decomposition]["lexicon"] = identify_lexicon(files, decomposition)
-        manifest = Manifest(name, version, language, corpus, license, tokens, parameters or {}, described, known, files)
+        manifest = Manifest(
+            name, version, language, corpus, license, tokens, parameters or {}, described, known, files, parts
+        )
         (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         Bundle(unfinished).verify()
+    return Bundle(folder)
+
+
+def add_priors(bundle: Bundle, folder: Path, priors: Mapping[str, PriorTable]) -> Bundle:
+    """Write a copy of a bundle with n-gram priors; its folder appears when it is complete.
+
+    All other files are copied unchanged. Principal axes are added where there are none.
+    """
+    if folder.exists():
+        raise OutputExistsError(f"{str(folder)!r} exists. Remove it or choose another folder.")
+    manifest = bundle.manifest
+    parts = {name: dict(described) for name, described in manifest.parts.items()}
+    replaced = tuple(f"{decomposition}/prior_" for decomposition in priors)
+    with writing_folder(folder) as unfinished:
+        for name in manifest.files:
+            if not name.startswith(replaced):
+                bundle.copy_file(name, unfinished / name)
+        for decomposition, prior in priors.items():
+            described = parts.setdefault(decomposition, {})
+            if "axes" not in described:
+                described["axes"] = _write_axes(unfinished / decomposition, bundle.vectors(decomposition))
+            described[PRIOR] = write_prior(unfinished / decomposition, prior)
+        changed = replace(manifest, parts=parts, files=_hash_files(unfinished))
+        (unfinished / MANIFEST).write_text(changed.to_json(), encoding="utf-8")
+        for decomposition in priors:
+            Bundle(unfinished).check_prior(decomposition)
     return Bundle(folder)
 
 
@@ -172,6 +224,38 @@ def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
         np.save(folder / "scales.npy", scales, allow_pickle=False)
         return cast(Matrix, matrix * scales[:, None])
     return cast(Matrix, matrix.astype(np.float32, copy=False))
+
+
+def _write_axes(folder: Path, vectors: Vectors) -> dict[str, Any]:
+    """Write the principal axes; return the share of the variance that each number of them has."""
+    np.save(folder / "axes.npy", vectors.axes.astype(np.float32), allow_pickle=False)
+    moved = (vectors.matrix - vectors.center) @ vectors.axes.astype(np.float32)
+    shares = np.cumsum(np.square(moved).sum(axis=0, dtype=np.float64))
+    numbers = [number for number in (16, 32, 64, 128, 256) if number < vectors.dimensions]
+    return {"variance": {str(number): round(float(shares[number - 1] / shares[-1]), 4) for number in numbers}}
+
+
+def write_prior(folder: Path, prior: PriorTable) -> dict[str, Any]:
+    """Write the n-gram model into the folder of its vocabulary; return its description for the manifest."""
+    for name, array in prior.arrays.items():
+        np.save(folder / f"prior_{name}.npy", array, allow_pickle=False)
+    return {**prior.describe(), "vocabulary": hash_file(folder / "vocabulary.txt")}
+
+
+def _has_spelling(wanted: bool | None, table: VectorTable, vectors: Vectors) -> bool:
+    """Whether to fit a spelling table: as wanted, or if the vocabulary is large enough and the solver is installed."""
+    if wanted is not None:
+        return wanted
+    return len(find_examples(vectors, table.counts)) >= LEAST_ENTRIES and find_spec("scipy") is not None
+
+
+def _write_spelling(folder: Path, vectors: Vectors, table: VectorTable) -> dict[str, Any]:
+    """Fit and write a spelling table; return its description for the manifest."""
+    fitted, description = fit_spelling(vectors, table.counts)
+    np.save(folder / f"{SPELLING}.npy", fitted.rows, allow_pickle=False)
+    np.save(folder / f"{SPELLING}_keys.npy", fitted.keys, allow_pickle=False)
+    np.save(folder / f"{SPELLING}_scales.npy", fitted.scales, allow_pickle=False)
+    return description
 
 
 def _write_entries(path: Path, entries: Iterable[str]) -> None:

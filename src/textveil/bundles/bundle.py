@@ -6,6 +6,11 @@ words/matrix.npy          one vector per entry: float32, float16, or int8
 words/scales.npy          for int8: the factor of each row
 words/excluded.txt        entries that are never written, one per line
 words/counts.npy          the number of occurrences of each entry in the corpus (optional)
+words/axes.npy            the principal axes of the vectors, one per column (optional)
+words/prior_*.npy         the n-gram model over the entries (optional)
+words/spelling.npy        a row per character n-gram: int8, on the first principal axes (optional)
+words/spelling_keys.npy   the hash of each n-gram
+words/spelling_scales.npy the factor of each row
 pmi/lexicon_words.txt     the words of a lexicon, one per line
 pmi/lexicon.npy           its n-grams: word numbers, counted from 1, padded with zeros
 pmi/lexicon_scores.npy    the association scores of the n-grams (optional)
@@ -16,8 +21,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
@@ -28,22 +34,29 @@ import numpy.typing as npt
 
 from textveil.bundles.distances import measure_distances
 from textveil.bundles.files import ArrayError, Shape, check_shape, map_array, open_regular, read_header
+from textveil.bundles.prior import LONGEST_ORDER, NgramPrior, read_prior
+from textveil.bundles.spelling import Spelling, SpellingTable
 from textveil.bundles.vectors import Matrix, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
 from textveil.language.words import WORD
 from textveil.registry import unknown_name
 from textveil.storage.figures import find_figures
+from textveil.storage.hashing import hash_file
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MANIFEST = "bundle.json"
 DEFAULT_BUNDLE = "en"
 SHIPPED = Path(__file__).parent
 FIGURES_VERSION = 2
 """Changes whenever figures are computed in another way."""
+SPELLING = "spelling"
+"""The part of a bundle that places unknown words."""
 SINGLE_WORDS = frozenset({"words"})
 """The decompositions into single words. They never write an entry of several words."""
-UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours")
+PRIOR = "prior"
+"""The name of the n-gram model in the manifest and in certificates."""
+UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours", "prior.perplexity", "spelling.quality")
 """The statements of a manifest that nobody can check from its files: they are about the corpus and its vectors."""
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
@@ -53,6 +66,8 @@ _LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of si
 _LONGEST_MANIFEST = 2**24
 _DISTANCE_TOLERANCE = 1e-3  # of the largest distance: other processors round sums differently
 _MOST_TOKENS = 2.0**62  # sums of counts stay in the range of their type
+_NEARLY_ORTHONORMAL = 1e-5  # axes are stored in single precision
+_SUM_TOLERANCE = 1e-4  # log-probabilities are stored in single precision
 _ROUNDING = 1e-4  # distances are stated to four decimals
 
 _STORED_NAMES = {"license": "licence", "changed_neighbors": "changed_neighbours", "center": "centre"}
@@ -75,6 +90,7 @@ class Manifest:
         vectors: Size, storage and distances of the vectors, by decomposition.
         lexicons: Size and origin of the lexicons, by decomposition.
         files: The SHA-256 of every file.
+        parts: Further parts, such as the axes of a projection, by decomposition and then by name.
     """
 
     name: str
@@ -87,6 +103,7 @@ class Manifest:
     vectors: Mapping[str, Mapping[str, Any]]
     lexicons: Mapping[str, Mapping[str, Any]]
     files: Mapping[str, str]
+    parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, content: bytes, *, source: Path) -> Manifest:
@@ -103,21 +120,22 @@ class Manifest:
         _check_format(values, source)
         kinds: dict[str, Any] = {"name": str, "version": str, "language": str, "corpus": str, "licence": str}
         kinds |= {"tokens": (int, type(None)), "parameters": dict, "vectors": dict, "lexicons": dict, "files": dict}
-        values = {"lexicons": {}, **values}  # format 1 has none
-        for field, kind in kinds.items():
-            if field not in values or not isinstance(values[field], kind):
-                raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
-        for field, needed in _TABLE_FIELDS.items():
-            if not all(_is_described(table, needed) for table in values[field].values()):
-                raise BundleError(f"{str(source)!r} has no valid {field!r}. Get the bundle again.")
+        kinds |= {"parts": dict}
+        values = {"lexicons": {}, "parts": {}, **values}  # format 1 has none of them, format 2 has no parts
+        for name, kind in kinds.items():
+            if name not in values or not isinstance(values[name], kind):
+                raise BundleError(f"{str(source)!r} has no valid {name!r}. Get the bundle again.")
+        for name, needed in _TABLE_FIELDS.items():
+            if not all(_is_described(table, needed) for table in values[name].values()):
+                raise BundleError(f"{str(source)!r} has no valid {name!r}. Get the bundle again.")
         for name in values["files"]:
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\0" in name:
                 raise BundleError(f"{str(source)!r} names a file outside its folder. Do not use this bundle.")
-        return cls(**_rename({field: values[field] for field in kinds}, _PYTHON_NAMES))
+        return cls(**_rename({name: values[name] for name in kinds}, _PYTHON_NAMES))
 
     def to_json(self) -> str:
         """The manifest as indented JSON."""
-        values = _rename({field: getattr(self, field) for field in self.__slots__}, _STORED_NAMES)
+        values = _rename({name: getattr(self, name) for name in self.__slots__}, _STORED_NAMES)
         return json.dumps({"format": FORMAT_VERSION, **values}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -144,6 +162,7 @@ def _rename_keys(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[st
 _TABLE_FIELDS: dict[str, dict[str, type]] = {
     "vectors": {"entries": int, "dimensions": int, "writable": int, "storage": str, "distance": dict},
     "lexicons": {"ngrams": int},
+    "parts": {},
 }
 
 
@@ -191,6 +210,8 @@ class Bundle:
         self.hash = hashlib.sha256(content).hexdigest()
         self._loaded: dict[str, Vectors] = {}
         self._lexicons: dict[str, NgramIndex] = {}
+        self._priors: dict[str, NgramPrior] = {}
+        self._spellings: dict[str, Spelling] = {}
 
     @staticmethod
     def shipped() -> list[str]:
@@ -232,7 +253,9 @@ class Bundle:
             compute: Computes them.
         """
         self.vectors(decomposition)  # checks the files against their hashes
-        files = {path: digest for path, digest in self.manifest.files.items() if path.startswith(f"{decomposition}/")}
+        names = ("vocabulary.txt", "matrix.npy", "scales.npy", "excluded.txt", "counts.npy")
+        paths = [f"{decomposition}/{name}" for name in names]
+        files = {path: self.manifest.files[path] for path in paths if path in self.manifest.files}
         key = hashlib.sha256(json.dumps([FIGURES_VERSION, name, sorted(files.items())]).encode()).hexdigest()
         return find_figures(key, SHIPPED / "figures.json", compute)
 
@@ -260,6 +283,22 @@ class Bundle:
             )
         return counts
 
+    def prior(self, decomposition: str) -> NgramPrior | None:
+        """The language model over the entries of a decomposition; ``None`` if the bundle has none."""
+        if PRIOR not in self.manifest.parts.get(decomposition, {}):
+            return None
+        if decomposition not in self._priors:
+            self._priors[decomposition] = self._load_prior(decomposition)
+        return self._priors[decomposition]
+
+    def spelling(self, decomposition: str) -> Spelling | None:
+        """Places unknown words by their spelling; ``None`` if the bundle has no table for it."""
+        if SPELLING not in self.manifest.parts.get(decomposition, {}):
+            return None
+        if decomposition not in self._spellings:
+            self._spellings[decomposition] = self._load_spelling(decomposition)
+        return self._spellings[decomposition]
+
     def lexicon(self, decomposition: str) -> NgramIndex:
         """The multi-word expressions that a decomposition treats as chunks."""
         if decomposition not in self.manifest.lexicons:
@@ -281,7 +320,8 @@ class Bundle:
         """Check every file, and compute again what the manifest states about the files.
 
         Checked are the hash of every file; entries, dimensions, writable, storage, lexicon and distance of all vectors;
-        and ngrams of all lexicons. The fields in ``UNVERIFIABLE`` cannot be checked.
+        ngrams of all lexicons; order, ngrams, vocabulary and probabilities of all priors. The fields in
+        ``UNVERIFIABLE`` cannot be checked.
 
         Returns:
             The names of the files.
@@ -295,9 +335,18 @@ class Bundle:
         for decomposition in self.decompositions:
             self._check_distance(decomposition, self._load_vectors(decomposition))
             self.counts(decomposition)
+            self.check_prior(decomposition)
+            self.spelling(decomposition)
         for decomposition in self.manifest.lexicons:
             self._load_lexicon(decomposition)
         return sorted(self.manifest.files)
+
+    def copy_file(self, name: str, path: Path) -> None:
+        """Copy a file of the bundle, and check its hash."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._open(name) as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)
+        self._check_hash(name, hash_file(path))
 
     def _check_distance(self, decomposition: str, vectors: Vectors) -> None:
         """Compare the distances that the manifest states, if it states any, with those of the vectors."""
@@ -359,6 +408,7 @@ class Bundle:
             matrix,
             excluded=self._read_entries(excluded) if excluded in self.manifest.files else (),
             single_words=decomposition in SINGLE_WORDS,
+            axes=self._load_axes(decomposition, matrix.shape[1]),
         )
         if len(vectors.writable) == 0:
             raise BundleError(
@@ -370,10 +420,76 @@ class Bundle:
                 f"The vectors for {decomposition!r} in {str(self.folder)!r} belong to another lexicon than the one "
                 "in the folder, which is from another version of the bundle. Get the bundle again."
             )
-        for field, value in describe(vectors).items():
-            if self.manifest.vectors[decomposition].get(field) != value:
-                raise self._false_field(field, decomposition, value)
+        for name, value in describe(vectors).items():
+            if self.manifest.vectors[decomposition].get(name) != value:
+                raise self._false_field(name, decomposition, value)
         return vectors
+
+    def _load_axes(self, decomposition: str, dimensions: int) -> npt.NDArray[np.float64] | None:
+        """The stored principal axes; ``None`` if there are none."""
+        name = f"{decomposition}/axes.npy"
+        if name not in self.manifest.files:
+            return None
+        axes = self._load_array(name, (dimensions, None)).astype(np.float64)
+        if not np.allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=_NEARLY_ORTHONORMAL):  # NaN fails too
+            raise BundleError(
+                f"The axes of {str(self.folder / decomposition)!r} are not orthonormal. Do not use this bundle."
+            )
+        return axes
+
+    def _load_prior(self, decomposition: str) -> NgramPrior:
+        described = self.manifest.parts[decomposition][PRIOR]
+        order = described.get("order") if isinstance(described, dict) else None
+        if type(order) is not int or not 1 <= order <= LONGEST_ORDER or decomposition not in self.manifest.vectors:
+            raise BundleError(f"{str(self.folder)!r} has no valid prior of {decomposition!r}. Get the bundle again.")
+        if described.get("vocabulary") != self.manifest.files.get(f"{decomposition}/vocabulary.txt"):
+            raise BundleError(
+                f"The prior of {decomposition!r} in {str(self.folder)!r} belongs to another vocabulary. "
+                "Get the bundle again."
+            )
+        start = f"{decomposition}/prior_"
+        hashes = [sha256 for name, sha256 in sorted(self.manifest.files.items()) if name.startswith(start)]
+        try:
+            prior = read_prior(
+                lambda name, shape: self._load_array(f"{start}{name}.npy", shape),
+                entries=self.manifest.vectors[decomposition]["entries"],
+                order=order,
+                identity={"name": PRIOR, "sha256": hashlib.sha256("".join(hashes).encode()).hexdigest()},
+            )
+        except ValueError as error:
+            raise BundleError(
+                f"The prior of {str(self.folder / decomposition)!r} has {error}. Do not use this bundle."
+            ) from error
+        if described.get("ngrams") != prior.ngrams:
+            raise self._false_field("ngrams of the prior", decomposition, prior.ngrams)
+        return prior
+
+    def check_prior(self, decomposition: str) -> None:
+        """Compute the sum of the probabilities in every context of a prior.
+
+        Raises:
+            BundleError: A sum is not 1.
+        """
+        prior = self.prior(decomposition)
+        if prior is not None and any((np.abs(sums - 1) > _SUM_TOLERANCE).any() for sums in prior.sum_probabilities()):
+            raise BundleError(
+                f"The prior of {str(self.folder / decomposition)!r} has probabilities that do not sum to 1. "
+                "Do not use this bundle."
+            )
+
+    def _load_spelling(self, decomposition: str) -> Spelling:
+        vectors, path = self.vectors(decomposition), f"{decomposition}/{SPELLING}"
+        keys = self._load_array(f"{path}_keys.npy", (None,))
+        rows = self._load_array(f"{path}.npy", (len(keys), None))
+        table = SpellingTable(keys, rows, self._load_array(f"{path}_scales.npy", (len(keys),)))
+        fault = table.find_fault(self.manifest.parts[decomposition][SPELLING])
+        if f"{decomposition}/axes.npy" not in self.manifest.files or table.dimensions > vectors.axes.shape[1]:
+            fault = "has more dimensions than the bundle has axes"
+        if fault is not None:
+            raise BundleError(
+                f"The spelling table of {str(self.folder / decomposition)!r} {fault}. Get the bundle again."
+            )
+        return Spelling(table, vectors)
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
         words = self._read_entries(f"{decomposition}/lexicon_words.txt")

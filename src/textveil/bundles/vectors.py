@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from textveil.errors import ParameterError
 from textveil.language.text import spoken
 
 Floats = npt.NDArray[np.float64]
@@ -124,13 +126,23 @@ class Vectors:
         matrix: One vector per entry.
         excluded: Entries that are known as inputs but never written, such as people's names.
         single_words: Never write an entry of several words, because texts are split into single words.
+        axes: The principal axes of the vectors, one per column, if they are known already.
     """
 
     def __init__(
-        self, entries: Sequence[str], matrix: Matrix, *, excluded: Iterable[str] = (), single_words: bool = False
+        self,
+        entries: Sequence[str],
+        matrix: Matrix,
+        *,
+        excluded: Iterable[str] = (),
+        single_words: bool = False,
+        axes: Floats | None = None,
     ) -> None:
         self.entries = entries
         self.matrix = matrix
+        self.transform: Floats | None = None
+        """The matrix that maps the bundle's vectors to these; ``None`` if these are the bundle's."""
+        self._known_axes = axes
         self._rows = {entry: row for row, entry in enumerate(entries)}
         self._excluded = frozenset(map(spoken, excluded))
         self._single_words = single_words
@@ -172,7 +184,7 @@ class Vectors:
 
     @cached_property
     def center(self) -> Matrix:
-        """The mean of all vectors: the position of every chunk that is not in the vocabulary."""
+        """The mean of all vectors: the position of an unknown chunk that is not placed by its spelling."""
         mean: Floats = self.matrix.mean(axis=0, dtype=np.float64)
         return mean.astype(np.float32)
 
@@ -181,11 +193,50 @@ class Vectors:
         """The index of the entries that may be written, built at first use."""
         return ExactIndex(self.matrix, self.writable)
 
-    def place(self, rows: RowNumbers) -> Floats:
-        """The vectors of these rows; ``UNKNOWN`` is at the center."""
+    def place(self, rows: RowNumbers, spelled: Floats | None = None) -> Floats:
+        """The vectors of these rows.
+
+        Args:
+            rows: Rows of the matrix, or ``UNKNOWN``.
+            spelled: The bundle's vectors for the unknown rows, in their order; by default they are at the center.
+        """
         points = self.matrix[rows].astype(np.float64)
-        points[rows == UNKNOWN] = self.center
+        if spelled is None:
+            points[rows == UNKNOWN] = self.center
+        else:
+            points[rows == UNKNOWN] = spelled if self.transform is None else spelled @ self.transform
         return points
+
+    @cached_property
+    def axes(self) -> Floats:
+        """The principal axes of the vectors, one per column, by decreasing variance.
+
+        They are orthonormal. A projection on some of them contracts distances.
+        """
+        if self._known_axes is not None:
+            return self._known_axes
+        moved = self.matrix - self.center
+        _, axes = np.linalg.eigh((moved.T @ moved).astype(np.float64))
+        axes = axes[:, ::-1]
+        signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+        directed: Floats = axes * signs  # an axis has two directions; the choice must not depend on the library
+        return directed
+
+    def project(self, dimensions: int) -> Vectors:
+        """The same vocabulary in fewer dimensions: the projection of all vectors on the first principal axes."""
+        if not 1 <= dimensions <= self.dimensions:
+            raise ParameterError(f"`dimensions` must be from 1 to {self.dimensions}. Got {dimensions} instead.")
+        return self if dimensions == self.dimensions else self.map_by(self.axes[:, :dimensions])
+
+    def map_by(self, transform: Floats) -> Vectors:
+        """The same vocabulary with every vector multiplied by a matrix."""
+        mapped = copy.copy(self)
+        for name in ("center", "index", "axes"):
+            mapped.__dict__.pop(name, None)
+        mapped.matrix = (self.matrix @ transform.astype(np.float32)).astype(np.float32)
+        mapped.transform = transform if self.transform is None else self.transform @ transform
+        mapped._known_axes = None  # a copy of this object
+        return mapped
 
     def nearest(self, points: Floats, weights: Floats) -> RowNumbers:
         """The writable row nearest to each point; see :class:`ExactIndex`."""

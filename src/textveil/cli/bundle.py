@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
-from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, STORAGES, UNVERIFIABLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, PRIOR, STORAGES, UNVERIFIABLE, Bundle
 from textveil.bundles.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
@@ -28,7 +28,7 @@ app = typer.Typer(
 DISTANCES = (
     ("pairs", "between two entries"),
     ("nearest", "to the nearest entry"),
-    ("center", "to the center, the position of unknown words"),
+    ("center", "to the center, the position of words without a spelling"),
 )
 
 NameOrFolder = Annotated[str, typer.Argument(help="The name or the folder of a bundle.")]
@@ -40,7 +40,7 @@ def info(
     bundle: NameOrFolder = DEFAULT_BUNDLE,
     as_json: Annotated[bool, typer.Option("--json", help=f"Print the content of {MANIFEST}.")] = False,
 ) -> None:
-    """Show the content of a bundle: corpus, license, lexicons, vectors and distances.
+    """Show the content of a bundle: corpus, license, lexicons, vectors, distances and priors.
 
     Sizes and distances are computed from the vectors.
     """
@@ -62,6 +62,8 @@ def info(
             if distances.get(kind):
                 quantiles = ", ".join(f"{float(q):.0%} {value:g}" for q, value in distances[kind].items())
                 typer.echo(f"          distance {label}: {quantiles}")
+        if opened.prior(decomposition) is not None:
+            typer.echo(describe_prior(manifest.parts[decomposition][PRIOR]))
 
 
 def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
@@ -71,6 +73,17 @@ def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
         f"{decomposition:<9} {table['entries']:,} entries, {table['dimensions']} dimensions, {table['writable']:,} may "
         f"be written, {table['storage']}"
         + (f" (changes {changed:.2%} of nearest neighbors)" if isinstance(changed, float) else "")
+    )
+
+
+def describe_prior(described: Mapping[str, Any]) -> str:
+    """One line about the prior of a decomposition."""
+    sizes = ", ".join(f"{number:,} of {length} entries" for length, number in described["ngrams"].items())
+    stated = described.get("perplexity")
+    values = [stated.get(str(order)) for order in range(1, described["order"] + 1)] if isinstance(stated, dict) else []
+    measured = [f"{value:g}" for value in values if isinstance(value, int | float)]
+    return f"          prior with n-grams: {sizes or 'none'}" + (
+        f"; perplexity by order: {', '.join(measured)}" if measured else ""
     )
 
 
@@ -84,6 +97,8 @@ def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
     for decomposition, table in opened.manifest.vectors.items():
         checked = ["entries", "dimensions", "writable", "storage", *(["distance"] if table.get("distance") else [])]
         typer.echo(f"{decomposition:<9} computed again and equal: {', '.join(checked)}")
+        if opened.prior(decomposition) is not None:
+            typer.echo(f"{decomposition:<9} prior: computed again and equal: order, ngrams; probabilities sum to 1")
     for decomposition in opened.manifest.lexicons:
         typer.echo(f"{decomposition:<9} lexicon: computed again and equal: ngrams")
     typer.echo(f"Not checked, since the files do not show it: {', '.join(UNVERIFIABLE)}")

@@ -1,4 +1,4 @@
-"""``textveil prepare CORPUS... --output BUNDLE``, which runs all steps; ``textveil prepare train``, the last steps."""
+"""``textveil prepare CORPUS... --output BUNDLE``, which runs all steps; ``prepare train`` and ``prepare prior``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textveil.bundles.bundle import STORAGES
-from textveil.cli.bundle import describe_vectors
+from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, STORAGES, Bundle
+from textveil.cli.bundle import describe_prior, describe_vectors
 from textveil.cli.corpus_options import (
     EXECUTOR,
     MEMORY_SIZE,
@@ -36,7 +36,7 @@ from textveil.cli.corpus_options import (
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
 from textveil.corpus import MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
-from textveil.corpus.settings import STORAGE, Labels, Thresholds, Training
+from textveil.corpus.settings import STORAGE, Labels, PriorOptions, Thresholds, Training
 from textveil.decomposition import DECOMPOSERS
 from textveil.errors import ParameterError
 from textveil.execution import EXECUTORS, Executor
@@ -46,6 +46,7 @@ from textveil.tables import TEXT_COLUMN
 
 if TYPE_CHECKING:
     from textveil.corpus.preparation import PrepareJob
+    from textveil.corpus.prior_job import PriorJob
 
 BUNDLE_EXAMPLES = """
 \b
@@ -62,6 +63,17 @@ Examples:
   textveil prepare train corpus.txt.xz --lexicons lexicons --output my-english --epochs 10 --cbow
   textveil prepare train corpus.txt.xz --decomposition words --output my-words --dimensions 100 --no-names
 
+After an interruption, the same command resumes. Finished steps are not repeated.
+"""
+
+PRIOR_EXAMPLES = """
+\b
+Examples:
+  textveil prepare prior corpus.txt.xz --bundle en --output en-fluent
+  textveil prepare prior posts.jsonl.gz --column body --bundle mine --output mine-fluent -d words -d pmi
+  textveil prepare prior small.txt --bundle mine --output mine-fluent --min-documents 5 --prior-order 2
+
+The corpus need not be that of the bundle. Choose texts like those that you want to write.
 After an interruption, the same command resumes. Finished steps are not repeated.
 """
 
@@ -89,6 +101,17 @@ MostEntries = Annotated[
 Epochs = Annotated[int, typer.Option(help="The number of passes over the corpus.")]
 Negative = Annotated[int, typer.Option(help="The number of negative samples for each chunk of the context.")]
 Cbow = Annotated[bool, typer.Option("--cbow", help="Train CBOW instead of skip-gram.")]
+FindPrior = Annotated[
+    bool,
+    typer.Option("--prior/--no-prior", help="Build n-gram models, which the mechanism fluent needs."),
+]
+Order = Annotated[int, typer.Option("--prior-order", help="The number of chunks of the longest n-grams of a prior.")]
+MinDocuments = Annotated[
+    int, typer.Option(help="Leave out n-grams of a prior that occur in fewer documents, so that it quotes nobody.")
+]
+MostNgrams = Annotated[
+    int, typer.Option(help="The largest number of n-grams of a prior. Those with the least effect are left out.")
+]
 StorageName = Annotated[str, typer.Option(help=f"The storage of vectors: {', '.join(STORAGES)}.")]
 FindNames = Annotated[
     bool, typer.Option("--names/--no-names", help="Find people's names with spaCy, and never write them.")
@@ -119,6 +142,10 @@ def make_bundle(
     epochs: Epochs = Training.epochs,
     negative: Negative = Training.negative,
     cbow: Cbow = False,
+    prior: FindPrior = True,
+    order: Order = PriorOptions.order,
+    min_documents: MinDocuments = PriorOptions.min_documents,
+    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
     storage: StorageName = STORAGE,
     names: FindNames = True,
     column: Column = TEXT_COLUMN,
@@ -151,6 +178,7 @@ def make_bundle(
         Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
         thresholds=Thresholds(min_count, min_pmi, parse_top(top), only_attracted),
         training=Training(dimensions, window, min_entry_count, epochs, negative, not cbow, most_entries),
+        prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
         decompositions=_choose(decompositions),
         names_model=find("spacy-en") if names else None,
         storage=storage,  # type: ignore[arg-type] # checked by the job
@@ -180,6 +208,10 @@ def train(
     epochs: Epochs = Training.epochs,
     negative: Negative = Training.negative,
     cbow: Cbow = False,
+    prior: FindPrior = True,
+    order: Order = PriorOptions.order,
+    min_documents: MinDocuments = PriorOptions.min_documents,
+    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
     storage: StorageName = STORAGE,
     names: FindNames = True,
     column: Column = TEXT_COLUMN,
@@ -212,6 +244,7 @@ def train(
         output,
         Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
         training=Training(dimensions, window, min_entry_count, epochs, negative, not cbow, most_entries),
+        prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
         decompositions=chosen,
         lexicons=lexicons,
         names_model=find("spacy-en") if names else None,
@@ -219,6 +252,58 @@ def train(
         overwrite=overwrite,
     )
     _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet)
+
+
+@reporting_errors
+def prior(
+    corpus: CorpusNames,
+    *,
+    bundle: Annotated[str, typer.Option("--bundle", "-b", help="The name or the folder of a bundle.")] = DEFAULT_BUNDLE,
+    output: Output,
+    decompositions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--decomposition", "-d", help="A decomposition that gets a prior; may be repeated. By default, all."
+        ),
+    ] = None,
+    order: Order = PriorOptions.order,
+    min_documents: MinDocuments = PriorOptions.min_documents,
+    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
+    column: Column = TEXT_COLUMN,
+    format_name: Format = None,
+    config: Config = None,
+    split: Split = SPLIT,
+    revision: Revision = None,
+    executor: ExecutorName = EXECUTOR,
+    workers: Workers = None,
+    address: Address = None,
+    memory: Annotated[
+        str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")
+    ] = MEMORY_SIZE,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add n-gram priors to a bundle: write a copy of it that knows which chunk is likely after two others.
+
+    The mechanism fluent needs a prior. The corpus is split by the decompositions of the bundle. One of 100 documents
+    is not counted, and shows how well the prior predicts. All other files of the bundle are copied unchanged.
+    """
+    require("pyarrow", extra="prepare")
+    from textveil.corpus.inputs import Corpus
+    from textveil.corpus.prior_job import PriorJob
+
+    job = PriorJob(
+        Corpus.find(
+            corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
+        ),
+        Bundle.load(bundle),
+        output,
+        PriorOptions(order, min_documents, most_ngrams),
+        _choose(decompositions) if decompositions else None,
+        parse_size(memory),
+        overwrite,
+    )
+    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet, counts_words=False)
 
 
 def _require_libraries() -> None:
@@ -234,7 +319,9 @@ def _list_names(corpus: Sequence[str]) -> str:
     return ", ".join(Path(part).name for part in corpus)
 
 
-def _run(job: PrepareJob, start_executor: Callable[[], Executor], *, quiet: bool) -> None:
+def _run(
+    job: PrepareJob | PriorJob, start_executor: Callable[[], Executor], *, quiet: bool, counts_words: bool = True
+) -> None:
     """Check the job, report the disk space it needs, run it, and report the result."""
     job.check()  # before a cluster is started for it
     if not quiet:
@@ -249,6 +336,11 @@ def _run(job: PrepareJob, start_executor: Callable[[], Executor], *, quiet: bool
         bundle = job.run(executor, progress)
     if quiet:
         return
-    report(f"{bundle.manifest.tokens or 0:,} words in {time.monotonic() - started:,.0f} s")
+    seconds = time.monotonic() - started
+    report(
+        f"{bundle.manifest.tokens or 0:,} words in {seconds:,.0f} s" if counts_words else f"Done in {seconds:,.0f} s"
+    )
     for decomposition, table in bundle.manifest.vectors.items():
         typer.echo(describe_vectors(decomposition, table))
+        if PRIOR in bundle.manifest.parts.get(decomposition, {}):
+            typer.echo(describe_prior(bundle.manifest.parts[decomposition][PRIOR]))

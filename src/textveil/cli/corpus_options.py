@@ -66,6 +66,7 @@ _UNITS = {
     "splitting": "words",
     "training": "epochs",
     "finding": "bytes",
+    "numbering": "bytes",
 }
 
 

@@ -25,7 +25,7 @@ COLORS = {
 }
 WORDS_FOR = {
     Outcome.PERTURBED: "perturbed",
-    Outcome.DRAWN: "drawn without knowing the word",
+    Outcome.DRAWN: "drawn for unknown words",
     Outcome.KEPT_STOPWORD: "stopwords kept",
     Outcome.KEPT_UNKNOWN: "IN CLEAR because unknown",
     Outcome.KEPT_NO_SHARE: "IN CLEAR because they have no share",
@@ -140,6 +140,8 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
             f"{tally.return_bands['100%']:,} documents; 80% or more: {tally.return_bands['80% or more']:,}"
         )
     lines.append(f"budget         {describe_budget(certificate)}")
+    if (bound := certificate.bounds["document"]) is not None:
+        lines.append(f"bound          exp({bound:.4g}) for any two documents that are neighbors, whatever their words")
     lines.append(f"profile        {profile.name}: {profile.claim}")
     lines.append(f"not protected  {'; '.join(certificate.not_protected)}")
     return lines

@@ -75,6 +75,7 @@ app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.an
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(bundle.app, name="bundle")
 prepare.app.command("train", epilog=bundle_making.TRAIN_EXAMPLES, no_args_is_help=True)(bundle_making.train)
+prepare.app.command("prior", epilog=bundle_making.PRIOR_EXAMPLES, no_args_is_help=True)(bundle_making.prior)
 prepare.app.command("bundle", epilog=bundle_making.BUNDLE_EXAMPLES, no_args_is_help=True)(bundle_making.make_bundle)
 app.add_typer(prepare.app, name="prepare")
 app.add_typer(resources.app, name="resources")

@@ -4,6 +4,7 @@ hashes              the SHA-256 of every file of the corpus
 counts, lexicons    the results of counting and scoring
 first               a bundle with lexicons and without vectors, for splitting the corpus
 pmi/vectors         the trained vectors of a decomposition
+pmi/prior           its n-gram prior
 names               the counts of capitals and of people's names, by block
 bundle              the finished bundle, which is then renamed to the output
 """
@@ -20,20 +21,22 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
-from textveil.bundles.bundle import MANIFEST, STORAGES, Bundle, Storage
+from textveil.bundles.bundle import STORAGES, Bundle, Storage
+from textveil.bundles.prior import PriorTable
 from textveil.corpus import MEMORY
 from textveil.corpus.counting.job import CountJob
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
 from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recognizer
+from textveil.corpus.priors import PriorBuilder, load_prior
 from textveil.corpus.resumption import CorpusRun, Reading
-from textveil.corpus.settings import STORAGE, Labels, Thresholds, Training
+from textveil.corpus.settings import STORAGE, Labels, PriorOptions, Thresholds, Training, check_bundle_folder
 from textveil.corpus.splitting import SplitMark, split_corpus
 from textveil.corpus.training import TrainedVectors, train
 from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
-from textveil.errors import BundleError, OutputError, OutputExistsError, SmallCorpusError, TextveilError
+from textveil.errors import OutputError, SmallCorpusError, TextveilError
 from textveil.execution import Executor
 from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
@@ -64,6 +67,7 @@ class PrepareJob:
         labels: The description of the bundle.
         thresholds: The thresholds that make an n-gram an expression.
         training: The parameters of word2vec.
+        prior: The settings of the n-gram priors. ``None`` skips this step.
         decompositions: The decompositions that the bundle supports.
         lexicons: A folder that scoring wrote. Without it, the corpus is counted and scored.
         names_model: The folder of a spaCy model that recognizes people's names, which the bundle then never writes.
@@ -78,6 +82,7 @@ class PrepareJob:
     labels: Labels
     thresholds: Thresholds = field(default_factory=Thresholds)
     training: Training = field(default_factory=Training)
+    prior: PriorOptions | None = field(default_factory=PriorOptions)
     decompositions: tuple[str, ...] = tuple(DECOMPOSERS)
     lexicons: Path | None = None
     names_model: Path | None = None
@@ -88,6 +93,8 @@ class PrepareJob:
     def check(self) -> None:
         """Refuse invalid settings before anything is read."""
         self.training.check()
+        if self.prior is not None:
+            self.prior.check()
         if self.storage not in STORAGES:
             raise unknown_name("storage", self.storage, STORAGES)
         for library in self.list_libraries():
@@ -95,7 +102,7 @@ class PrepareJob:
         if not self.output.absolute().parent.is_dir():
             raise OutputError(f"The folder for {str(self.output)!r} does not exist. Create it first.")
         if self.output.exists():
-            _check_bundle(self.output)
+            check_bundle_folder(self.output)
         if self.names_model is not None:
             load_recognizer(self.names_model)
         _PreparationRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
@@ -115,7 +122,7 @@ class PrepareJob:
         """Build the bundle, or resume an unfinished run."""
         self.check()
         unfinished = _PreparationRun(self.output.resolve())
-        # Vectors depend on these settings. Names, labels and storage may change until the bundle is written.
+        # Vectors depend on these settings. Names, labels, priors and storage may change until the bundle is written.
         settings = {
             "textveil": __version__,
             "thresholds": asdict(self.thresholds),
@@ -156,7 +163,8 @@ class _Preparation:
         for decomposition in self.job.decompositions:
             self._train(first, decomposition)
         trained = {name: TrainedVectors.load(self._vectors(name)) for name in self.job.decompositions}
-        return self._write_bundle(lexicons, trained)
+        priors = {name: self._find_prior(name) for name in self.job.decompositions}
+        return self._write_bundle(lexicons, trained, priors)
 
     def is_worth_keeping(self, *, after: TextveilError) -> bool:
         """Whether a resumption would save work. If thresholds must change, only vectors can be reused."""
@@ -213,8 +221,10 @@ class _Preparation:
             )
 
     def _train(self, first: Path, decomposition: str) -> None:
+        """Train vectors and build a prior, unless they are there."""
         folder, vectors = self.folder / decomposition, self._vectors(decomposition)
-        if vectors.exists():
+        needs_prior = self.job.prior is not None and self._find_prior(decomposition) is None
+        if vectors.exists() and not needs_prior:
             return
         self._check_disk()
         tokens = split_corpus(
@@ -230,8 +240,25 @@ class _Preparation:
         def tell(stage: str, amount: int, fraction: float | None) -> None:
             self.progress(f"{stage} {decomposition}", amount, fraction)
 
-        train(tokens, self.job.training, workers=self.executor.workers, progress=tell).save(vectors)
+        if not vectors.exists():
+            train(tokens, self.job.training, workers=self.executor.workers, progress=tell).save(vectors)
+        if self.job.prior is not None and needs_prior:
+            builder = PriorBuilder(
+                tokens, folder, self.job.prior, self.executor, self.job.memory, self.progress, decomposition
+            )
+            builder.run(TrainedVectors.load(vectors).entries)
         tokens.unlink()
+
+    def _find_prior(self, decomposition: str) -> PriorTable | None:
+        """The finished prior of a decomposition, if it has the settings of this job."""
+        folder = self.folder / decomposition / "prior"
+        if self.job.prior is None or not folder.exists():
+            return None
+        prior = load_prior(folder)
+        if self.job.prior.describes(prior.description):
+            return prior
+        shutil.rmtree(folder)
+        return None
 
     def _find_names(self, entries: Iterable[str]) -> Names | None:
         if self.job.names_model is None:
@@ -246,13 +273,22 @@ class _Preparation:
             progress=self.progress,
         )
 
-    def _write_bundle(self, lexicons: dict[str, LexiconTable], trained: dict[str, TrainedVectors]) -> Path:
+    def _write_bundle(
+        self,
+        lexicons: dict[str, LexiconTable],
+        trained: dict[str, TrainedVectors],
+        priors: dict[str, PriorTable | None],
+    ) -> Path:
         folder = self.folder / "bundle"
         shutil.rmtree(folder, ignore_errors=True)
         names = self._find_names(entry for vectors in trained.values() for entry in vectors.entries)
         tables = {
             decomposition: VectorTable(
-                vectors.entries, vectors.matrix, names.choose(vectors.entries) if names else (), vectors.counts
+                vectors.entries,
+                vectors.matrix,
+                names.choose(vectors.entries) if names else (),
+                vectors.counts,
+                priors[decomposition],
             )
             for decomposition, vectors in trained.items()
         }
@@ -292,15 +328,3 @@ class _Preparation:
             return None
         model = json.loads((self.job.names_model / "meta.json").read_bytes())
         return {"model": f"{model['name']} {model['version']}", "rules": RULES, "passages": PASSAGES}
-
-
-def _check_bundle(folder: Path) -> None:
-    """Refuse to replace a folder that is not a bundle, or that has files besides."""
-    try:
-        owned = {MANIFEST, *Bundle(folder).manifest.files}
-    except BundleError as error:
-        raise OutputExistsError(f"{str(folder)!r} exists and is not a bundle. Choose another name.") from error
-    if any(path.is_file() and path.relative_to(folder).as_posix() not in owned for path in folder.rglob("*")):
-        raise OutputExistsError(
-            f"{str(folder)!r} has files that are not part of the bundle. Move them away, or choose another name."
-        )

@@ -1,102 +1,109 @@
-"""Inversion: the share of chunks that an attacker who knows the mechanism guesses, in one guess and in ten."""
+"""Inversion: the share of chunks that an attacker who knows the mechanism guesses, one by one and in whole texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.bundles.vectors import Floats, RowNumbers, Vectors
+from textveil.bundles.prior import NgramPrior
+from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.base import Case, Measurement, Metric, Need
+from textveil.evaluation.channels import Channel, build_channel
+from textveil.evaluation.decoding import Slot, decode
 from textveil.evaluation.texts import SAMPLE_SEED
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import spoken
 from textveil.language.words import find_words
-from textveil.mechanisms.madlib import Madlib
+from textveil.mechanisms import MECHANISMS, Mechanism
 from textveil.privacy.certificate import Terms
 from textveil.privacy.results import Obfuscation
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 
-LARGEST_SAMPLE = 10_000
-"""The largest number of chunks to attack. From more, a sample is drawn."""
+LARGEST_SAMPLE = 2_000
+"""The number of chunks to attack. From more, a sample of texts is drawn."""
 GUESSES = 10
 BLOCK = 128
 """Chunks to attack at a time."""
+CANDIDATES = 40
+"""The candidates of a chunk that whole texts are decoded from."""
 
 
-class Released(NamedTuple):
-    """Chunks that a mechanism replaced: the vocabulary rows of originals and replacements, and the shares."""
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The chunks of a text as rows of the vocabulary."""
 
     true: RowNumbers
+    """The original of each chunk; ``UNKNOWN`` outside the vocabulary."""
     released: RowNumbers
+    """What the output has instead; for a chunk in clear, the same."""
     shares: Floats
+    replaced: RowNumbers
+    """The positions of the chunks that the mechanism replaced."""
+
+    def find_contexts(self, reach: int) -> RowNumbers:
+        """The rows released before each replaced chunk, the last one last."""
+        padded = np.concatenate([np.full(reach, UNKNOWN), self.released])
+        places = self.replaced[:, None] + np.arange(reach)
+        contexts: RowNumbers = padded[places]
+        return contexts
 
 
 class Attacker:
     """Guesses original chunks from their replacements, by Bayes' rule over the public vocabulary.
 
-    The prior of an entry is its count in the bundle's corpus plus one. Without counts the prior is uniform. Kept
-    stopwords are not candidates.
-
-    The likelihood of a candidate at distance D from the released entry is the probability that the released entry is
-    nearest to the candidate's noisy point. It has no closed form, so it is evaluated at one typical point. That point
-    lies at distance r = d / share from the released entry, the expected length of the noise in d dimensions. Its
-    direction is independent of the candidate, so its distance from the candidate is sqrt(r^2 + D^2). There, the density
-    of the noise is exp(-share * (sqrt(r^2 + D^2) - r)), up to a factor common to all candidates. For a share of 0 the
-    density is 1 and the posterior equals the prior. For a large share it approaches exp(-share * D).
+    The prior of an entry is its count in the bundle's corpus plus one. Without counts the prior is uniform. Where
+    stopwords are kept, the prior of a stopword is that of an entry without occurrences. The posterior is exact for
+    mechanisms with a closed form, and else calibrated by simulation; see :mod:`textveil.evaluation.channels`.
 
     Args:
-        vectors: The vocabulary.
-        counts: The count of each entry in the corpus.
-        keeps_stopwords: Whether stopwords are kept, so that they are not candidates.
+        bundle: The bundle.
+        decomposition: The decomposition.
+        mechanism: The mechanism, as a certificate names it.
+        keeps_stopwords: Whether stopwords are kept.
     """
 
-    def __init__(self, vectors: Vectors, counts: RowNumbers | None, *, keeps_stopwords: bool) -> None:
-        allowed = [not keeps_stopwords or not _is_stopword(entry) for entry in vectors.entries]
-        self._candidates = np.flatnonzero(allowed)
+    def __init__(self, bundle: Bundle, decomposition: str, mechanism: Mechanism, *, keeps_stopwords: bool) -> None:
+        vectors = mechanism.vectors
+        counts = bundle.counts(decomposition)
         seen = np.zeros(len(vectors)) if counts is None else np.asarray(counts, dtype=np.float64)
-        self._prior = np.log(seen[self._candidates] + 1)
-        self._matrix = vectors.matrix
-        self._points = vectors.matrix[self._candidates].astype(np.float64)
-        self._norms = np.einsum("ij,ij->i", self._points, self._points)
+        if keeps_stopwords:
+            seen = np.where([_is_stopword(entry) for entry in vectors.entries], 0, seen)
+        self._prior = np.log(seen + 1)
+        self.channel: Channel = build_channel(mechanism, np.arange(len(vectors)), self._prior, bundle, decomposition)
 
     def guess_by_prior(self) -> RowNumbers:
         """The rows of the most frequent candidates, best guess first."""
-        guesses: RowNumbers = self._candidates[np.argsort(-self._prior, kind="stable")[:GUESSES]]
+        guesses: RowNumbers = np.argsort(-self._prior, kind="stable")[:GUESSES]
         return guesses
 
-    def guess(self, released: RowNumbers, shares: Floats) -> RowNumbers:
-        """The rows of the most likely candidates for every chunk, best guess first."""
-        points = self._matrix[released].astype(np.float64)
-        squares = np.einsum("ij,ij->i", points, points)[:, None] + self._norms - 2 * points @ self._points.T
-        posterior = self._prior + log_likelihood(np.maximum(squares, 0), shares[:, None], self._matrix.shape[1])
-        wanted = min(GUESSES, len(self._candidates))
+    def attack(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> tuple[RowNumbers, Floats]:
+        """The rows of the most likely candidates for every chunk, best guess first, and their log-likelihoods."""
+        posterior = self.channel.log_posterior(released, shares, contexts)
+        wanted = min(max(GUESSES, CANDIDATES), posterior.shape[1])
         best = np.argpartition(-posterior, wanted - 1, axis=1)[:, :wanted]
-        order = np.argsort(-np.take_along_axis(posterior, best, axis=1), axis=1, kind="stable")
-        guesses: RowNumbers = self._candidates[np.take_along_axis(best, order, axis=1)]
-        return guesses
+        values = np.take_along_axis(posterior, best, axis=1)
+        order = np.argsort(-values, axis=1, kind="stable")
+        rows: RowNumbers = np.take_along_axis(best, order, axis=1)
+        likelihoods = np.take_along_axis(values, order, axis=1) - self._prior[rows]
+        return rows, np.where(np.isposinf(likelihoods), _CERTAIN, likelihoods)
 
 
-def log_likelihood(squares: Floats, shares: Floats, dimensions: int) -> Floats:
-    """The logarithm of a candidate's likelihood from its squared distance, up to a constant; see Attacker.
-
-    >>> log_likelihood(np.array([9.0, 9.0]), np.array([0.0, 4.0]), 16).tolist()
-    [-0.0, -4.0]
-    """
-    # share * (sqrt(r^2 + D^2) - r) with r = d / share, rewritten to avoid a division by a share of 0
-    value: Floats = -(np.sqrt(dimensions**2 + shares**2 * squares) - dimensions)
-    return value
+_CERTAIN = 1e6
+"""The log-likelihood of a candidate that a calibration prefers to all others."""
 
 
 class Inversion(Metric):
     """The share of chunks that the attacker guesses, with its first guess and with its first ten.
 
-    It is compared with guesses by the prior alone. The attack targets the chunks that the mechanism replaced. A chunk
-    that is not in the vocabulary is never guessed.
+    It is compared with guesses by the prior alone, and with repeating the released word. If the bundle has a language
+    model, a second attacker decodes whole texts with it. The attack targets the chunks that the mechanism replaced. A
+    chunk that is not in the vocabulary is never guessed.
 
     Args:
         options: The ``bundle`` of the obfuscation, the ``sample`` of chunks and its ``seed``.
@@ -131,34 +138,29 @@ class Inversion(Metric):
         return {"name": self.bundle.manifest.name, "sha256": self.bundle.hash}
 
     def measure(self, case: Case) -> Measurement:
-        """Attack the chunks, or a sample of them."""
+        """Attack the chunks, or those of a sample of the texts."""
         obfuscations = case.obfuscations or ()
         terms = obfuscations[0].certificate.terms
         self._check(terms)
         decomposition = terms.decomposition["name"]
-        vectors = self.bundle.vectors(decomposition)
-        attacker = Attacker(vectors, self.bundle.counts(decomposition), keeps_stopwords=terms.stopwords == "keep")
-        chunks = self._draw(collect(obfuscations, vectors))
-        first = ten = 0
-        for start in range(0, len(chunks.true), BLOCK):
-            case.progress("inversion", start, start / len(chunks.true))
-            part = slice(start, start + BLOCK)
-            right = attacker.guess(chunks.released[part], chunks.shares[part]) == chunks.true[part, None]
-            first += int(right[:, 0].sum())
-            ten += int(right.any(axis=1).sum())
-        by_prior = attacker.guess_by_prior()
-        values = {
-            "top_1": first / len(chunks.true),
-            "top_10": ten / len(chunks.true),
-            "prior_top_1": float(np.mean(chunks.true == by_prior[0])),
-            "prior_top_10": float(np.mean(np.isin(chunks.true, by_prior))),
-        }
-        line = (
-            f"An attacker who knows the mechanism recovers {values['top_1']:.1%} of the chunks with one guess and "
-            f"{values['top_10']:.1%} with ten. From word frequencies alone it recovers {values['prior_top_1']:.1%} and "
-            f"{values['prior_top_10']:.1%}."
-        )
-        return self.report(line, values, chunks=len(chunks.true))
+        mechanism, prior = self._rebuild(terms), self.bundle.prior(decomposition)
+        attacker = Attacker(self.bundle, decomposition, mechanism, keeps_stopwords=terms.stopwords == "keep")
+        texts = self._draw(collect(obfuscations, mechanism.vectors))
+        found = _Found.empty()
+        total = sum(len(text.replaced) for text in texts)
+        attacker.channel.prepare(np.concatenate([text.shares[text.replaced] for text in texts]))
+        for batch in _batch(texts):
+            case.progress("inversion", len(found.true), len(found.true) / total)
+            found.add(_attack(attacker, batch, prior))
+        values = found.summarize(attacker.guess_by_prior())
+        return self.report(_tell(values), values, chunks=total, texts=len(texts))
+
+    def _rebuild(self, terms: Terms) -> Mechanism:
+        """The mechanism that a certificate names."""
+        decomposition, chosen = terms.decomposition["name"], MECHANISMS.load(terms.mechanism["name"])
+        options = dict(terms.mechanism["options"])
+        parts = [self.bundle.vectors(decomposition)]
+        return chosen(*parts, *([self.bundle.prior(decomposition)] if chosen.uses_prior else []), **options)
 
     def _check(self, terms: Terms) -> None:
         if terms.bundle["sha256"] != self.bundle.hash:
@@ -166,31 +168,138 @@ class Inversion(Metric):
                 f"The texts were obfuscated with another bundle: {terms.bundle['name']} {terms.bundle['version']}. "
                 "Set `bundle` to that one."
             )
-        if terms.mechanism["name"] != Madlib.name:
-            raise ParameterError(f"Inversion supports only {Madlib.name!r}. Remove inversion from `metrics`.")
 
-    def _draw(self, chunks: Released) -> Released:
-        if not len(chunks.true):
+    def _draw(self, texts: Sequence[Released]) -> list[Released]:
+        """The texts to attack: in random order, until they have enough chunks."""
+        attacked = [text for text in texts if len(text.replaced)]
+        if not attacked:
             raise InputError(
                 "The mechanism replaced no chunk, so there is nothing to invert. Remove inversion from `metrics`."
             )
-        if len(chunks.true) <= self.sample:
-            return chunks
-        chosen = SeededRandomness(self.seed).stream(0).choice(len(chunks.true), self.sample, replace=False)
-        return Released(chunks.true[chosen], chunks.released[chosen], chunks.shares[chosen])
+        drawn: list[Released] = []
+        left = self.sample
+        for number in SeededRandomness(self.seed).stream(0).permutation(len(attacked)):
+            if left <= 0:
+                break
+            drawn.append(attacked[number])
+            left -= len(attacked[number].replaced)
+        return drawn
 
 
-def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> Released:
-    """The chunks that the mechanism replaced, as rows of the vocabulary."""
+@dataclass(slots=True)
+class _Found:
+    """The guesses for the chunks that were attacked so far."""
+
+    true: RowNumbers
+    released: RowNumbers
+    guesses: RowNumbers
+    decoded: RowNumbers | None
+
+    @classmethod
+    def empty(cls) -> _Found:
+        return cls(np.empty(0, int), np.empty(0, int), np.empty((0, GUESSES), int), None)
+
+    def add(self, other: _Found) -> None:
+        """Count in further chunks."""
+        if other.decoded is not None:
+            before = np.empty(0, int) if self.decoded is None else self.decoded
+            self.decoded = np.concatenate([before, other.decoded])
+        self.true = np.concatenate([self.true, other.true])
+        self.released = np.concatenate([self.released, other.released])
+        width = other.guesses.shape[1]
+        self.guesses = np.concatenate([self.guesses[:, :width].reshape(-1, width), other.guesses])
+
+    def summarize(self, by_prior: RowNumbers) -> dict[str, float]:
+        """The shares of chunks that are guessed right."""
+        right = self.guesses == self.true[:, None]
+        values = {
+            "top_1": float(right[:, 0].mean()),
+            "top_10": float(right.any(axis=1).mean()),
+            "repeated": float(np.mean(self.released == self.true)),
+            "prior_top_1": float(np.mean(self.true == by_prior[0])),
+            "prior_top_10": float(np.mean(np.isin(self.true, by_prior))),
+        }
+        if self.decoded is not None:
+            values["decoded"] = float(np.mean(self.decoded == self.true))
+        return values
+
+
+def _attack(attacker: Attacker, texts: Sequence[Released], prior: NgramPrior | None) -> _Found:
+    """The guesses for the chunks of some texts."""
+    reach = 0 if prior is None else prior.order - 1
+    released = np.concatenate([text.released[text.replaced] for text in texts])
+    rows, likelihoods = attacker.attack(
+        released,
+        np.concatenate([text.shares[text.replaced] for text in texts]),
+        np.concatenate([text.find_contexts(reach) for text in texts]),
+    )
+    true = np.concatenate([text.true[text.replaced] for text in texts])
+    found = _Found(true, released, rows[:, :GUESSES], None)
+    if prior is not None:
+        decoded, start = [], 0
+        for text in texts:
+            part = slice(start, start + len(text.replaced))
+            decoded.append(decode(list(_slots(text, rows[part], likelihoods[part])), prior)[text.replaced])
+            start = part.stop
+        found.decoded = np.concatenate(decoded)
+    return found
+
+
+def _slots(text: Released, rows: RowNumbers, likelihoods: Floats) -> Iterator[Slot]:
+    """The places of a text, for decoding: candidates for replaced chunks, and the chunks in clear."""
+    candidates = iter(zip(rows, likelihoods, strict=True))
+    replaced = set(text.replaced.tolist())
+    for position, row in enumerate(text.released):
+        if position in replaced:
+            yield Slot(*next(candidates))
+        else:
+            yield Slot(np.array([row]), np.zeros(1))
+
+
+def _batch(texts: Sequence[Released]) -> Iterator[list[Released]]:
+    """The texts in groups of about as many chunks as are attacked at a time."""
+    batch: list[Released] = []
+    for text in texts:
+        batch.append(text)
+        if sum(len(each.replaced) for each in batch) >= BLOCK:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _tell(values: Mapping[str, float]) -> str:
+    """The values in plain language."""
+    line = (
+        f"An attacker who knows the mechanism recovers {values['top_1']:.1%} of the chunks with one guess and "
+        f"{values['top_10']:.1%} with ten. From word frequencies alone it recovers {values['prior_top_1']:.1%} and "
+        f"{values['prior_top_10']:.1%}. {values['repeated']:.1%} of the chunks returned."
+    )
+    if "decoded" in values:
+        line += f" An attacker who also knows the language and reads whole texts recovers {values['decoded']:.1%}."
+    return line
+
+
+def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> list[Released]:
+    """The chunks of every text, as rows of the vocabulary."""
     written = {spoken(vectors.entries[row]): row for row in vectors.writable.tolist()}
-    rows = [
-        (vectors.find("_".join(find_words(chunk.original))), written[chunk.replacement], chunk.share)
-        for obfuscation in obfuscations
-        for chunk in obfuscation.chunks
-        if chunk.replacement is not None
-    ]
-    true, released, shares = zip(*rows, strict=True) if rows else ((), (), ())
-    return Released(np.array(true, dtype=np.int64), np.array(released, dtype=np.int64), np.array(shares, dtype=float))
+    texts = []
+    for obfuscation in obfuscations:
+        true = [vectors.find("_".join(find_words(chunk.original))) for chunk in obfuscation.chunks]
+        released = [
+            row if chunk.replacement is None else written[chunk.replacement]
+            for chunk, row in zip(obfuscation.chunks, true, strict=True)
+        ]
+        replaced = [number for number, chunk in enumerate(obfuscation.chunks) if chunk.replacement is not None]
+        texts.append(
+            Released(
+                np.array(true, dtype=np.int64),
+                np.array(released, dtype=np.int64),
+                np.array([chunk.share for chunk in obfuscation.chunks], dtype=np.float64),
+                np.array(replaced, dtype=np.int64),
+            )
+        )
+    return texts
 
 
 def _is_stopword(entry: str) -> bool:

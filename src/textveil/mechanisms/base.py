@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.registry import Method
+from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
+from textveil.registry import Method, Option
+
+ASKED = -2
+"""Marks the chunks of a context that the mechanism chooses."""
+NO_GUARANTEE = "none"
+"""The guarantee of a published mechanism that has no finite bound."""
 
 
 class Request(NamedTuple):
-    """One document's request: the rows of its chunks, their shares, and a stream of randomness.
-
-    The row ``UNKNOWN`` is a chunk that is not in the vocabulary. A share is finite and not negative.
-    """
+    """One document's request for its perturbed chunks."""
 
     rows: RowNumbers
+    """The row of each chunk; ``UNKNOWN`` is a chunk that is not in the vocabulary."""
     shares: Floats
+    """The share of each chunk; finite and not negative."""
     generator: np.random.Generator
+    spelled: Floats | None = None
+    """The positions of the unknown chunks, in their order, in the space of the bundle; by default at the center."""
+    context: RowNumbers | None = None
+    """All chunks of the document: the row of a kept one, or ``ASKED``; by default all are asked."""
 
 
 class Mechanism(Method):
@@ -33,10 +42,40 @@ class Mechanism(Method):
     kind = "mechanism"
     index: ClassVar[str] = "exact"
     guarantee: ClassVar[str]
+    uses_prior: ClassVar[bool] = False
+    """Whether the constructor takes a ``prior``: a language model over the entries."""
+    cap: float | None = None
+    """The distance from which on all distances count alike; ``None`` without a cap."""
+
+    options = (
+        Option(
+            "dimensions",
+            int,
+            None,
+            "Number of dimensions to project vectors to, on their principal axes. By default there is no projection.",
+            least=1,
+        ),
+    )
+    dimensions: int | None
 
     def __init__(self, vectors: Vectors, **options: Any) -> None:
         super().__init__(**options)
         self.vectors = vectors
+        self.space = vectors if self.dimensions is None else vectors.project(self.dimensions)
+        """The vectors whose Euclidean distance the guarantee is about."""
+
+    def place(self, request: Request, part: slice, space: Vectors | None = None) -> Floats:
+        """The positions of a part of a request's chunks, by default in the space of the guarantee."""
+        space, rows = space or self.space, request.rows[part]
+        if request.spelled is None:
+            return space.place(rows)
+        before = int(np.count_nonzero(request.rows[: part.start or 0] == UNKNOWN))
+        unknown = int(np.count_nonzero(rows == UNKNOWN))
+        return space.place(rows, request.spelled[before : before + unknown])
+
+    def bound(self, share: float) -> float:
+        """The largest log-ratio between any two chunks at a share, whatever their distance; infinite without a cap."""
+        return math.inf if self.cap is None else share * self.cap
 
     @abstractmethod
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:

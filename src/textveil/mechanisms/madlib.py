@@ -2,68 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.mechanisms.base import Mechanism, Request
-from textveil.threads import in_threads
-
-BLOCK_CHUNKS = 512
-"""Chunks that one thread looks up at a time; this bounds the memory for noise."""
+from textveil.mechanisms.noise import Block, NoisyVector
+from textveil.registry import Option
 
 
-class Madlib(Mechanism):
+class Madlib(NoisyVector):
     """Adds noise of density proportional to exp(-share * |z|) and writes the nearest entry.
-
-    The noise is a uniform direction times a length drawn from Gamma(d, 1/share). Scaled by share / (share + length),
-    the noisy point has finite coordinates for every share: at share 0 it is a direction, whose nearest entry does
-    not depend on the input, and that is the limit of the mechanism.
 
     Guarantee:
         For two chunks at the Euclidean distance D, and any entry, the probabilities of choosing it differ by a factor
         of at most exp(share * D); the search for the nearest entry is post-processing. A chunk that is not in the
-        vocabulary is placed at the center of all vectors, so D is defined for every pair of chunks. The proof is for
-        real numbers; the effect of floating-point noise is an open question.
+        vocabulary is placed by its spelling, or at the center of all vectors, so D is defined for every pair of chunks.
+        The proof is for real numbers; the effect of floating-point noise is an open question.
+
+    With ``rank_decay``, the nearest entry gives way to one of its neighbors: the one of rank r, where the entry itself
+    has rank 0, with a probability proportional to exp(-rank_decay * share * r) (Asghar et al. 2024). It depends on
+    nothing but the released entry and the public share, so it is post-processing, too. It softens the cliff between
+    hardly any and nearly all words that return.
     """
 
     name = "madlib"
     guarantee = "exp(share * distance) between any two chunks, distance Euclidean in the bundle's embedding"
 
+    options = (
+        Option(
+            "rank_decay",
+            float,
+            None,
+            "Draw among the neighbors of the nearest entry, with probabilities proportional to "
+            "exp(-rank_decay * share * rank). By default the nearest entry is written.",
+            least=0,
+        ),
+    )
+    rank_decay: float | None
+
     def __init__(self, vectors: Vectors, **options: Any) -> None:
         super().__init__(vectors, **options)
-        _ = vectors.index  # built here, once, and not by several threads at a time
+        self.needs_uniforms = self.rank_decay is not None
+        _ = self.searched.index  # built here, once, and not by several threads at a time
 
-    def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
-        """The rows chosen for the chunks of each request."""
-        if not requests:
-            return []
-        chosen = [np.empty(0, dtype=np.int64), *in_threads(self.vectors.nearest, self._noisy_blocks(requests))]
-        ends = np.cumsum([len(request.rows) for request in requests])
-        return np.split(np.concatenate(chosen), ends[:-1])
+    def choose(self, block: Block) -> RowNumbers:
+        """The entries nearest to the noisy points, or neighbors of them."""
+        nearest = self.searched.nearest(block.points, block.weights)
+        if self.rank_decay is None:
+            return nearest
+        ranks = draw_ranks(self.rank_decay * block.shares, len(self.searched.writable), block.uniforms)
+        return self._find_neighbors(nearest, ranks)
 
-    def _noisy_blocks(self, requests: Sequence[Request]) -> Iterator[tuple[Floats, Floats]]:
-        """The noisy points of all requests, one after the other, a block at a time, with their weights."""
-        points: list[Floats] = []
-        weights: list[Floats] = []
-        room = BLOCK_CHUNKS
-        for request in requests:
-            # All lengths before all directions: so a block may end anywhere and the stream stays the same.
-            lengths = request.generator.standard_gamma(self.vectors.dimensions, size=len(request.rows))
-            start = 0
-            while start < len(request.rows):
-                part = slice(start, start + room)
-                weight = request.shares[part] / (request.shares[part] + lengths[part])
-                noise = request.generator.standard_normal((len(weight), self.vectors.dimensions))
-                noise *= ((1 - weight) / np.linalg.norm(noise, axis=1))[:, None]
-                points.append(self.vectors.place(request.rows[part]) * weight[:, None] + noise)
-                weights.append(weight)
-                start += len(weight)
-                room -= len(weight)
-                if room == 0:
-                    yield np.concatenate(points), np.concatenate(weights)
-                    points, weights, room = [], [], BLOCK_CHUNKS
-        if weights:
-            yield np.concatenate(points), np.concatenate(weights)
+    def _find_neighbors(self, rows: RowNumbers, ranks: RowNumbers) -> RowNumbers:
+        """The writable entry of a rank among the neighbors of each row; rank 0 is the row itself."""
+        writable = self.searched.writable
+        entries = self.searched.matrix[writable]
+        norms = np.einsum("ij,ij->i", entries, entries)
+        found = rows.copy()
+        for position in np.flatnonzero(ranks):
+            row, rank = rows[position], int(ranks[position])
+            squares = norms - 2 * (entries @ self.searched.matrix[row])
+            squares[np.searchsorted(writable, row)] = -np.inf
+            found[position] = writable[np.argpartition(squares, rank)[rank]]
+        return found
+
+
+def draw_ranks(decays: Floats, number: int, uniforms: Floats) -> RowNumbers:
+    """Ranks from 0 to ``number`` - 1 with probabilities proportional to exp(-decay * rank).
+
+    >>> draw_ranks(np.array([0.0, 0.0, 50.0]), 10, np.array([0.0, 0.99, 0.99])).tolist()
+    [0, 9, 0]
+    """
+    flat = decays < 1e-12  # the limit of a uniform distribution
+    steps = np.where(flat, 1.0, decays)
+    # The inverse of the distribution function (1 - exp(-decay * (r + 1))) / (1 - exp(-decay * number)).
+    drawn = np.floor(-np.log1p(uniforms * np.expm1(-steps * number)) / steps)
+    ranks: RowNumbers = np.where(flat, np.floor(uniforms * number), drawn).astype(np.int64)
+    return np.clip(ranks, 0, number - 1)

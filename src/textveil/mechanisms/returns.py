@@ -17,6 +17,7 @@ SMALLEST_RATE = 0.05
 
 _DRAWS = 500
 _STEPS = 6
+_LENGTH = 10
 _LIMIT = 2.0**40
 
 
@@ -30,9 +31,13 @@ def draw_entries(mechanism: Mechanism, counts: Any | None) -> RowNumbers:
 
 def measure_returns(mechanism: Mechanism, share: float, entries: RowNumbers) -> float:
     """The fraction of these entries that a mechanism gives back at a share."""
-    request = Request(entries, np.full(len(entries), share), SeededRandomness(0).stream(1))
-    (chosen,) = mechanism.perturb([request])
-    return float(np.mean(chosen == entries))
+    # A mechanism with a language model decodes word by word; short documents side by side are faster than a long one.
+    documents = np.array_split(entries, max(1, len(entries) // _LENGTH)) if mechanism.uses_prior else [entries]
+    streams = SeededRandomness(0)
+    chosen = mechanism.perturb(
+        [Request(rows, np.full(len(rows), share), streams.stream(1 + number)) for number, rows in enumerate(documents)]
+    )
+    return float(np.mean(np.concatenate(chosen) == entries))
 
 
 def find_share(mechanism: Mechanism, rate: float, entries: RowNumbers) -> float:
@@ -40,8 +45,8 @@ def find_share(mechanism: Mechanism, rate: float, entries: RowNumbers) -> float:
 
     If the rate is always or never reached, as with a single entry, it is an end of the searched range.
     """
-    spread = np.linalg.norm(mechanism.vectors.matrix[entries] - mechanism.vectors.center, axis=1).mean()
-    low = high = mechanism.vectors.dimensions / (4 * float(spread) + 1 / _LIMIT)  # a guess, which doubling corrects
+    spread = np.linalg.norm(mechanism.space.matrix[entries] - mechanism.space.center, axis=1).mean()
+    low = high = mechanism.space.dimensions / (4 * float(spread) + 1 / _LIMIT)  # a guess, which doubling corrects
     while measure_returns(mechanism, high, entries) < rate and high < _LIMIT:
         low, high = high, 2 * high
     while measure_returns(mechanism, low, entries) >= rate and low > 1 / _LIMIT:

@@ -60,6 +60,8 @@ class Tally:
     largest_budget: float = 0.0
     largest_spent: float = 0.0
     """The largest sum of shares of a document."""
+    largest_chunk: float = 0.0
+    """The largest share of a chunk."""
 
     def add(self, other: Tally) -> None:
         """Count the documents of ``other`` in."""
@@ -109,7 +111,7 @@ class Tally:
 
 _COUNTERS = ("words", "documents", "return_bands")
 _COUNTS = ("symbols", "dropped_symbols", "unscored", "capped", "returned")
-_LARGEST = ("largest_budget", "largest_spent")
+_LARGEST = ("largest_budget", "largest_spent", "largest_chunk")
 _MOST = 1 << 63
 """More than can be counted."""
 
@@ -126,7 +128,7 @@ class Terms:
     decomposition: MethodRecord
     distribution: MethodRecord
     mechanism: MethodRecord
-    """With its ``guarantee`` and ``index`` besides."""
+    """With its ``guarantee``, ``index`` and ``cap`` besides."""
     allocation: str
     """``public``, ``public given the kept stopwords``, or ``data-dependent``."""
     stopwords: Stopwords
@@ -169,7 +171,9 @@ class Certificate:
                 "largest_share": terms.largest_share,
                 "largest_budget": tally["largest_budget"],
                 "largest_spent": tally["largest_spent"],
+                "largest_chunk": tally["largest_chunk"],
             },
+            "bounds": self.bounds,
             "decomposition": dict(terms.decomposition),
             "distribution": dict(terms.distribution),
             "mechanism": dict(terms.mechanism),
@@ -190,6 +194,14 @@ class Certificate:
             "bundle": dict(terms.bundle),
             "versions": dict(terms.versions),
         }
+
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """The largest log-ratios for two words and two documents, whatever the distances; ``None`` without a cap."""
+        cap = self.terms.mechanism.get("cap")
+        if cap is None:
+            return {"words": None, "document": None}
+        return {"words": cap * self.tally.largest_chunk, "document": cap * self.tally.largest_spent}
 
     @property
     def not_protected(self) -> list[str]:
@@ -300,6 +312,7 @@ class Certificate:
                 "returned": returned["words"],
                 "largest_budget": budget["largest_budget"],
                 "largest_spent": budget["largest_spent"],
+                "largest_chunk": budget.get("largest_chunk", 0.0),  # certificates of earlier versions have none
             }
         )
         given = Budget(**{name: budget[name] for name in ("epsilon", "epsilon_per_word", "length", "average_length")})

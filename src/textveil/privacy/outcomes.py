@@ -12,7 +12,7 @@ class Outcome(StrEnum):
     PERTURBED = "perturbed"
     """The mechanism chose the output, guided by the chunk's vector and share."""
     DRAWN = "drawn"
-    """The mechanism chose the output without knowing the chunk: it is unknown, or has no share."""
+    """The mechanism chose the output without a vector of the chunk, which is unknown, or without a share."""
     KEPT_STOPWORD = "kept_stopword"
     """Released in clear: a word of the public stopword list."""
     KEPT_UNKNOWN = "kept_unknown"

@@ -122,7 +122,7 @@ PROVEN = Profile(
     neighbors="any two documents with the same number of words",
     claim=(
         "The probabilities of any output differ by a factor of at most exp(sum of share * distance), word by word; "
-        "a word that is not in the vocabulary is placed at the center of the embedding."
+        "a word that is not in the vocabulary is placed by its spelling, or at the center of the embedding."
     ),
     not_protected=(
         "the number of words, and so a budget per word",

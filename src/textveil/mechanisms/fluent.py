@@ -1,0 +1,174 @@
+"""The fluent mechanism: the exponential mechanism with a language model as its base measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
+from textveil.errors import BundleError
+from textveil.mechanisms.base import ASKED, Request
+from textveil.mechanisms.exponential import BLOCK_PROBABILITIES, Exponential, normalize
+from textveil.mechanisms.sampling import Exponent, draw
+from textveil.registry import Option
+from textveil.threads import in_threads
+
+if TYPE_CHECKING:
+    from textveil.bundles.prior import NgramPrior
+
+BLOCK_DOCUMENTS = 64
+"""Documents that one thread decodes side by side; this bounds the memory for probabilities."""
+
+
+class Fluent(Exponential):
+    """Draws entries from left to right, likely ones after those before.
+
+    p(y | x, context) is proportional to prior(y | context)^weight * exp(-share * min(d(x, y), cap) / 2).
+    The context is what is public by then: the entries already written, and kept chunks.
+
+    Guarantee:
+        Given the context, the factor prior(y | context)^weight is the same for every input x. It cancels in the ratio
+        of two numerators, and the sums that normalize them differ by at most exp(share * min(D, cap) / 2), as in the
+        exponential mechanism. So each step has the bound exp(share * min(D, cap)) for every context. The steps of a
+        document are an adaptive composition: each context depends only on earlier outputs and on public chunks, so the
+        logarithms of the bounds add up. With a constant prior, or weight 0, this is the exponential mechanism.
+
+    Args:
+        vectors: The vocabulary.
+        prior: The language model over its entries.
+        options: ``weight``, ``cap`` and ``dimensions``.
+    """
+
+    name = "fluent"
+    guarantee = (
+        "exp(share * min(distance, cap)) between any two chunks, given all that was written before, distance Euclidean "
+        "in the bundle's embedding"
+    )
+    uses_prior = True
+
+    options = (
+        Option(
+            "weight",
+            float,
+            1.0,
+            "Weight of the language model. At 0 the text is as with the mechanism exponential; larger values make it "
+            "more fluent and less faithful.",
+            least=0,
+        ),
+    )
+    weight: float
+
+    def __init__(self, vectors: Vectors, prior: NgramPrior | None, **options: Any) -> None:
+        super().__init__(vectors, **options)
+        if prior is None:
+            raise BundleError(
+                "The mechanism 'fluent' needs a language model, and this bundle has none for this decomposition. Build "
+                "one with 'textveil prepare prior CORPUS --bundle BUNDLE --output NEW', or choose the mechanism "
+                "'exponential'."
+            )
+        self.prior = prior
+        self._columns = prior.restrict(self.space.writable)
+
+    @property
+    def model_used(self) -> dict[str, str]:
+        """The language model."""
+        return dict(self.prior.identity)
+
+    def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
+        """The rows chosen for the chunks of each request."""
+        # Documents of like length are decoded side by side, so that few of them wait for a longer one.
+        order = sorted(range(len(requests)), key=lambda number: len(requests[number].rows))
+        size = max(BLOCK_DOCUMENTS, BLOCK_PROBABILITIES // len(self.space.writable))
+        blocks = [order[start : start + size] for start in range(0, len(order), size)]
+        decoded = in_threads(self._decode, (([requests[number] for number in block],) for block in blocks))
+        answers: dict[int, RowNumbers] = {}
+        for block, rows in zip(blocks, decoded, strict=True):
+            answers |= zip(block, rows, strict=True)
+        return [answers[number] for number in range(len(requests))]
+
+    def log_channel(self, points: Floats, shares: Floats, contexts: RowNumbers | None = None) -> Floats:
+        """The log-probability of every writable entry for chunks at these points.
+
+        Args:
+            points: One point per row.
+            shares: Their shares.
+            contexts: The rows written before each chunk, the last one last; by default there is no context.
+        """
+        if contexts is None:
+            contexts = np.full((len(points), self.prior.order - 1), UNKNOWN)
+        return normalize(self._weigh(points, shares, contexts).astype(np.float64, copy=False))
+
+    def log_sums(self, points: Floats, share: float, context: RowNumbers) -> Floats:
+        """The logarithms of the sums that normalize the probabilities of chunks at these points, after one context."""
+        weighed = self._weigh(points, np.full(len(points), share), np.repeat(context[None], len(points), axis=0))
+        largest = weighed.max(axis=1)
+        sums: Floats = largest + np.log(np.exp(weighed - largest[:, None]).sum(axis=1, dtype=np.float64))
+        return sums
+
+    def _weigh(self, points: Floats, shares: Floats, contexts: RowNumbers) -> Exponent:
+        """The unnormalized log-probabilities of all writable entries."""
+        exponents = self._exponents.compute(points, shares)
+        if self.weight:
+            prior = np.empty(exponents.shape, dtype=np.float32)
+            self._columns.fill(contexts, prior)
+            exponents += self.weight * prior if self.weight != 1 else prior
+        return exponents
+
+    def _decode(self, requests: Sequence[Request]) -> list[RowNumbers]:
+        """The rows chosen for some documents, which are decoded step by step side by side."""
+        decoded = [_Decoding(request, self.prior.order - 1) for request in requests]
+        for step in range(max((len(request.rows) for request in requests), default=0)):
+            active = [document for document in decoded if step < len(document.request.rows)]
+            chosen = draw(
+                self._weigh(
+                    self._place_all(active, step),
+                    np.array([document.request.shares[step] for document in active]),
+                    np.stack([document.find_context(step) for document in active]),
+                ),
+                np.array([document.uniforms[step] for document in active]),
+            )
+            for document, row in zip(active, self.space.writable[chosen], strict=True):
+                document.write(step, int(row))
+        return [document.chosen for document in decoded]
+
+    def _place_all(self, documents: Sequence[_Decoding], step: int) -> Floats:
+        """The position of one chunk of every document."""
+        rows = np.array([document.request.rows[step] for document in documents])
+        if all(document.request.spelled is None for document in documents):
+            return self.space.place(rows)
+        unknown = [document for document, row in zip(documents, rows, strict=True) if row == UNKNOWN]
+        spelled = [document.find_spelled(step, self.vectors) for document in unknown]
+        return self.space.place(rows, np.array(spelled).reshape(-1, self.vectors.dimensions))
+
+
+class _Decoding:
+    """A document of which a part is written."""
+
+    def __init__(self, request: Request, reach: int) -> None:
+        self.request = request
+        self.uniforms = request.generator.random(len(request.rows))
+        self.chosen: RowNumbers = np.empty(len(request.rows), dtype=np.int64)
+        context = np.full(len(request.rows), ASKED) if request.context is None else request.context
+        self._reach = reach
+        self._places = np.flatnonzero(context == ASKED) + reach
+        self._written = np.concatenate([np.full(reach, UNKNOWN), context])
+        self._unknown_before = np.cumsum(request.rows == UNKNOWN) - 1
+
+    def find_context(self, step: int) -> RowNumbers:
+        """The rows before a chunk, the last one last."""
+        place = self._places[step]
+        return self._written[place - self._reach : place]
+
+    def find_spelled(self, step: int, vectors: Vectors) -> Floats:
+        """The position of an unknown chunk in the space of the bundle."""
+        if self.request.spelled is None:
+            return vectors.center.astype(np.float64)
+        spelled: Floats = self.request.spelled[self._unknown_before[step]]
+        return spelled
+
+    def write(self, step: int, row: int) -> None:
+        """Write the entry of a chunk."""
+        self.chosen[step] = row
+        self._written[self._places[step]] = row

@@ -1,0 +1,69 @@
+"""Sampling is exact to the stated precision, for every share."""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from textveil.mechanisms import sampling
+from textveil.mechanisms.sampling import PRECISION, TILE_ENTRIES, Exponents, draw, squared_distances
+
+generator = np.random.default_rng(8)
+ENTRIES = generator.normal(size=(2 * TILE_ENTRIES + 77, 6)).astype(np.float32)
+POINTS = np.concatenate([ENTRIES[[0, 5, TILE_ENTRIES]].astype(float), generator.normal(size=(4, 6))])
+
+
+def exact_exponents(shares, cap=np.inf):
+    differences = POINTS[:, None] - ENTRIES[None].astype(float)
+    return -shares[:, None] * np.minimum(np.sqrt((differences**2).sum(axis=2)), cap) / 2
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-300, 0.1, 5.0, 80.0, 200.0, 1e4, 1e9])
+@pytest.mark.parametrize("cap", [None, 2.0])
+def test_probabilities_are_exact_to_the_stated_precision(share, cap):
+    shares = np.full(len(POINTS), share)
+    found = special.log_softmax(Exponents(ENTRIES, cap).compute(POINTS, shares).astype(float), axis=1)
+    expected = special.log_softmax(exact_exponents(shares, np.inf if cap is None else cap), axis=1)
+    likely = expected > -80
+    assert np.abs(found - expected)[likely].max() < PRECISION / 10
+    assert (found[~likely] < -70).all()
+
+
+def test_an_immense_share_leaves_the_nearest_entry():
+    for share in (1e290, 1e300, np.finfo(float).max):
+        exponents = Exponents(ENTRIES, None).compute(POINTS, np.full(len(POINTS), share))
+        nearest = squared_distances(POINTS, ENTRIES).argmin(axis=1)
+        np.testing.assert_array_equal(draw(exponents, np.full(len(POINTS), 0.999999)), nearest)
+
+
+def test_a_row_does_not_depend_on_the_others():
+    table, shares = Exponents(ENTRIES, None), np.full(len(POINTS), 6.0)
+    together = table.compute(POINTS, shares)
+    for row in range(len(POINTS)):
+        np.testing.assert_array_equal(table.compute(POINTS[row : row + 1], shares[:1])[0], together[row])
+
+
+def test_the_uniform_number_selects_by_the_cumulative_sum():
+    weights = np.array([0.0, 0.25, 0.0, 0.5, 0.25, 0.0])
+    with np.errstate(divide="ignore"):
+        exponents = np.log(weights)
+    uniforms = np.array([0.0, 0.2499, 0.25, 0.7499, 0.75, 1 - 2**-53])
+    chosen = draw(np.tile(exponents, (6, 1)), uniforms)
+    assert chosen.tolist() == [1, 1, 3, 3, 4, 4]
+
+
+def test_draws_over_several_tiles_have_the_right_frequencies(monkeypatch):
+    monkeypatch.setattr(sampling, "TILE_ENTRIES", 4)
+    exponents = np.random.default_rng(1).normal(size=11)
+    draws = 50_000
+    chosen = draw(np.tile(exponents, (draws, 1)), np.random.default_rng(2).random(draws))
+    assert stats.chisquare(np.bincount(chosen, minlength=11), draws * special.softmax(exponents)).pvalue > 1e-4
+
+
+def test_exponents_that_are_all_alike_are_uniform():
+    chosen = draw(np.zeros((10_000, 50)), (np.arange(10_000) + 0.5) / 10_000)
+    np.testing.assert_array_equal(np.bincount(chosen), np.full(50, 200))
+
+
+def test_squared_distances_are_those_of_the_definition():
+    expected = ((POINTS[:, None] - ENTRIES[None].astype(float)) ** 2).sum(axis=2)
+    np.testing.assert_allclose(squared_distances(POINTS, ENTRIES), expected, atol=1e-12)
