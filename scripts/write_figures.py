@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from textveil.bundles.bundle import SHIPPED, Bundle
 from textveil.mechanisms import MECHANISMS
+from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.obfuscation import Obfuscator
 from textveil.storage import figures
 
@@ -25,11 +26,21 @@ def main() -> None:
         for name in Bundle.shipped():
             bundle = Bundle.load(name)
             for decomposition in bundle.decompositions:
-                for mechanism in MECHANISMS:
+                for mechanism in list_mechanisms(bundle, decomposition):
                     shares = Obfuscator(bundle, decomposition=decomposition, mechanism=mechanism).find_shares()
                     print(f"{name} {decomposition} {mechanism}: {shares}")
         table = {path.stem: json.loads(path.read_bytes()) for path in sorted(Path(folder).rglob("*.json"))}
     (SHIPPED / "figures.json").write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def list_mechanisms(bundle: Bundle, decomposition: str) -> list[str]:
+    """The mechanisms with a guarantee that the bundle supports."""
+    loaded = {name: MECHANISMS.load(name) for name in MECHANISMS}
+    return [
+        name
+        for name, mechanism in loaded.items()
+        if mechanism.guarantee != NO_GUARANTEE and (not mechanism.uses_prior or bundle.prior(decomposition) is not None)
+    ]
 
 
 if __name__ == "__main__":

@@ -34,5 +34,5 @@ def test_obfuscation_does_not_load_what_only_building_needs():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert set(shown.split()) == {
-        f"textveil.bundles.{name}" for name in ("bundle", "distances", "files", "prior", "vectors")
+        f"textveil.bundles.{name}" for name in ("bundle", "distances", "files", "prior", "spelling", "vectors")
     }

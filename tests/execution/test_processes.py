@@ -155,3 +155,19 @@ def test_the_pool_is_opened_at_the_first_task_and_closed_once():
 
 def test_the_number_of_processes_includes_this_one():
     assert ProcessExecutor(3).processes == 4
+
+
+def test_a_worker_that_starts_while_the_pool_breaks_does_not_hang_the_run(tmp_path, monkeypatch):
+    """Python does not end such a worker and waits for it: here it ends none, and the executor must do it."""
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "terminate", lambda self: None)
+    tasks = [str(tmp_path / task) for task in ("a", "die", "b")]
+    found = []
+
+    def run():
+        with ProcessExecutor(2) as executor:
+            found.extend(executor.map(work.die_once, tasks))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(timeout=120)
+    assert sorted(found) == ["a", "b", "die"]

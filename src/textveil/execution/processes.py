@@ -66,6 +66,8 @@ class ProcessExecutor(Executor):
                     del running[future]
                     yield result
         except BrokenProcessPool:
+            # Python ends the workers of a broken pool, but not one that starts just then, and waits for it forever.
+            self._kill_workers()
             self._close_pool()
             return list(running.values())
 
@@ -111,7 +113,11 @@ class ProcessExecutor(Executor):
 
     def __exit__(self, kind: object = None, *_: object) -> None:
         """End the workers; after an exception at once, since nobody will use their results."""
-        if kind is not None and self._pool is not None:
+        if kind is not None:
+            self._kill_workers()
+        self._close_pool()
+
+    def _kill_workers(self) -> None:
+        if self._pool is not None:
             for process in list(self._pool._processes.values()):  # kill_workers() is new in Python 3.14
                 process.kill()
-        self._close_pool()
