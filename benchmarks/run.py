@@ -19,6 +19,7 @@ from benchmarks.counting import compare_counting
 from benchmarks.decomposition import compare_decomposition
 from benchmarks.distribution import compare_distribution
 from benchmarks.engines import compare_engines
+from benchmarks.mechanisms import compare_mechanisms
 from textveil.bundles.vector_files import reading_vectors
 from textveil.bundles.vectors import RowNumbers, Vectors
 from textveil.mechanisms import Request
@@ -136,6 +137,7 @@ def compare_memory() -> None:
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "speed": lambda options: compare_speed(options.peers),
+    "mechanisms": lambda options: compare_mechanisms(options.bundle),
     "start": lambda _: compare_start(),
     "memory": lambda _: compare_memory(),
     "decomposition": lambda options: compare_decomposition(options.datasets),
@@ -150,6 +152,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, required=True, help="the Python executable of the peers' environment")
     parser.add_argument("--only", choices=list(PARTS), action="append", help="run only this part (may be repeated)")
+    parser.add_argument("--bundle", default="en", help="a bundle for the mechanisms, best with a language model")
     parser.add_argument("--datasets", type=Path, help="a folder of reviews; by default the examples are used")
     parser.add_argument("--corpus", type=Path, help="English text, one document per line; by default random words")
     options = parser.parse_args()
