@@ -204,18 +204,17 @@ def test_a_run_that_was_killed_after_it_wrote_its_certificate_resumes(tiny, tmp_
     class KilledError(BaseException):
         pass
 
-    def kill(self):
-        if certificate.exists():
-            raise KilledError
+    def kill(self, outcome):
+        raise KilledError
 
     source, output, certificate = tmp_path / "in.txt", tmp_path / "out.txt", tmp_path / "certificate.json"
     source.write_text("good film\n")
     obfuscator = Obfuscator(tiny, seed=7, largest_share=5.0)
     with monkeypatch.context() as patched:
-        patched.setattr(Partial, "remove", kill)
+        patched.setattr(Partial, "complete", kill)
         with pytest.raises(KilledError):
             obfuscator.obfuscate_file(source, output, epsilon=9, certificate=certificate)
-    written = certificate.read_bytes()
+    written = certificate.read_bytes()  # before the clean-up
     obfuscator.obfuscate_file(source, output, epsilon=9, certificate=certificate, resume=True)
     assert certificate.read_bytes() == written
     assert sorted(path.name for path in tmp_path.iterdir()) == ["certificate.json", "in.txt", "out.txt"]
