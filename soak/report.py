@@ -57,6 +57,10 @@ class Report:
             name = f"{finding.part}-{finding.seed}-{finding.number}.txt"
             (self.folder / name).write_text(ascii(given), encoding="ascii")
 
+    def count(self, part: str) -> int:
+        """The number of inputs of a part. Some parts count several kinds of inputs, such as ``kills csv``."""
+        return sum(count for label, count in self.inputs.items() if label.split(" ")[0] == part)
+
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON can hold it."""
         return {
@@ -75,8 +79,10 @@ class Report:
         """The lines of a table: inputs, seconds and findings of every part, then the different findings."""
         yield f"{'part':<14}{'inputs':>10}{'seconds':>10}{'findings':>10}"
         found = Counter(finding.part for finding in self.findings)
-        for part, inputs in self.inputs.items():
-            yield f"{part:<14}{inputs:>10,}{self.seconds[part]:>10.0f}{found[part]:>10,}"
+        for part, seconds in self.seconds.items():
+            yield f"{part:<14}{self.count(part):>10,}{seconds:>10.0f}{found[part]:>10,}"
+            for kind in sorted(label for label in self.inputs if label.startswith(f"{part} ")):
+                yield f"  {kind.removeprefix(part).strip():<12}{self.inputs[kind]:>10,}"
         yield f"{'all':<14}{self.inputs.total():>10,}{self.seconds.total():>10.0f}{found.total():>10,}"
         alike: dict[tuple[str, str, str], list[Finding]] = {}
         for finding in self.findings:
