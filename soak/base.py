@@ -16,9 +16,9 @@ from hypothesis.strategies import SearchStrategy
 
 from soak.mutation import make_marker
 from soak.report import BATCH, Finding, Report
-from soak.watching import watch
+from soak.watching import Watcher
 
-DRAWN = 32
+DRAWN = 128
 """One batch of this many is drawn by hypothesis, which takes several times as long as a seeded random generator."""
 RUNNING = "running.json"
 """The batch that is running: where a crash of the process itself is found."""
@@ -82,25 +82,26 @@ def run_part(part: Part, report: Report, *, seed: int, seconds: float, inputs: i
 def run_batch(part: Part, report: Report, *, seed: int, size: int, ends: float = math.inf) -> None:
     """Use the inputs of one seed: drawn by hypothesis if it is a multiple of :data:`DRAWN`, at random otherwise."""
     marker = make_marker(Random(seed))
-    number = 0
+    with Watcher(marker, seconds=part.seconds, causes=not part.quotes_settings) as watcher:
+        number = 0
 
-    def use(given: Any) -> None:
-        nonlocal number
-        problem = watch(lambda: part.use(given, marker), marker, seconds=part.seconds, causes=not part.quotes_settings)
-        report.inputs[part.label] += part.uses
-        if problem is not None:
-            report.add(Finding(part.name, seed, number, *problem), given)
-        number += 1
+        def use(given: Any) -> None:
+            nonlocal number
+            problem = watcher.watch(lambda: part.use(given, marker))
+            report.inputs[part.label] += part.uses
+            if problem is not None:
+                report.add(Finding(part.name, seed, number, *problem), given)
+            number += 1
 
-    strategy = None if seed % DRAWN else part.strategy(marker)
-    if strategy is not None:
-        _explore(strategy, use, seed, size)
-        return
-    random = Random(seed)
-    for _ in range(size):
-        if time.monotonic() >= ends:
+        strategy = None if seed % DRAWN else part.strategy(marker)
+        if strategy is not None:
+            _explore(strategy, use, seed, size)
             return
-        use(part.draw(random, marker))
+        random = Random(seed)
+        for _ in range(size):
+            if time.monotonic() >= ends:
+                return
+            use(part.draw(random, marker))
 
 
 def _explore(strategy: SearchStrategy[Any], use: Any, seed: int, size: int) -> None:
