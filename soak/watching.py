@@ -113,7 +113,8 @@ class Watcher:
     def _judge(self, error: TextveilError) -> Problem | None:
         if _repeats(self._marker, str(error)):
             return Problem("marker", f"the message of {_locate(error)}")
-        if self._causes and _repeats(self._marker, "".join(traceback.format_exception(error))):
+        # Without the lines of code, which hold no text and take most of the time.
+        if self._causes and _repeats(self._marker, "".join(traceback.format_exception(error, limit=0))):
             return Problem("marker", f"the causes of {_locate(error)}")
         return None
 

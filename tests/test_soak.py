@@ -7,12 +7,13 @@ import logging
 import sys
 import time
 import warnings
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from soak.base import DRAWN, run_part
-from soak.kills import Kills, Loop
+from soak.kills import NAMES, Kills, Loop
 from soak.mutation import make_marker
 from soak.process import PARTS, load_part
 from soak.readers import Readers
@@ -194,6 +195,36 @@ def test_a_killed_run_ends_like_an_undisturbed_one(tmp_path, monkeypatch):
     part = Kills(tmp_path)
     part.use(Loop("in.csv.gz", 3), "zzabcd7efghqx")
     assert part.uses >= 2
+
+
+def test_every_kind_of_a_part_is_counted():
+    report = Report(Path())
+    report.inputs.update({"text": 5, "kills csv": 2, "kills csv.gz": 3})
+    report.seconds.update({"text": 1, "kills": 1})
+    assert (report.count("text"), report.count("kills")) == (5, 5)
+    lines = [line.split() for line in report.summarize()]
+    assert ["kills", "5", "1", "0"] in lines
+    assert ["csv.gz", "3"] in lines
+    assert ["all", "10", "2", "0"] in lines
+
+
+def test_a_batch_of_kills_has_every_kind_of_run_once(tmp_path):
+    part, random = Kills(tmp_path), Random(1)
+    names = [part.draw(random, "").name for _ in range(part.batch)]
+    assert sorted(names) == sorted(NAMES)
+    assert {"in.txt", "in.tsv", "in.parquet", "in.jsonl.gz", "prepare", "study"} < set(names)
+
+
+def test_a_killed_run_that_leaves_its_folder_is_caught(tmp_path, monkeypatch):
+    def run_and_leave(self, source, output, marker, patience):
+        output.touch()
+        if output.name.startswith("killed"):
+            output.with_name(f"{output.name}.partial").mkdir(exist_ok=True)
+        return patience is None
+
+    monkeypatch.setattr(Kills, "_run", run_and_leave)
+    with pytest.raises(BrokenPromiseError, match="leaves something behind"):
+        Kills(tmp_path).use(Loop("in.txt", 3), "zzabcd7efghqx")
 
 
 def test_a_run_that_differs_after_a_kill_is_caught(tmp_path, monkeypatch):
