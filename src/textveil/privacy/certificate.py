@@ -325,6 +325,7 @@ def _from_format_1(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **values,
         "neighbors": values["neighbours"],
+        "distance": {("center" if name == "centre" else name): found for name, found in values["distance"].items()},
         "budget": {
             "epsilon": values["budget"],  # a budget per word was recorded as the budget that followed from it
             **dict.fromkeys(("epsilon_per_word", "length", "average_length", "largest_share")),
