@@ -23,7 +23,7 @@ class AttributeInference(Classification):
         """Train and test the attackers."""
         scores = {scenario.value: self.score(case, scenario) for scenario in Scenario}
         classes = case.classes(self.target)
-        values = {**summarize(scores), "majority": majority_f1(classes, self.seeds)}
+        values = {**summarize(scores), "majority": majority_f1(classes, self.split_seeds)}
         line = (
             f"An attacker trained on originals infers the attribute with F1 {values['static']:.3f}, one trained on "
             f"obfuscated texts with F1 {values['adaptive']:.3f}. Without obfuscation the F1 is "

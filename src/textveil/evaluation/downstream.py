@@ -19,7 +19,7 @@ class Downstream(Classification):
         """Train and test the classifier."""
         scores = {"f1": self.score(case, Scenario.ADAPTIVE), "original": self.score(case, Scenario.BASELINE)}
         classes = case.classes(self.target)
-        values = {**summarize(scores), "majority": majority_f1(classes, self.seeds)}
+        values = {**summarize(scores), "majority": majority_f1(classes, self.split_seeds)}
         line = (
             f"A classifier trained on obfuscated texts predicts the label with F1 {values['f1']:.3f}. With originals "
             f"the F1 is {values['original']:.3f}. The majority baseline over {len(classes.names)} classes is "
