@@ -11,9 +11,10 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import zstandard
 
@@ -30,7 +31,9 @@ PREPARATION = "prepare"
 STUDY = "study"
 NAMES = (*FILES, PREPARATION, STUDY)
 ROWS = 800
+LEAST_KILLS = 3
 MOST_KILLS = 15
+MOST_LOOPS = 10
 PART_SECONDS = 0.02
 """How often a run saves its rows here, instead of every few seconds: so short a run has many parts."""
 _LAUNCH = f"""
@@ -39,6 +42,7 @@ from textveil.cli import main, obfuscate
 obfuscate.FileJob = partial(obfuscate.FileJob, part_seconds={PART_SECONDS})
 main.main()
 """
+_STUDY_FILE = "study.yaml"
 _STUDY = """
 name: kills
 seed: 7
@@ -57,6 +61,10 @@ _VARYING = ("seconds", "versions")
 
 _READABLE = str.maketrans({"\n": " ", "\r": " ", "\0": " "})
 """A text file has one document per line, and no NUL byte."""
+
+
+Moment: TypeAlias = Callable[[], bool]
+"""Whether it is time to kill the process."""
 
 
 class Loop(NamedTuple):
@@ -87,28 +95,38 @@ class Kills(Part):
         return Loop(self._waiting.pop(), random.randrange(1 << 30))
 
     def use(self, given: Loop, marker: str) -> None:
-        """Kill and resume the command until it is done. Every process counts as an input."""
+        """Kill and resume the command until it is done, several times if it is done too soon. Kills are counted."""
         self.uses, self.label = 0, f"{self.name} {given.name.removeprefix('in.')}"
         random = Random(given.seed)
         source = self._write(given.name, random, marker)
         whole, output = (self.folder / f"{stem}-{given.name}" for stem in ("whole", "killed"))
         _remove(whole)
-        _remove(output)
         started = time.monotonic()
         if not self._run(source, whole, marker, None):
             raise BrokenPromiseError("an undisturbed run fails")
         seconds, expected = time.monotonic() - started, self._read(whole)
+        for _ in range(MOST_LOOPS):
+            _remove(output)
+            self._loop(source, output, marker, lambda: _choose_moment(random, output, seconds), expected)
+            if self.uses >= LEAST_KILLS:
+                return
+        raise BrokenPromiseError(f"a run ends too soon to be killed ({given.name})")
+
+    def _loop(
+        self, source: Path, output: Path, marker: str, choose_moment: Callable[[], Moment], expected: object
+    ) -> None:
+        """Kill and resume the command until it is done."""
         for attempt in range(MOST_KILLS + 1):
-            patience = None if attempt == MOST_KILLS else random.uniform(0.3, 1.2) * seconds
-            finished = self._run(source, output, marker, patience)
-            if given.name == STUDY and not finished:
+            finished = self._run(source, output, marker, None if attempt == MOST_KILLS else choose_moment())
+            self.uses += not finished
+            if source.name == _STUDY_FILE and not finished:
                 continue  # its folder grows from the beginning
             if output.exists() and self._read(output) != expected:
-                raise BrokenPromiseError(f"the output of a killed run differs ({given.name})")
+                raise BrokenPromiseError(f"the output of a killed run differs ({output.name})")
             if finished or (output.exists() and not _partial(output).exists()):
                 break
         if not output.exists() or _partial(output).exists():
-            raise BrokenPromiseError(f"a resumed run leaves something behind ({given.name})")
+            raise BrokenPromiseError(f"a resumed run leaves something behind ({output.name})")
 
     def _write(self, name: str, random: Random, marker: str) -> Path:
         """Write what the command reads."""
@@ -120,7 +138,7 @@ class Kills(Part):
         if name == STUDY:
             lines = [json.dumps({"text": text, "label": random.choice("ab")}) for text in rows]
             self._save("study.jsonl", "\n".join(lines).encode())
-            return self._save("study.yaml", _STUDY.format(bundle=self._bundle).encode())
+            return self._save(_STUDY_FILE, _STUDY.format(bundle=self._bundle).encode())
         content = build_file(rows, name.split(".")[1])
         if name.endswith(".gz"):
             content = gzip.compress(content)
@@ -154,26 +172,43 @@ class Kills(Part):
             return [{key: value for key, value in row.items() if key not in _VARYING} for row in rows]
         return {path.name: hash_file(path) for path in output.rglob("*") if path.is_file()}
 
-    def _run(self, source: Path, output: Path, marker: str, patience: float | None) -> bool:
-        """Run the command, kill it after some seconds; whether it finished."""
-        self.uses += 1
+    def _run(self, source: Path, output: Path, marker: str, moment: Moment | None) -> bool:
+        """Run the command, kill it at a moment; whether it finished."""
         process = subprocess.Popen(
             [sys.executable, "-c", _LAUNCH, *map(str, self._list_arguments(source, output))],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, "TEXTVEIL_CACHE": str(self.folder / "cache")},
         )
-        try:
-            said = process.communicate(timeout=patience)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            said = process.communicate()
+        while moment is not None and process.poll() is None:
+            if moment():
+                process.kill()
+                break
+            time.sleep(0.002)
+        said = process.communicate()
         if marker.encode() in b"".join(said).lower():
             raise BrokenPromiseError("the command repeats a text")
         if process.returncode > 0:
             message = said[1].decode(errors="replace").replace(f"{self.folder}/", "").strip()
             raise BrokenPromiseError(f"the command ends with code {process.returncode}: {message[-300:]}")
         return process.returncode == 0
+
+
+def _choose_moment(random: Random, output: Path, seconds: float) -> Moment:
+    """A moment to kill a run: a random time, soon after something was saved, or while the run cleans up."""
+    kind = random.randrange(3)
+    if kind == 0:
+        saved = _count_files(output) + random.randrange(1, 4)
+        return lambda: _count_files(output) >= saved
+    if kind == 1 and not output.exists():
+        return output.exists
+    ends = time.monotonic() + random.uniform(0.3, 1.2) * seconds
+    return lambda: time.monotonic() >= ends
+
+
+def _count_files(output: Path) -> int:
+    """The number of files that a run has saved."""
+    return sum(len(names) for place in (output, _partial(output)) for _, _, names in os.walk(place))
 
 
 def _partial(output: Path) -> Path:
