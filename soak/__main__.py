@@ -70,7 +70,7 @@ def _supervise(name: str, report: Report, options: argparse.Namespace, seconds: 
         state = json.loads(running.read_text(encoding="utf-8")) if running.exists() else None
         running.unlink(missing_ok=True)
         if state is not None:
-            report.add_dict({key: state[key] for key in ("inputs", "seconds", "findings")})
+            report.add_dict({key: state[key] for key in ("inputs", "seconds", "processor", "findings")})
         if process.exitcode == 0:
             return
         seed = options.seed if state is None else state["seed"]

@@ -68,7 +68,7 @@ class Part(ABC):
 
 def run_part(part: Part, report: Report, *, seed: int, seconds: float, inputs: int | None = None) -> None:
     """Give batches of inputs to a part, with consecutive seeds, until the time or the inputs are used up."""
-    started = time.monotonic()
+    started, used = time.monotonic(), time.process_time()
     report.folder.mkdir(parents=True, exist_ok=True)
     while time.monotonic() - started < seconds and (inputs is None or inputs > 0):
         (report.folder / RUNNING).write_text(json.dumps({"seed": seed, **report.as_dict()}), encoding="utf-8")
@@ -77,6 +77,7 @@ def run_part(part: Part, report: Report, *, seed: int, seconds: float, inputs: i
         inputs = None if inputs is None else inputs - size
         seed += 1
     report.seconds[part.name] += time.monotonic() - started  # type: ignore[assignment]
+    report.processor[part.name] += time.process_time() - used  # type: ignore[assignment]
 
 
 def run_batch(part: Part, report: Report, *, seed: int, size: int, ends: float = math.inf) -> None:

@@ -200,12 +200,14 @@ def test_a_killed_run_ends_like_an_undisturbed_one(tmp_path, monkeypatch):
 def test_every_kind_of_a_part_is_counted():
     report = Report(Path())
     report.inputs.update({"text": 5, "kills csv": 2, "kills csv.gz": 3})
-    report.seconds.update({"text": 1, "kills": 1})
+    report.seconds.update({"text": 4, "kills": 1})
+    report.processor.update({"text": 3})
     assert (report.count("text"), report.count("kills")) == (5, 5)
     lines = [line.split() for line in report.summarize()]
-    assert ["kills", "5", "1", "0"] in lines
+    assert ["text", "5", "4", "3", "0"] in lines
+    assert ["kills", "5", "1", "0", "0"] in lines
     assert ["csv.gz", "3"] in lines
-    assert ["all", "10", "2", "0"] in lines
+    assert ["all", "10", "5", "3", "0"] in lines
 
 
 def test_a_batch_of_kills_has_every_kind_of_run_once(tmp_path):
