@@ -76,6 +76,14 @@ def test_a_study_with_a_value_that_does_not_fit_its_tag_is_refused(tmp_path, val
         load_study(tmp_path / "study.yaml")
 
 
+def test_a_certificate_with_words_at_a_limit_that_it_does_not_state_is_refused(tiny):
+    values = json.loads(Obfuscator(tiny, largest_share=2.0).obfuscate("good film", epsilon=9).certificate.to_json())
+    assert Certificate.from_dict(values).tally.capped > 0
+    values["budget"]["largest_share"] = None
+    with pytest.raises(InputError, match="incomplete or damaged"):
+        Certificate.from_dict(values)
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [

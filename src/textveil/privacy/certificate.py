@@ -272,6 +272,10 @@ class Certificate:
         budget, returned = values["budget"], values["returned"]
         if not all(budget[name] is None or _is_number(budget[name]) for name in ("largest_share", "average_length")):
             raise ValueError
+        if (
+            budget["largest_share"] is None and values["words_with_largest_share"]
+        ):  # words reached a limit that is not there
+            raise ValueError
         if not all(isinstance(line, str) for line in (values["claim"], values["neighbors"], *values["not_protected"])):
             raise ValueError
         terms = Terms(
