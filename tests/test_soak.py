@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 import time
 import warnings
@@ -76,6 +77,10 @@ def test_a_study_with_a_value_that_does_not_fit_its_tag_is_refused(tmp_path, val
         load_study(tmp_path / "study.yaml")
 
 
+def test_a_huge_integer_lifts_the_largest_share(tiny):
+    assert Obfuscator(tiny, largest_share=10**400).largest_share == math.inf
+
+
 def test_a_certificate_with_words_at_a_limit_that_it_does_not_state_is_refused(tiny):
     values = json.loads(Obfuscator(tiny, largest_share=2.0).obfuscate("good film", epsilon=9).certificate.to_json())
     assert Certificate.from_dict(values).tally.capped > 0
@@ -95,6 +100,8 @@ def test_a_certificate_with_words_at_a_limit_that_it_does_not_state_is_refused(t
         (("words_with_largest_share",), 1.5),
         (("budget", "largest_spent"), "x"),
         (("budget", "largest_share"), "x"),
+        (("budget", "largest_share"), 10**400),
+        (("budget", "largest_budget"), 10**400),
         (("budget", "average_length"), []),
         (("not_protected",), None),
         (("not_protected",), [5]),

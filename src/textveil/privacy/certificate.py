@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -115,7 +115,7 @@ _MOST = 1 << 63
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < math.inf
+    return type(value) in (int, float) and 0 <= value <= sys.float_info.max  # a huge int is less than infinity
 
 
 @dataclass(frozen=True, slots=True)
