@@ -31,7 +31,7 @@ SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def compare_mechanisms(name: str = "en") -> None:
-    """Print words per second of every mechanism. The runs alternate, so that a slow phase of the machine affects all."""
+    """Print words per second of every mechanism. Runs alternate, so that a slow phase of the machine affects all."""
     bundle = Bundle.load(name)
     vectors = bundle.vectors("words")
     prior = bundle.prior("words")
@@ -77,7 +77,7 @@ def make_prior(entries: int) -> NgramPrior:
         drawn = np.minimum((entries * generator.random((2 * NGRAMS, length)) ** 3).astype(np.int64), entries - 1)
         keys = np.unique(drawn @ entries ** np.arange(length - 1, -1, -1))
         keys = np.sort(generator.choice(keys, min(NGRAMS, len(keys)), replace=False))
-        contexts, numbers, sizes = np.unique(keys // entries, return_inverse=True, return_counts=True)
+        _, numbers, sizes = np.unique(keys // entries, return_inverse=True, return_counts=True)
         levels.append(Ngrams(keys, np.log(0.9 / sizes[numbers])))
     arrays = compress_prior(unigrams, levels)
     return read_prior(

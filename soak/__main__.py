@@ -1,4 +1,4 @@
-"""Run the soak: ``python -m soak --seconds N --seed S [--only PART]``."""
+"""Run the soak: ``python -m soak --seconds N --seed S [--only PART] [--without PART]``."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def main() -> int:
     options = _parse()
     shutil.rmtree(options.output, ignore_errors=True)
     report = Report(options.output, options.keep)
-    names = [options.only] if options.only else list(PARTS)
+    names = [name for name in PARTS if options.only in (None, name) and name != options.without]
     print(f"soak with --seed {options.seed}", flush=True)
     for name in names:
         _supervise(name, report, options, _share_time(name, names, options.seconds))
-        print(f"{name}: {report.inputs[name]:,} inputs", flush=True)
+        print(f"{name}: {report.count(name):,} inputs", flush=True)
     print("\n".join(report.summarize()))
     (options.output / "report.json").write_text(json.dumps(report.as_dict(), indent=1), encoding="utf-8")
     return 1 if report.findings else 0
@@ -41,6 +41,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=600.0, help="the time of the whole run")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32), help="the seed of the first batch")
     parser.add_argument("--only", choices=list(PARTS), help="run one part")
+    parser.add_argument("--without", choices=list(PARTS), help="leave one part out")
     parser.add_argument("--inputs", type=int, help="end each part after this number of inputs")
     parser.add_argument("--keep", action="store_true", help="also write the inputs of findings")
     parser.add_argument("--output", type=Path, default=Path("build/soak"), help="the folder of findings")
@@ -48,8 +49,8 @@ def _parse() -> argparse.Namespace:
 
 
 def _share_time(name: str, names: list[str], seconds: float) -> float:
-    if len(names) == 1:
-        return seconds
+    if "kills" not in names or len(names) == 1:
+        return seconds / len(names)
     return seconds * (KILLS_SHARE if name == "kills" else (1 - KILLS_SHARE) / (len(names) - 1))
 
 
@@ -69,7 +70,7 @@ def _supervise(name: str, report: Report, options: argparse.Namespace, seconds: 
         state = json.loads(running.read_text(encoding="utf-8")) if running.exists() else None
         running.unlink(missing_ok=True)
         if state is not None:
-            report.add_dict({key: state[key] for key in ("inputs", "seconds", "findings")})
+            report.add_dict({key: state[key] for key in ("inputs", "seconds", "processor", "findings")})
         if process.exitcode == 0:
             return
         seed = options.seed if state is None else state["seed"]

@@ -13,6 +13,7 @@ from soak.base import Part
 from soak.watching import BrokenPromiseError
 from textveil.distribution.allocation import Missing, allocate
 
+CONSTANTS = (0.0, -0.0, 1e-300, 1e300, 5e-324, 3.0)
 MISSING: tuple[Missing, ...] = ("mean", "zero")
 
 
@@ -41,9 +42,12 @@ class Allocation(Part):
         """Random numbers, some of them made of random bits."""
 
         def number() -> float:
-            if random.random() < 0.05:
+            chance = random.random()
+            if chance < 0.05:
                 return float(struct.unpack("d", random.randbytes(8))[0])
-            return random.choice((random.random(), random.gauss(0, 1), 0.0, -0.0, 1e-300, 1e300, 5e-324, 3.0))
+            if chance < 0.5:
+                return chance if chance < 0.2 else random.gauss(0, 1)
+            return CONSTANTS[int(chance * 1000) % len(CONSTANTS)]
 
         words = [
             (None if random.random() < 0.1 else number(), random.random() < 0.8) for _ in range(random.randrange(60))

@@ -46,6 +46,7 @@ class Bundles(Part):
             built = build_tiny(folder / storage, storage=storage, corpus=_NAME, more=(_NAME,)).folder  # type: ignore[arg-type]
             paths = [path for path in built.rglob("*") if path.is_file()]
             self._intact[storage] = {path.relative_to(built).as_posix(): path.read_bytes() for path in paths}
+        self._marker = ""
 
     def strategy(self, marker: str) -> st.SearchStrategy[Change]:
         """Drawn bytes in place of a file, and the random changes."""
@@ -84,22 +85,46 @@ class Bundles(Part):
 
     def use(self, given: Change, marker: str) -> None:
         """Write the bundle with renewed hashes, check it, and use it."""
-        folder = self.folder / "changed"
-        shutil.rmtree(folder, ignore_errors=True)
-        files = {**self._intact[given.storage], **given.files}
-        for name, content in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(
-                content.replace(_NAME.encode(), marker.encode()) if name.endswith(".txt") else content
-            )
-        manifest = json.loads(files[MANIFEST]) if given.manifest is None else given.manifest
-        _renew(folder, manifest)
-        (folder / MANIFEST).write_text(json.dumps(manifest).replace(_NAME, marker), encoding="utf-8")
+        if marker != self._marker:
+            self._write_intact(marker)
+        folder = self._folder(given.storage)
+        self._marker = ""  # until the files are intact again
+        _write(folder, given.files, marker)
+        try:
+            manifest = json.loads(self._intact[given.storage][MANIFEST]) if given.manifest is None else given.manifest
+            _renew(folder, manifest)
+            (folder / MANIFEST).write_text(json.dumps(manifest).replace(_NAME, marker), encoding="utf-8")
+            self._try(folder, marker)
+        finally:
+            _write(folder, {name: self._intact[given.storage][name] for name in given.files}, marker)
+            self._marker = marker
+
+    def _folder(self, storage: str) -> Path:
+        return self.folder / f"changed-{storage}"
+
+    def _write_intact(self, marker: str) -> None:
+        """Write the bundles with a new marker. Later only changed files are written, which takes less time."""
+        for storage in STORAGES:
+            shutil.rmtree(self._folder(storage), ignore_errors=True)
+            _write(self._folder(storage), self._intact[storage], marker)
+        self._marker = marker
+
+    @staticmethod
+    def _try(folder: Path, marker: str) -> None:
         bundle = Bundle.load(folder)
         for decomposition in bundle.decompositions:
             obfuscator = Obfuscator(bundle, decomposition=decomposition, largest_share=5.0, seed=1)
             obfuscator.obfuscate(f"The good film of New York: {marker}!", epsilon=9).certificate.to_json()
         bundle.verify()
+
+
+def _write(folder: Path, files: dict[str, bytes], marker: str) -> None:
+    """Write files, with the marker as an entry of the vocabulary."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(
+            content.replace(_NAME.encode(), marker.encode()) if name.endswith(".txt") else content
+        )
 
 
 def _renew(folder: Path, manifest: Any) -> None:

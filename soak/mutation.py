@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from random import Random
 from typing import Any
 
@@ -98,7 +97,7 @@ def mutate_json(random: Random, value: Any, strings: tuple[str, ...] = ()) -> An
         value: The value.
         strings: Other strings to write, such as the marker.
     """
-    root = [copy.deepcopy(value)]
+    root = [_copy(value)]
     for _ in range(random.choice((1, 1, 2, 4))):
         holder, key = _choose_place(random, root)
         match random.randrange(4):
@@ -111,6 +110,13 @@ def mutate_json(random: Random, value: Any, strings: tuple[str, ...] = ()) -> An
             case _:
                 holder[key] = make_scalar(random)
     return root[0]
+
+
+def _copy(value: Any) -> Any:
+    """A copy of a JSON value, in a fraction of the time of deepcopy."""
+    if isinstance(value, dict):
+        return {key: _copy(member) for key, member in value.items()}
+    return [_copy(member) for member in value] if isinstance(value, list) else value
 
 
 def _choose_place(random: Random, root: list[Any]) -> tuple[Any, Any]:

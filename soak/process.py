@@ -24,6 +24,8 @@ PARTS = {
     "kills": "Kills",
 }
 """The class of every part, by the name of its module."""
+IN_MEMORY = Path("/dev/shm")  # noqa: S108 # a folder of a random name is made in it
+"""A folder in memory, on Linux."""
 MEMORY = 8 << 30
 """The bytes that a process may ask for. A damaged file must not claim more."""
 
@@ -40,18 +42,20 @@ class Task:
     keep: bool
 
 
-def load_part(name: str, folder: Path) -> Part:
+def load_part(name: str) -> type[Part]:
     """The part with this name."""
     kind: type[Part] = getattr(import_module(f"soak.{name}"), PARTS[name])
-    return kind(folder)
+    return kind
 
 
 def run_task(task: Task) -> None:
     """Run a part, and leave its report where the parent finds it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     report = Report(task.output, task.keep)
-    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+    kind = load_part(task.part)
+    place = None if kind.on_disk or not os.access(IN_MEMORY, os.W_OK) else IN_MEMORY
+    with tempfile.TemporaryDirectory(prefix="soak-", dir=place) as folder:
         os.environ["TEXTVEIL_CACHE"] = str(Path(folder) / "cache")
-        part = load_part(task.part, Path(folder))
+        part = kind(Path(folder))
         run_part(part, report, seed=task.seed, seconds=task.seconds, inputs=task.inputs)
     (task.output / RUNNING).write_text(json.dumps({"seed": task.seed, **report.as_dict()}), encoding="utf-8")

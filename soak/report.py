@@ -44,6 +44,8 @@ class Report:
     keep: bool = False
     inputs: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
+    processor: Counter[str] = field(default_factory=Counter)
+    """The seconds of processor time, which a busy machine does not change."""
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, finding: Finding, given: object = None) -> None:
@@ -57,11 +59,16 @@ class Report:
             name = f"{finding.part}-{finding.seed}-{finding.number}.txt"
             (self.folder / name).write_text(ascii(given), encoding="ascii")
 
+    def count(self, part: str) -> int:
+        """The number of inputs of a part. Some parts count several kinds of inputs, such as ``kills csv``."""
+        return sum(count for label, count in self.inputs.items() if label.split(" ")[0] == part)
+
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON can hold it."""
         return {
             "inputs": dict(self.inputs),
             "seconds": dict(self.seconds),
+            "processor": dict(self.processor),
             "findings": [asdict(finding) for finding in self.findings],
         }
 
@@ -69,15 +76,19 @@ class Report:
         """Count in the report of another process, whose findings are on disk already."""
         self.inputs.update(values["inputs"])
         self.seconds.update(values["seconds"])
+        self.processor.update(values["processor"])
         self.findings += [Finding(**finding) for finding in values["findings"]]
 
     def summarize(self) -> Iterable[str]:
         """The lines of a table: inputs, seconds and findings of every part, then the different findings."""
-        yield f"{'part':<14}{'inputs':>10}{'seconds':>10}{'findings':>10}"
+        yield f"{'part':<14}{'inputs':>10}{'seconds':>10}{'processor':>11}{'findings':>10}"
         found = Counter(finding.part for finding in self.findings)
-        for part, inputs in self.inputs.items():
-            yield f"{part:<14}{inputs:>10,}{self.seconds[part]:>10.0f}{found[part]:>10,}"
-        yield f"{'all':<14}{self.inputs.total():>10,}{self.seconds.total():>10.0f}{found.total():>10,}"
+        for part, seconds in self.seconds.items():
+            yield f"{part:<14}{self.count(part):>10,}{seconds:>10.0f}{self.processor[part]:>11.0f}{found[part]:>10,}"
+            for kind in sorted(label for label in self.inputs if label.startswith(f"{part} ")):
+                yield f"  {kind.removeprefix(part).strip():<12}{self.inputs[kind]:>10,}"
+        times = f"{self.seconds.total():>10.0f}{self.processor.total():>11.0f}"
+        yield f"{'all':<14}{self.inputs.total():>10,}{times}{found.total():>10,}"
         alike: dict[tuple[str, str, str], list[Finding]] = {}
         for finding in self.findings:
             alike.setdefault((finding.part, finding.kind, finding.place), []).append(finding)

@@ -5,6 +5,7 @@ A study file holds settings, and an error names the wrong one. So the marker sta
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import yaml
@@ -30,6 +31,11 @@ class Studies(Part):
     name = "studies"
     quotes_settings = True
 
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        contents = [read_preset(name) for name in list_presets()]
+        self._presets = [(content, yaml.safe_load(content)) for content in contents]
+
     def strategy(self, marker: str) -> st.SearchStrategy[bytes]:
         """Presets with drawn changes, drawn YAML, and drawn texts."""
         changed = st.builds(self.draw, randoms(), st.just(marker))
@@ -47,12 +53,12 @@ class Studies(Part):
 
     def draw(self, random: Random, marker: str) -> bytes:
         """A preset with other values, other pieces or other bytes; or a text."""
-        content = read_preset(random.choice(list_presets()))
+        content, intact = random.choice(self._presets)
         match random.randrange(4):
             case 0:
                 return make_text(random, marker).encode("utf-8", "surrogatepass")
             case 1:
-                values = mutate_json(random, yaml.safe_load(content))
+                values = mutate_json(random, intact)
                 return f"# {marker}\n{yaml.safe_dump(values)}".encode("utf-8", "surrogatepass")
             case 2:
                 lines = content.splitlines(keepends=True)

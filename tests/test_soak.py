@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 import time
 import warnings
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from soak.base import run_part
-from soak.kills import Kills, Loop
+from soak.base import DRAWN, run_part
+from soak.kills import NAMES, Kills, Loop
 from soak.mutation import make_marker
 from soak.process import PARTS, load_part
 from soak.readers import Readers
@@ -75,6 +77,18 @@ def test_a_study_with_a_value_that_does_not_fit_its_tag_is_refused(tmp_path, val
         load_study(tmp_path / "study.yaml")
 
 
+def test_a_huge_integer_lifts_the_largest_share(tiny):
+    assert Obfuscator(tiny, largest_share=10**400).largest_share == math.inf
+
+
+def test_a_certificate_with_words_at_a_limit_that_it_does_not_state_is_refused(tiny):
+    values = json.loads(Obfuscator(tiny, largest_share=2.0).obfuscate("good film", epsilon=9).certificate.to_json())
+    assert Certificate.from_dict(values).tally.capped > 0
+    values["budget"]["largest_share"] = None
+    with pytest.raises(InputError, match="incomplete or damaged"):
+        Certificate.from_dict(values)
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [
@@ -86,6 +100,8 @@ def test_a_study_with_a_value_that_does_not_fit_its_tag_is_refused(tmp_path, val
         (("words_with_largest_share",), 1.5),
         (("budget", "largest_spent"), "x"),
         (("budget", "largest_share"), "x"),
+        (("budget", "largest_share"), 10**400),
+        (("budget", "largest_budget"), 10**400),
         (("budget", "average_length"), []),
         (("not_protected",), None),
         (("not_protected",), [5]),
@@ -130,6 +146,8 @@ class QuotingReaders(Readers):
             case "hang":
                 while True:
                     pass
+            case "wait":
+                time.sleep(60)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +160,7 @@ class QuotingReaders(Readers):
         ("print", "marker"),
         ("crash", "crash"),
         ("hang", "hang"),
+        ("wait", "hang"),
     ],
 )
 def test_a_broken_reader_is_caught_without_writing_down_its_input(tmp_path, fault, kind):
@@ -161,12 +180,12 @@ def test_inputs_are_written_down_on_request(tmp_path):
 
 
 @pytest.mark.parametrize("name", [name for name in PARTS if name != "kills"])
-@pytest.mark.parametrize("seed", [2, 3], ids=["drawn", "random"])
+@pytest.mark.parametrize("seed", [DRAWN, 3], ids=["drawn", "random"])
 def test_fifty_inputs_of_a_part_have_no_findings(tmp_path, monkeypatch, name, seed):
     monkeypatch.setenv("TEXTVEIL_CACHE", str(tmp_path / "cache"))
     (tmp_path / "files").mkdir()
     report = Report(tmp_path / "out")
-    run_part(load_part(name, tmp_path / "files"), report, seed=seed, seconds=120, inputs=50)
+    run_part(load_part(name)(tmp_path / "files"), report, seed=seed, seconds=120, inputs=50)
     assert report.findings == []
     assert report.inputs[name] == 50
 
@@ -179,7 +198,7 @@ def test_the_same_seed_gives_the_same_inputs(tmp_path):
     runs = []
     for _ in range(2):
         seen: list[str] = []
-        run_part(Recording(tmp_path), Report(tmp_path), seed=4, seconds=60, inputs=150)  # both ways of drawing
+        run_part(Recording(tmp_path), Report(tmp_path), seed=DRAWN - 1, seconds=60, inputs=150)  # both ways of drawing
         runs.append(seen)
     assert runs[0] == runs[1]
     assert len(set(runs[0])) > 100
@@ -187,15 +206,47 @@ def test_the_same_seed_gives_the_same_inputs(tmp_path):
 
 def test_a_killed_run_ends_like_an_undisturbed_one(tmp_path, monkeypatch):
     monkeypatch.setattr(Kills, "rows", 100)
-    monkeypatch.setattr("soak.kills.MOST_KILLS", 1)
+    monkeypatch.setattr("soak.kills.LEAST_KILLS", 1)
     part = Kills(tmp_path)
     part.use(Loop("in.csv.gz", 3), "zzabcd7efghqx")
-    assert part.uses >= 2
+    assert part.uses >= 1
+
+
+def test_every_kind_of_a_part_is_counted():
+    report = Report(Path())
+    report.inputs.update({"text": 5, "kills csv": 2, "kills csv.gz": 3})
+    report.seconds.update({"text": 4, "kills": 1})
+    report.processor.update({"text": 3})
+    assert (report.count("text"), report.count("kills")) == (5, 5)
+    lines = [line.split() for line in report.summarize()]
+    assert ["text", "5", "4", "3", "0"] in lines
+    assert ["kills", "5", "1", "0", "0"] in lines
+    assert ["csv.gz", "3"] in lines
+    assert ["all", "10", "5", "3", "0"] in lines
+
+
+def test_a_batch_of_kills_has_every_kind_of_run_once(tmp_path):
+    part, random = Kills(tmp_path), Random(1)
+    names = [part.draw(random, "").name for _ in range(part.batch)]
+    assert sorted(names) == sorted(NAMES)
+    assert {"in.txt", "in.tsv", "in.parquet", "in.jsonl.gz", "prepare", "study"} < set(names)
+
+
+def test_a_killed_run_that_leaves_its_folder_is_caught(tmp_path, monkeypatch):
+    def run_and_leave(self, source, output, marker, moment):
+        output.touch()
+        if output.name.startswith("killed"):
+            output.with_name(f"{output.name}.partial").mkdir(exist_ok=True)
+        return moment is None
+
+    monkeypatch.setattr(Kills, "_run", run_and_leave)
+    with pytest.raises(BrokenPromiseError, match="leaves something behind"):
+        Kills(tmp_path).use(Loop("in.txt", 3), "zzabcd7efghqx")
 
 
 def test_a_run_that_differs_after_a_kill_is_caught(tmp_path, monkeypatch):
     monkeypatch.setattr(Kills, "rows", 20)
-    monkeypatch.setattr(Kills, "_run_undisturbed", lambda *_: (b"something else", 60.0))
+    monkeypatch.setattr(Kills, "_read", staticmethod(lambda output: output.name))
     with pytest.raises(BrokenPromiseError, match="differs"):
         Kills(tmp_path).use(Loop("in.txt", 3), "zzabcd7efghqx")
 
@@ -204,18 +255,17 @@ def test_a_run_that_was_killed_after_it_wrote_its_certificate_resumes(tiny, tmp_
     class KilledError(BaseException):
         pass
 
-    def kill(self):
-        if certificate.exists():
-            raise KilledError
+    def kill(self, outcome):
+        raise KilledError
 
     source, output, certificate = tmp_path / "in.txt", tmp_path / "out.txt", tmp_path / "certificate.json"
     source.write_text("good film\n")
     obfuscator = Obfuscator(tiny, seed=7, largest_share=5.0)
     with monkeypatch.context() as patched:
-        patched.setattr(Partial, "remove", kill)
+        patched.setattr(Partial, "complete", kill)
         with pytest.raises(KilledError):
             obfuscator.obfuscate_file(source, output, epsilon=9, certificate=certificate)
-    written = certificate.read_bytes()
+    written = certificate.read_bytes()  # before the clean-up
     obfuscator.obfuscate_file(source, output, epsilon=9, certificate=certificate, resume=True)
     assert certificate.read_bytes() == written
     assert sorted(path.name for path in tmp_path.iterdir()) == ["certificate.json", "in.txt", "out.txt"]

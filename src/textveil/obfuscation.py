@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from numbers import Real
@@ -145,7 +146,7 @@ class Obfuscator:
         if wanted is not None:
             if isinstance(wanted, bool) or not isinstance(wanted, Real) or not wanted > 0:
                 raise ParameterError(f"`largest_share` must be a positive number. Got {wanted!r} instead.")
-            return float(wanted)
+            return float(wanted) if wanted <= sys.float_info.max else math.inf  # a huge int cannot be converted
         return self.find_shares()[f"{LARGEST_RATE:g}"] if self.profile.caps_shares else math.inf
 
     def find_shares(self) -> dict[str, float]:

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 
 import pytest
@@ -49,6 +50,15 @@ def test_the_profile_decides_what_words_without_a_score_get():
 
     assert shares("strict")["Mr"] > 0
     assert shares("paper")["Mr"] == 0
+
+
+def test_the_page_is_for_the_user_only(tmp_path):
+    umask = os.umask(0)
+    try:
+        assert run(TEXT, "--epsilon", 14, "-d", "uniform", "--html", tmp_path / "shares.html").exit_code == 0
+    finally:
+        os.umask(umask)
+    assert (tmp_path / "shares.html").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_page_has_a_box_for_every_word(tmp_path):

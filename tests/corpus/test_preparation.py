@@ -75,6 +75,28 @@ def test_a_killed_run_reuses_its_finished_steps(corpus, tmp_path, monkeypatch):
         prepare(corpus, tmp_path / "bundle")
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_run_that_was_killed_while_it_removed_its_folder_succeeds_when_it_is_repeated(
+    corpus, tmp_path, monkeypatch, overwrite
+):
+    from textveil.storage import resumable
+
+    def stop_at_settings(path):
+        if path.name == "job.json":
+            raise KeyboardInterrupt
+        remove(path)
+
+    remove = resumable._remove
+    small = {"decompositions": ("words",), "overwrite": overwrite}
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(resumable, "_remove", stop_at_settings)
+        prepare(corpus, tmp_path / "bundle", **small)
+    assert (tmp_path / "bundle.partial").exists()
+    monkeypatch.setattr("textveil.corpus.preparation._Preparation.run", lambda *_: pytest.fail("prepared again"))
+    assert prepare(corpus, tmp_path / "bundle", **small).decompositions == ("words",)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle", "corpus.txt"]
+
+
 def test_a_resumption_may_have_more_decompositions(corpus, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("textveil.corpus.preparation.TrainedVectors.load", lambda *_: 1 / 0)

@@ -55,6 +55,24 @@ def test_the_training_and_test_texts_of_each_scenario(case):
     assert len(recorder.fitted) == 2  # the static attacker is the baseline's
 
 
+def test_a_fixed_split_is_the_same_for_all_seeds_and_that_of_the_paper(case):
+    recorder = Recorder()
+    metric = AttributeInference(classifier=recorder, seeds=[43, 44], split="fixed")
+    fixed = metric.measure(case)
+    classes = case.dataset.attribute
+    train, test = map(tuple, classes.split(42))
+    assert {rows for _, rows, _ in recorder.fitted} == {train}
+    assert {seed for _, _, seed in recorder.fitted} == {43, 44}
+    assert {rows for _, rows in recorder.tested} == {test}
+    assert fixed.values["majority"] == majority_f1(classes, [42])
+    assert "fixed split" in metric.description
+    trained = len(recorder.fitted)
+    AttributeInference(classifier=recorder, seeds=[43, 44]).measure(case)
+    assert len(recorder.fitted) == 2 * trained  # scores of the other split are not taken for these
+    with pytest.raises(UnknownNameError, match="Choose from: fixed, per_seed"):
+        AttributeInference(split="random")
+
+
 def test_cached_scores_are_not_computed_again(case, obfuscations):
     recorder = Recorder()
     metric = AttributeInference(classifier=recorder, seeds=[42, 43])
@@ -145,5 +163,6 @@ def test_the_record_has_everything_that_changes_values(make_encoder):
     assert one.identity != AttributeInference().identity
     assert AttributeInference(seeds=[42]).identity != AttributeInference(seeds=[43]).identity
     assert AttributeInference(seeds=[42]).identity == AttributeInference(seeds=(42,)).identity
+    assert AttributeInference().identity != AttributeInference(split="fixed").identity
     assert json.loads(json.dumps(two.as_dict()))["classifier"]["options"]["epochs"] == 2
     assert str(folder) not in json.dumps(two.as_dict())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from textveil.errors import StudyError
@@ -24,6 +26,23 @@ def test_a_key_covers_everything_that_a_value_depends_on(make_study, values):
     attribute = keys(make_study(metrics=metrics, datasets=other))
     assert (attribute["downstream"], attribute["attribute"] != first["attribute"]) == (first["downstream"], True)
     assert keys(make_study(metrics={"clear_text": {"words": 3}}))["clear_text"] != first["clear_text"]
+
+
+def test_a_study_without_a_largest_share_spends_the_whole_budget(make_study, local, tmp_path):
+    def find_budget(**changes):
+        experiment = make_study(
+            metrics={"clear_text": {}}, distributions=["uniform"], profiles=["strict"], levels={"low": 9e3}, **changes
+        )
+        assert [state.failures for state in experiment.run(local)] == [()]
+        (path,) = experiment.store.folder.glob("texts/*.json")
+        return json.loads(path.read_bytes())["certificate"]["budget"]
+
+    limited = find_budget()
+    assert limited["largest_share"] > 0
+    assert limited["largest_spent"] < limited["largest_budget"]
+    lifted = find_budget(folder=tmp_path / "lifted", largest_share="inf")
+    assert lifted["largest_share"] is None
+    assert lifted["largest_spent"] == pytest.approx(lifted["largest_budget"])
 
 
 def test_the_key_of_a_trade_off_covers_the_metrics_it_is_computed_from(make_study, monkeypatch):

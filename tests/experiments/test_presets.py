@@ -44,6 +44,7 @@ def test_the_paper_s_study(tmp_path):
         assert study.metrics[metric] == {
             "classifier": "transformer",
             "classifier_options": {"model": "deberta-v3-base"},
+            "split": "fixed",
         }
 
 

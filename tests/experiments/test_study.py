@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import yaml
 
 from tests.deadline import deadline
 from textveil.errors import InputError, StudyError
-from textveil.experiments.study import Target, load_study, write_value
+from textveil.experiments.study import Study, Target, load_study, write_value
 
 
 def write(path: Path, values) -> Path:
@@ -28,6 +29,23 @@ def test_a_missing_key_has_its_default(tmp_path, values):
     )
     assert study.size == 4
     assert study.datasets["reviews"].path == tmp_path / "reviews.jsonl"  # beside the study
+
+
+@pytest.mark.parametrize("written", [".inf", "inf"])
+def test_the_largest_share_can_be_lifted(tmp_path, values, written):
+    path = write(tmp_path / "study.yaml", values)
+    path.write_text(f"{path.read_text()}\nlargest_share: {written}\n")
+    study = load_study(path).study
+    assert study.largest_share == math.inf
+    assert Study.model_validate_json(study.model_dump_json()) == study  # as workers get it
+
+
+@pytest.mark.parametrize("written", [".nan", "-.inf", "0", "-1"])
+def test_the_largest_share_must_be_positive(tmp_path, values, written):
+    path = write(tmp_path / "study.yaml", values)
+    path.write_text(f"{path.read_text()}\nlargest_share: {written}\n")
+    with pytest.raises(StudyError, match="largest_share"):
+        load_study(path)
 
 
 def test_aliases_are_resolved_and_a_list_is_a_mapping_to_no_options(tmp_path, values):

@@ -283,20 +283,49 @@ def test_a_clean_up_that_was_cut_short_is_finished(tmp_path, seeded, monkeypatch
 
     source(tmp_path)
     with monkeypatch.context() as patch, pytest.raises(Stop):
-        remove = Partial.remove
 
-        def killed(self):
-            if (self.folder / "final.json").exists():
-                raise Stop
-            remove(self)
+        def killed(self, outcome):
+            raise Stop
 
-        patch.setattr(Partial, "remove", killed)
+        patch.setattr(Partial, "complete", killed)
         job(tmp_path).run(seeded())
     expected = (tmp_path / "out.csv").read_bytes()
     report = job(tmp_path, resume=True).run(seeded())
     assert (tmp_path / "out.csv").read_bytes() == expected
     assert report.documents == len(TEXTS)
     assert not (tmp_path / "out.csv.partial").exists()
+
+
+@pytest.mark.parametrize("removals", [0, 1, 3])
+def test_a_run_that_was_killed_while_it_removed_its_folder_succeeds_when_resumed(
+    tmp_path, seeded, monkeypatch, removals
+):
+    source(tmp_path)
+    options = {"certificate": tmp_path / "c.json"}
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        stop_removal(patch, removals)
+        job(tmp_path, **options).run(seeded())
+    written = [(tmp_path / name).read_bytes() for name in ("out.csv", "c.json")]
+    assert (tmp_path / "out.csv.partial").exists()
+    report = job(tmp_path, resume=True, **options).run(seeded())
+    assert report.documents == len(TEXTS)
+    assert [(tmp_path / name).read_bytes() for name in ("out.csv", "c.json")] == written
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "in.csv", "out.csv"]
+
+
+def stop_removal(patch, removals):
+    """Stop a run when it has removed some files of its folder."""
+    from textveil.storage import resumable
+
+    remove = resumable._remove
+    numbers = iter(range(removals))
+
+    def stop_or_remove(path):
+        if next(numbers, None) is None:
+            raise Stop
+        remove(path)
+
+    patch.setattr(resumable, "_remove", stop_or_remove)
 
 
 def test_an_output_that_appears_during_the_run_is_not_lost(tmp_path, seeded):

@@ -181,7 +181,7 @@ OLD = {
         "stopwords": "keep",
     },
     "mechanism": {"name": "madlib", "guarantee": "exp(share * distance)", "index": "exact"},
-    "distance": {"metric": "euclidean"},
+    "distance": {"metric": "euclidean", "centre": {"0.5": 4.6}},
     "randomness": {"source": "os", "predictable": False},
     "words": {"perturbed": 3, "drawn": 1, "kept_stopword": 2, "kept_unknown": 0, "kept_no_share": 0},
     "documents": {"obfuscated": 2, "partly_in_clear": 0, "only_stopwords": 0, "no_words": 0, "missing": 0},
@@ -205,6 +205,7 @@ def test_a_certificate_of_format_1_is_still_read():
     assert (loaded.tally.largest_budget, loaded.tally.largest_spent, loaded.terms.largest_share) == (12.5, 12.5, None)
     assert (loaded.terms.profile.claim, loaded.terms.profile.neighbors) == ("An old claim.", "two old documents")
     assert loaded.tally.words.total() == 6
+    assert loaded.terms.distance == {"metric": "euclidean", "center": {"0.5": 4.6}}
     assert loaded.not_protected == OLD["not_protected"]
 
 

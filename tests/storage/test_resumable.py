@@ -7,6 +7,7 @@ import pytest
 
 from tests.deadline import deadline
 from textveil.errors import InputError, OutputExistsError, ParameterError
+from textveil.storage import resumable
 from textveil.storage.resumable import ResumableRun
 
 SETTINGS = {"min_count": 3, "files": ("a", "b")}
@@ -155,6 +156,67 @@ def test_an_interrupted_removal_is_completed_by_the_next_start(run, monkeypatch)
 
 def interrupt(*_, **__):
     raise KeyboardInterrupt
+
+
+def complete_and_stop(run, monkeypatch, removals):
+    """Complete the output of a run, and stop while its folder is removed."""
+    begin_with_parts(run)
+    run.output.touch()
+    remove, numbers = resumable._remove, iter(range(removals))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(resumable, "_remove", lambda path: interrupt() if next(numbers, -1) < 0 else remove(path))
+        run.complete({"rows": 7})
+
+
+@pytest.mark.parametrize("removals", [0, 1, 2])
+def test_an_interrupted_removal_of_a_complete_run_is_resumed(run, monkeypatch, removals):
+    complete_and_stop(run, monkeypatch, removals)
+    assert run.is_complete()
+    assert run.matches(SETTINGS)
+    run.check(resume=True, overwrite=False)
+    assert start(run, resume=True) == {**SETTINGS, "files": ["a", "b"]}
+    assert run.read_outcome() == {"rows": 7}
+    run.complete()
+    assert list_names(run.output.parent) == ["out"]
+    assert run.read_outcome() is None
+
+
+def test_a_complete_run_is_resumed_only_with_its_settings(run, monkeypatch):
+    complete_and_stop(run, monkeypatch, 1)
+    with pytest.raises(ParameterError, match=r"min_count \(was 3, now 4\)"):
+        start(run, settings={**SETTINGS, "min_count": 4}, resume=True)
+    with pytest.raises(OutputExistsError, match="exists. Choose another name"):
+        start(run)
+    start(run, settings={"min_count": 4}, overwrite=True)
+    assert list_names(run.folder) == ["job.json"]
+    assert not run.is_complete()
+
+
+@pytest.mark.parametrize("removals", [0, 1, 2])
+def test_a_complete_run_whose_output_was_moved_away_starts_again(run, monkeypatch, removals):
+    complete_and_stop(run, monkeypatch, removals)
+    run.output.unlink()
+    assert not run.exists()
+    assert run.read_outcome() is None
+    assert start(run, resume=True, derive=lambda: {"new": True})["new"]
+    assert list_names(run.folder) == ["job.json"]
+
+
+@pytest.mark.parametrize("content", ["{", "{}", '{"settings": 5}'])
+def test_a_damaged_record_of_a_complete_run_is_refused(run, monkeypatch, content):
+    complete_and_stop(run, monkeypatch, 0)
+    (run.folder / "complete.json").write_text(content)
+    with pytest.raises(InputError, match="cannot be read. Set `overwrite=True`"):
+        start(run, resume=True)
+    start(run, overwrite=True)
+
+
+def test_the_empty_folder_of_a_finished_run_is_removed(run):
+    run.output.touch()
+    run.folder.mkdir()
+    with pytest.raises(OutputExistsError, match="it may be finished"):
+        run.check(resume=True, overwrite=False)
+    assert list_names(run.output.parent) == ["out"]
 
 
 def test_a_folder_that_cannot_be_removed_is_removed_by_the_next_start(run, monkeypatch):

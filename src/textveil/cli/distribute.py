@@ -71,7 +71,7 @@ def distribute(
         found.append(Division(distributor.name, distributor.description, scores, shares))
     words = [document.text[start:stop] for start, stop in document.spans]
     if html is not None:
-        with writing(html) as stream:
+        with writing(html, private=True) as stream:
             stream.write(draw_page(words, takes_part, found, budget).encode(errors="replace"))
     if as_json:
         typer.echo(json.dumps(_as_dict(words, found), indent=2))

@@ -132,6 +132,9 @@ class PrepareJob:
         with unfinished.locked():
             reading = Reading(self.corpus, executor, progress)
             job = unfinished.begin(reading, settings, lambda: {"workers": executor.workers}, overwrite=self.overwrite)
+            if unfinished.is_complete():
+                unfinished.complete()
+                return Bundle(self.output)
             preparation = _Preparation(self, unfinished.folder, int(job["workers"]), executor, progress)
             try:
                 bundle = preparation.run(unfinished.hash_files(reading))
@@ -140,7 +143,7 @@ class PrepareJob:
                     unfinished.remove()
                 raise
             put_folder(bundle, unfinished.output)
-            unfinished.remove()
+            unfinished.complete()
         return Bundle(self.output)
 
 

@@ -67,7 +67,8 @@ class CorpusRun(ResumableRun):
         known = {**settings, **described, "files": self._recognize(reading, described["files"])}
         resume = not overwrite or self.matches(known)
         job = self.start(known, derive, resume=resume, overwrite=overwrite)
-        if job["files"] != described["files"]:  # so that the next resumption need not hash them
+        if job["files"] != described["files"] and not self.is_complete():
+            # so that the next resumption need not hash them
             job = {**job, "files": described["files"]}
             self.write_json(SETTINGS, job)
         return job
@@ -82,7 +83,7 @@ class CorpusRun(ResumableRun):
     def _recognize(self, reading: Reading, files: list[list[Any]]) -> list[list[Any]]:
         """The descriptions of files; those that the run knows by another path or time are described as they were."""
         try:
-            recorded = self.read_json(SETTINGS).get("files") if self.exists() else None
+            recorded = self.read_job().get("files") if self.exists() else None
         except InputError:  # whoever resumes the run will say so
             recorded = None
         if not isinstance(recorded, list) or len(recorded) != len(files):

@@ -30,7 +30,7 @@ class AttributeInference(Classification):
         levels = {name: Chance.of(found) for name, found in predicted.items()}
         chance = Chance.highest(levels.values())
         intervals = {name: found.find_interval() for name, found in predicted.items()}
-        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
+        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
         attackers = {"the first": values["static"], "the second": values["adaptive"]}
         line = (
             f"An attacker trained on originals infers the attribute with F1 {values['static']:.3f}"

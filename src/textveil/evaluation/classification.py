@@ -23,6 +23,10 @@ from textveil.storage.score_cache import hash_text
 SEEDS = (42, 43, 44)
 """The seeds of the paper."""
 CLASSIFIER = "linear"
+PER_SEED = "per_seed"
+FIXED = "fixed"
+FIXED_SPLIT = 42
+"""The seed of the fixed split, as in the published research code."""
 
 _shared: dict[tuple[type[Classifier], str], Classifier] = {}
 
@@ -42,7 +46,7 @@ class Classification(Metric):
     """A metric that trains classifiers.
 
     Args:
-        options: ``classifier`` (a name or a :class:`Classifier`), ``classifier_options`` and ``seeds``.
+        options: ``classifier`` (a name or a :class:`Classifier`), ``classifier_options``, ``seeds`` and ``split``.
     """
 
     target: ClassVar[Need]
@@ -57,11 +61,19 @@ class Classification(Metric):
             changes_results=False,  # its own record, which is included, does
         ),
         Option("classifier_options", object, None, "Options of a named classifier.", changes_results=False),
-        Option("seeds", object, SEEDS, "Seeds. Each one gives a split of the texts and a training run."),
+        Option("seeds", object, SEEDS, "Seeds. Each one gives a training run, and by default a split of the texts."),
+        Option(
+            "split",
+            str,
+            PER_SEED,
+            "The split into training and test texts: one for each seed, or one for all seeds as in the paper.",
+            choices=(PER_SEED, FIXED),
+        ),
     )
     classifier: Classifier
     classifier_options: Mapping[str, Any] | None
     seeds: tuple[int, ...]
+    split: str
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -75,8 +87,14 @@ class Classification(Metric):
 
     @property
     def description(self) -> str:
-        """The classifier and the seeds."""
-        return f"{self.name} ({self.classifier.description}, seeds {' '.join(map(str, self.seeds))})"
+        """The classifier, the seeds and a fixed split."""
+        split = ", fixed split" if self.split == FIXED else ""
+        return f"{self.name} ({self.classifier.description}, seeds {' '.join(map(str, self.seeds))}{split})"
+
+    @property
+    def split_seeds(self) -> tuple[int, ...]:
+        """The seed of the split of every run."""
+        return (FIXED_SPLIT,) * len(self.seeds) if self.split == FIXED else self.seeds
 
     @property
     def versions(self) -> dict[str, str]:
@@ -90,21 +108,22 @@ class Classification(Metric):
         tested = case.originals if scenario is Scenario.BASELINE else case.obfuscated
         # The seed is a part of the key, so that an interrupted run resumes with the next seed.
         cached = tested.cached(identify("predictions", self.versions, classifier=self.classifier.as_dict()))
-        keys = [hash_text(trained.hash, tested.hash, classes.hash, str(seed)) for seed in self.seeds]
+        fixed = (FIXED,) if self.split == FIXED else ()
+        keys = [hash_text(trained.hash, tested.hash, classes.hash, str(seed), *fixed) for seed in self.seeds]
         stage = f"{classes.column}, {scenario.value}"
         for number in cached.find_missing(keys):
             case.progress(stage, number, number / len(self.seeds))
-            predicted = self._run(case, classes, trained, tested, self.seeds[number])
+            predicted = self._run(case, classes, trained, tested, number)
             cached.add({keys[number]: predicted.astype(np.float64)})
-        tests = [classes.split(seed).test for seed in self.seeds]
+        tests = [classes.split(seed).test for seed in self.split_seeds]
         return Predictions.of(classes, tests, [cached[key].astype(np.int64) for key in keys])
 
     def score(self, case: Case, scenario: Scenario) -> list[float]:
         """The macro F1 of every seed."""
         return self.predict(case, scenario).by_seed
 
-    def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, seed: int) -> Codes:
-        split = classes.split(seed)
+    def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, number: int) -> Codes:
+        seed, split = self.seeds[number], classes.split(self.split_seeds[number])
 
         def fit() -> Fitted:
             train = partial(find_or_fit, self.classifier) if reusable else self.classifier.fit
@@ -116,7 +135,12 @@ class Classification(Metric):
 
 
 def majority_f1(classes: Classes, seeds: Sequence[int]) -> float:
-    """The macro F1 of the majority baseline, which predicts the most frequent class of the training texts."""
+    """The macro F1 of the majority baseline, which predicts the most frequent class of the training texts.
+
+    Args:
+        classes: The classes of the texts.
+        seeds: The seeds of the splits.
+    """
     found = []
     for seed in seeds:
         split = classes.split(seed)

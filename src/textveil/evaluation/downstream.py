@@ -26,7 +26,7 @@ class Downstream(Classification):
         levels = {name: Chance.of(found) for name, found in predicted.items()}
         classes, chance = case.classes(self.target), Chance.highest(levels.values())
         intervals = {name: found.find_interval() for name, found in predicted.items()}
-        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
+        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
         line = (
             f"A classifier trained on obfuscated texts predicts the label with F1 {values['f1']:.3f}"
             f"{show_interval(intervals['f1'])}. {describe_chance({'this': values['f1']}, chance)} "

@@ -20,7 +20,7 @@ def find_weakness(metric: Classification, case: Case) -> tuple[str, ...]:
     """
     if metric.classifier.name == CLASSIFIER:
         return ()
-    linear = type(metric)(classifier=CLASSIFIER, seeds=metric.seeds)
+    linear = type(metric)(classifier=CLASSIFIER, seeds=metric.seeds, split=metric.split)
     own = float(np.mean(metric.score(case, Scenario.BASELINE)))
     try:
         reference = float(np.mean(linear.score(case, Scenario.BASELINE)))

@@ -199,7 +199,7 @@ class CellRunner:
             mechanism_options=self.study.mechanisms[cell.mechanism],
             profile=cell.profile,
             stopwords=self.study.stopwords,
-            largest_share=cell.largest_share,
+            largest_share=None if cell.largest_share is None else float(cell.largest_share),
             seed=cell.noise_seed,
         )
         budget = obfuscator.build_budget(epsilon_per_word=cell.epsilon_per_word, length=cell.length)

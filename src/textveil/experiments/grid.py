@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.study import Study
@@ -58,8 +59,8 @@ class Cell:
     epsilon_per_word: float
     length: str
     """``own`` or ``average``: the length that the epsilon per word is multiplied by."""
-    largest_share: float | None
-    """The largest share of a chunk; ``None`` takes the default of the profile."""
+    largest_share: float | Literal["inf"] | None
+    """The largest share of a chunk; ``None`` takes the default of the profile. JSON has no infinite number."""
     seed: int | None
     """The seed of the study. The noise of every cell differs."""
     texts: str
@@ -119,7 +120,7 @@ def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, *na
         epsilon=study.levels[level] * dataset.average_length,
         epsilon_per_word=study.levels[level],
         length=str(budget.length),
-        largest_share=study.largest_share,
+        largest_share="inf" if study.largest_share == math.inf else study.largest_share,
         seed=study.seed,
         texts=dataset.texts_sha256,
         bundle=environment.bundle,

@@ -74,7 +74,7 @@ def write_value(value: Scalar) -> str:
 class _Part(BaseModel):
     """A part of the file. Unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
 
     @model_validator(mode="before")
     @classmethod
@@ -232,8 +232,8 @@ class Study(_Part):
     length: Length | None = None
     """The length that it is multiplied by: a document's own, or the average of the data set. By default the profile
     decides: own, and average with the profile paper."""
-    largest_share: Positive | None = None
-    """The largest share of a chunk. By default, profiles other than paper take it from the bundle."""
+    largest_share: Annotated[float, Field(gt=0)] | None = None
+    """The largest share of a chunk. By default, profiles other than paper take it from the bundle; inf lifts it."""
     decompositions: Annotated[dict[str, Options], Field(min_length=1)]
     distributions: Annotated[dict[str, Options], Field(min_length=1)]
     mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {MECHANISM: {}}

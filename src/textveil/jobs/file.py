@@ -72,7 +72,7 @@ class FileJob:
                 history = History(table, bytes.fromhex(job[_DIGEST_KEY]))
                 tally = self._run_parts(RowWriter(obfuscator, budget), source, history, partial, progress)
             report = self.options.report(obfuscator, budget, tally, table, started, source=self.source)
-            partial.remove()
+            partial.complete(partial.load_totals())
         return report
 
     def _settings(self, obfuscator: ObfuscatesTexts, table: Table, budget: Budget) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class Partial(ResumableRun):
         *,
         overwrite: bool,
     ) -> None:
-        """Join the parts under the name of the output; the totals stay until :meth:`remove`."""
+        """Join the parts under the name of the output; the totals stay until :meth:`complete`."""
         final = self.folder / _FINAL
         with writing(final, like=self._source) as target:
             merge(self._open_parts(parts), target)
@@ -81,6 +81,8 @@ class Partial(ResumableRun):
 
     def load_totals(self) -> dict[str, Any] | None:
         """The totals of a run that wrote its output and was interrupted only during the clean-up."""
+        if (outcome := self.read_outcome()) is not None:
+            return outcome
         renamed = (self.folder / _FINAL_MARK).exists() and not (self.folder / _FINAL).exists()
         return self.read_json(_FINAL_MARK) if renamed and self.output.exists() else None
 

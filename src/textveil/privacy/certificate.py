@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -117,7 +117,7 @@ _MOST = 1 << 63
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < math.inf
+    return type(value) in (int, float) and 0 <= value <= sys.float_info.max  # a huge int is less than infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +284,10 @@ class Certificate:
         budget, returned = values["budget"], values["returned"]
         if not all(budget[name] is None or _is_number(budget[name]) for name in ("largest_share", "average_length")):
             raise ValueError
+        if (
+            budget["largest_share"] is None and values["words_with_largest_share"]
+        ):  # words reached a limit that is not there
+            raise ValueError
         if not all(isinstance(line, str) for line in (values["claim"], values["neighbors"], *values["not_protected"])):
             raise ValueError
         terms = Terms(
@@ -338,6 +342,7 @@ def _from_format_1(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **values,
         "neighbors": values["neighbours"],
+        "distance": {("center" if name == "centre" else name): found for name, found in values["distance"].items()},
         "budget": {
             "epsilon": values["budget"],  # a budget per word was recorded as the budget that followed from it
             **dict.fromkeys(("epsilon_per_word", "length", "average_length", "largest_share")),

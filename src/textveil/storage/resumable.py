@@ -25,6 +25,8 @@ SETTINGS = "job.json"
 """The settings of the run. A run writes this file before anything else."""
 _REMOVAL = "removal.json"
 """The settings of a run that is being removed: proof, after an interruption, that the rest may be removed, too."""
+_COMPLETE = "complete.json"
+"""The settings and the outcome of a run whose output is complete. It is written before the folder is removed."""
 
 
 class ResumableRun:
@@ -42,13 +44,19 @@ class ResumableRun:
         self.folder = output.with_name(output.name + ".partial")
 
     def exists(self) -> bool:
-        """Whether there is an unfinished run."""
+        """Whether there is a run to resume. If its output is complete, only its folder is left to remove."""
+        if (self.folder / _COMPLETE).exists():  # parts are gone, so the settings alone do not suffice
+            return self.is_complete()
         return (self.folder / SETTINGS).exists()
+
+    def is_complete(self) -> bool:
+        """Whether the output is complete, and the run was interrupted while it removed its folder."""
+        return (self.folder / _COMPLETE).exists() and self.output.exists()
 
     def owns(self, name: str) -> bool:
         """Whether the run writes a file or folder of this name into its folder."""
         name = strip_unfinished(name)
-        return name in (SETTINGS, _REMOVAL) or self.our_names.fullmatch(name) is not None
+        return name in (SETTINGS, _REMOVAL, _COMPLETE) or self.our_names.fullmatch(name) is not None
 
     def check(self, *, resume: bool, overwrite: bool) -> None:
         """Refuse to start where something would be lost.
@@ -63,6 +71,8 @@ class ResumableRun:
         if self.exists() and resume:
             return
         if self.output.exists() and not overwrite:
+            with suppress(OSError):
+                self.folder.rmdir()  # an empty folder: the very end of a removal was interrupted
             finished = " There is nothing to resume: it may be finished." if resume else ""
             raise OutputExistsError(
                 f"{str(self.output)!r} exists.{finished} Choose another name, or set `overwrite=True` to replace it."
@@ -105,7 +115,7 @@ class ResumableRun:
     def matches(self, settings: Mapping[str, Any]) -> bool:
         """Whether there is an unfinished run with exactly these settings."""
         try:
-            return self.exists() and not _list_changes(self.read_json(SETTINGS), settings)
+            return self.exists() and not _list_changes(self.read_job(), settings)
         except InputError:  # damaged, so there is nothing to resume
             return False
 
@@ -114,12 +124,12 @@ class ResumableRun:
 
         Without settings, a subfolder is not the run's: it writes them before it makes any.
         """
-        if self.exists() or (self.folder / _REMOVAL).exists():
+        if any((self.folder / name).exists() for name in (SETTINGS, _REMOVAL, _COMPLETE)):
             return True
         return self.folder.is_dir() and all(self.owns(path.name) and path.is_file() for path in self.folder.iterdir())
 
     def _resume(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        job = self.read_json(SETTINGS)
+        job = self.read_job()
         if changes := _list_changes(job, settings):
             raise ParameterError(
                 f"The unfinished run to {str(self.output)!r} had other settings: {', '.join(changes)}. "
@@ -156,6 +166,18 @@ class ResumableRun:
                 return lock
             lock.close()  # its owner has just removed it
 
+    def complete(self, outcome: Mapping[str, Any] | None = None) -> None:
+        """Remove the folder of a run whose output is complete.
+
+        If this is interrupted, the run can be resumed, and :meth:`read_outcome` has its outcome.
+
+        Args:
+            outcome: The values that a resumption needs to report on the run.
+        """
+        if not self.is_complete():
+            self.write_json(_COMPLETE, {"settings": self.read_json(SETTINGS), "outcome": dict(outcome or {})})
+        self._remove_all(last=_COMPLETE)
+
     def remove(self) -> None:
         """Remove the unfinished run: first its settings, so that it cannot be resumed, then everything it owns.
 
@@ -164,17 +186,36 @@ class ResumableRun:
         if not self.folder.is_dir():
             return
         try:
-            if self.exists():
-                (self.folder / SETTINGS).replace(self.folder / _REMOVAL)
+            for name in (SETTINGS, _COMPLETE):
+                if (self.folder / name).exists():
+                    (self.folder / name).replace(self.folder / _REMOVAL)
         except OSError as error:
             raise output_error(self.folder, error) from error
-        owned = [path for path in self.folder.iterdir() if self.owns(path.name) and path.name != _REMOVAL]
+        self._remove_all(last=_REMOVAL)
+
+    def _remove_all(self, *, last: str) -> None:
+        """Remove everything that the run owns; last the file that says what the rest is from."""
+        owned = [path for path in self.folder.iterdir() if self.owns(path.name) and path.name != last]
         for path in owned:
             _remove(path)
         with suppress(OSError):  # what the system did not let go is removed when the next run starts
             if not any(map(os.path.lexists, owned)):
-                (self.folder / _REMOVAL).unlink(missing_ok=True)
+                (self.folder / last).unlink(missing_ok=True)
             self.folder.rmdir()
+
+    def read_job(self) -> dict[str, Any]:
+        """The settings and the derived values of the run to resume."""
+        return self._read_complete("settings") if self.is_complete() else self.read_json(SETTINGS)
+
+    def read_outcome(self) -> dict[str, Any] | None:
+        """The outcome of a run whose output is complete; ``None`` if there is no such run."""
+        return self._read_complete("outcome") if self.is_complete() else None
+
+    def _read_complete(self, member: str) -> dict[str, Any]:
+        values = self.read_json(_COMPLETE).get(member)
+        if not isinstance(values, dict):
+            raise damaged_file(self.folder / _COMPLETE)
+        return values
 
     def read_json(self, name: str) -> dict[str, Any]:
         """Read the values that :meth:`write_json` wrote."""

@@ -239,14 +239,16 @@ def test_a_run_that_is_stopped_repeatedly_resumes(tmp_path, zipf, expected, tiny
     assert [path.name for path in tmp_path.iterdir()] == ["counts"]
 
 
-@pytest.mark.parametrize("stage", ["writing tables", "renaming"])
+@pytest.mark.parametrize("stage", ["writing tables", "renaming", "removing"])
 def test_a_run_that_is_stopped_at_the_end_resumes(tmp_path, zipf, expected, monkeypatch, stage):
     def stop(*arguments):
         raise Stopped
 
     with monkeypatch.context() as patch:
         if stage == "renaming":
-            patch.setattr(job._CountingRun, "remove", lambda self: stop() if (tmp_path / "counts").exists() else None)
+            patch.setattr(job._CountingRun, "complete", stop)
+        elif stage == "removing":
+            patch.setattr("textveil.storage.resumable._remove", stop)
         else:
             patch.setattr(job, "hash_file", stop)
         with pytest.raises(Stopped):

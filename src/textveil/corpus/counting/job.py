@@ -126,6 +126,9 @@ class CountJob:
         with unfinished.locked():
             reading = Reading(self.corpus, executor, progress)
             job = unfinished.begin(reading, settings, now._asdict, overwrite=self.overwrite)
+            if unfinished.is_complete():
+                unfinished.complete()
+                return NgramCounts.load(self.output)
             limits = Limits(*(int(job.get(name, 1)) for name in Limits._fields))
             if now.rows < limits.rows:
                 raise ParameterError(
@@ -148,7 +151,7 @@ class CountJob:
         if output.exists() and not self.overwrite and not _is_same(output / MANIFEST, folder / MANIFEST):
             raise OutputExistsError(f"{str(output)!r} appeared during the run. Move it away, then run again.")
         put_folder(folder, output)
-        unfinished.remove()
+        unfinished.complete()
 
 
 class _UselessCorpusError(InputError):
