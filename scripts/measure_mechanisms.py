@@ -67,7 +67,7 @@ def main() -> None:
     with options.output.open("a", encoding="utf-8") as output:
         for setting in SETTINGS:
             for level in setting.levels:
-                record = measure(setting, level, bundle, texts, evaluator, options)
+                record = measure(setting, level, bundle, texts, evaluator=evaluator, options=options)
                 output.write(json.dumps(record) + "\n")
                 output.flush()
 
