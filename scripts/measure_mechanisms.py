@@ -98,7 +98,8 @@ def measure(
     setting: Setting,
     level: float,
     bundle: Bundle,
-    texts: Sequence[str | None],
+    texts: Sequence[str],
+    *,
     evaluator: Evaluator,
     options: argparse.Namespace,
 ) -> dict[str, Any]:
