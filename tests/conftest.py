@@ -53,11 +53,13 @@ def random_matrix(entries: int, dimensions: int, seed: int = 3) -> np.ndarray:
 def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> BundleMaker:
     """Builds a bundle of random vectors for some entries."""
 
-    def make(entries=ENTRIES, *, matrix=None, excluded=(), dimensions=12, decomposition="words", **options) -> Bundle:
+    def make(
+        entries=ENTRIES, *, matrix=None, excluded=(), dimensions=12, decomposition="words", prior=None, **options
+    ) -> Bundle:
         folder = tmp_path_factory.mktemp("bundles") / "bundle"
         matrix = random_matrix(len(entries), dimensions) if matrix is None else matrix
         options = {"name": "tiny", "version": "1", "corpus": "none", "license": "MIT", **options}
-        return build_bundle(folder, {decomposition: VectorTable(entries, matrix, excluded)}, **options)
+        return build_bundle(folder, {decomposition: VectorTable(entries, matrix, excluded, prior=prior)}, **options)
 
     return make
 
@@ -66,6 +68,17 @@ def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> BundleMaker:
 def tiny(make_bundle: BundleMaker) -> Bundle:
     """Forty entries, two of them never written."""
     return make_bundle(excluded=EXCLUDED)
+
+
+@pytest.fixture(scope="session")
+def tiny_with_prior(make_bundle: BundleMaker) -> Bundle:
+    """The tiny bundle with a language model: each entry is mostly followed by the next one."""
+    from textveil.bundles.prior import Ngrams, PriorTable, compress_prior
+
+    size = len(ENTRIES)
+    pairs = np.arange(size) * size + (np.arange(size) + 1) % size
+    arrays = compress_prior(np.full(size, -np.log(size)), [Ngrams(np.sort(pairs), np.full(size, np.log(0.9)))])
+    return make_bundle(excluded=EXCLUDED, prior=PriorTable(arrays))
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import json
 import math
 from collections import Counter
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -787,3 +787,56 @@ def test_a_file_from_python(tiny, tmp_path):
     assert Certificate.load(tmp_path / "c.json").as_dict() == report.certificate.as_dict()
     with pytest.raises(OutputExistsError, match="exists"):
         Obfuscator(tiny).obfuscate_file(str(source), str(target), epsilon=5, column="body")
+
+
+@pytest.mark.parametrize("distribution", ["uniform", "yake"])
+def test_fluent_writes_what_follows_in_the_language_with_every_distribution(tiny_with_prior, distribution):
+    """Shares come first, so a distribution that reads the whole text works, too."""
+    entries = tiny_with_prior.vectors("words").entries
+    text = " ".join([entries[3]] * 60)
+    options = {"mechanism": "fluent", "distribution": distribution, "decomposition": "words", "seed": 5}
+    (result,) = Obfuscator(tiny_with_prior, **options).obfuscate_all([text], epsilon_per_word=0.01)
+    written = [entries.index(word) for word in result.text.split()]
+    following = np.mean([after == before + 1 for before, after in pairwise(written)])
+    assert following > 0.6
+    assert result.certificate.terms.mechanism["model"]["name"] == "prior"
+
+
+def test_fluent_knows_kept_stopwords_and_nothing_after(tiny_with_prior):
+    obfuscator = Obfuscator(tiny_with_prior, mechanism="fluent", decomposition="words", seed=5)
+    texts = [f"the alpha and {word}" for word in ("beta", "gamma")]
+    first, second = (next(obfuscator.obfuscate_all([text], epsilon=1, first_document=0)) for text in texts)
+    assert first.chunks[1].replacement == second.chunks[1].replacement
+
+
+@pytest.mark.parametrize("mechanism", ["exponential", "fluent", "mahalanobis"])
+def test_the_same_seed_gives_the_same_texts_for_every_batch_size(tiny_with_prior, mechanism):
+    texts = [" ".join(["alpha", "beta", "xyzzy", "the"][: 1 + n % 4] * (1 + n % 7)) for n in range(30)]
+    obfuscator = Obfuscator(tiny_with_prior, mechanism=mechanism, decomposition="words", seed=5)
+    found = [
+        [r.text for r in obfuscator.obfuscate_all(texts, epsilon=9, batch_size=size, first_document=0)]
+        for size in (1, 7, 30)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("mechanism", ["vickrey", "gumbel"])
+def test_a_mechanism_without_a_guarantee_is_refused_outside_the_profile_paper(tiny, mechanism):
+    for profile in ("strict", "proven"):
+        with pytest.raises(ProfileError, match=rf"'{mechanism}' has no guarantee.*`profile='paper'`"):
+            Obfuscator(tiny, mechanism=mechanism, profile=profile)
+    result = Obfuscator(tiny, mechanism=mechanism, profile="paper", seed=1).obfuscate("alpha beta", epsilon=5)
+    assert result.certificate.terms.mechanism["guarantee"] == "none"
+
+
+def test_the_distances_of_a_certificate_are_those_of_the_projection(tiny):
+    whole, few = (
+        Obfuscator(tiny, mechanism="madlib", mechanism_options=options).terms.distance["pairs"]["0.5"]
+        for options in ({}, {"dimensions": 3})
+    )
+    assert few < 0.8 * whole
+
+
+def test_a_bundle_without_a_language_model_names_the_command_that_builds_one(tiny):
+    with pytest.raises(BundleError, match="textveil prepare prior CORPUS --bundle BUNDLE --output NEW"):
+        Obfuscator(tiny, mechanism="fluent")
