@@ -13,7 +13,7 @@ import typer
 
 from textveil.analysis.comparison_page import list_marks, name_column, tell_findings, write_comparison
 from textveil.cli.display import showing_progress
-from textveil.cli.evaluate import _choose_classifier, _drop_missing, _flag, _split, _unit_of
+from textveil.cli.metric_options import choose_classifier, drop_missing, flag, split_list, unit_of
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
 from textveil.evaluation import CLASSIFIERS, METRICS, Comparison, Dataset
@@ -66,11 +66,11 @@ def compare(
     metrics: Annotated[
         str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
     ] = None,
-    attacker: Annotated[str | None, _flag(METRICS, "attribute, downstream", "classifier")] = None,
-    attacker_model: Annotated[str | None, _flag(CLASSIFIERS, "transformer", "model")] = None,
-    seeds: Annotated[str | None, _flag(METRICS, "attribute, downstream", "seeds")] = None,
-    encoders: Annotated[str | None, _flag(METRICS, "similarity", "models")] = None,
-    language_model: Annotated[str | None, _flag(METRICS, "perplexity", "model")] = None,
+    attacker: Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")] = None,
+    attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None,
+    seeds: Annotated[str | None, flag(METRICS, "attribute, downstream", "seeds")] = None,
+    encoders: Annotated[str | None, flag(METRICS, "similarity", "models")] = None,
+    language_model: Annotated[str | None, flag(METRICS, "perplexity", "model")] = None,
     format_name: Annotated[
         str | None, typer.Option("--format", help="The format of the files. Default: by their names.")
     ] = None,
@@ -94,18 +94,18 @@ def compare(
     outputs = [path for path in (html, as_json) if path is not None]
     for path in outputs:
         check_free(path, overwrite=overwrite)
-    wanted = None if metrics is None else [METRICS.load(name).name for name in _split(metrics, "--metrics")]
-    options = _drop_missing(
+    wanted = None if metrics is None else [METRICS.load(name).name for name in split_list(metrics, "--metrics")]
+    options = drop_missing(
         {
-            **_choose_classifier(attacker, {"model": attacker_model}, seeds, wanted),
-            "similarity": {"models": None if encoders is None else _split(encoders, "--encoders")},
+            **choose_classifier(attacker, {"model": attacker_model}, seeds, wanted),
+            "similarity": {"models": None if encoders is None else split_list(encoders, "--encoders")},
             "perplexity": {"model": language_model},
         }
     )
     rows = ComparedFiles(originals, files, names, text, obfuscated_text, label, attribute, format_name).read()
     folder = None if no_cache else cache or originals.with_name(f"{originals.name}.scores")
     dataset = Dataset(rows.originals, label=rows.label, attribute=rows.attribute, folder=folder)
-    with showing_progress(quiet, unit_of=lambda stage: _unit_of(stage.rpartition(": ")[2])) as progress:
+    with showing_progress(quiet, unit_of=lambda stage: unit_of(stage.rpartition(": ")[2])) as progress:
         comparison = measure(dataset, rows.obfuscations, wanted, options, progress)
     fronts = [find_front(comparison, pair) for pair in comparison.pairs]
     if html is not None:

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.card import check_cards, write_cards
 from textveil.cli.display import showing_progress
-from textveil.cli.method_options import flag_of, refuse_unused
+from textveil.cli.metric_options import choose_classifier, drop_missing, flag, split_list, unit_of
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
 from textveil.evaluation import CLASSIFIERS, METRICS, Dataset, Evaluation, Evaluator
-from textveil.evaluation.base import Measurement, check_seeds
-from textveil.evaluation.classification import CLASSIFIER
+from textveil.evaluation.base import Measurement
 from textveil.evaluation.files import PairedFiles
 from textveil.evaluation.replay import replay
 from textveil.jobs import check_free
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.results import Obfuscation
 from textveil.progress import Progress
-from textveil.registry import Registry
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 
@@ -45,21 +42,7 @@ As in the paper:
       --language-model gpt2
 """
 
-_TRAINED = ("attribute", "downstream")
 _REPLAYED = ("clear_text", "inversion")
-
-
-def _flag(registry: Registry[Any], methods: str, option: str) -> Any:
-    """A flag for an option of metrics or a classifier, with the help and the default that they declare.
-
-    Args:
-        registry: The metrics or the classifiers.
-        methods: The methods that take the option, comma-separated.
-        option: The name of the option.
-    """
-    declared = registry.load(methods.partition(",")[0]).list_options()[option]
-    default = ",".join(map(str, declared.default)) if isinstance(declared.default, tuple) else declared.default
-    return typer.Option(flag_of(declared), help=f"For {methods}: {declared.help} Default: {default}.")
 
 
 @reporting_errors
@@ -87,7 +70,7 @@ def evaluate(
         Path | None,
         typer.Option("--certificate", help="For clear_text, inversion: the certificate of the obfuscation."),
     ] = None,
-    bundle: Annotated[str | None, _flag(METRICS, "inversion, clear_text", "bundle")] = None,
+    bundle: Annotated[str | None, flag(METRICS, "inversion, clear_text", "bundle")] = None,
     encoder: Annotated[
         Path | None,
         typer.Option(
@@ -99,17 +82,17 @@ def evaluate(
     metrics: Annotated[
         str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
     ] = None,
-    attacker: Annotated[str | None, _flag(METRICS, "attribute, downstream", "classifier")] = None,
-    attacker_model: Annotated[str | None, _flag(CLASSIFIERS, "transformer", "model")] = None,
-    epochs: Annotated[int | None, _flag(CLASSIFIERS, "transformer", "epochs")] = None,
-    learning_rate: Annotated[float | None, _flag(CLASSIFIERS, "transformer", "learning_rate")] = None,
-    seeds: Annotated[str | None, _flag(METRICS, "attribute, downstream", "seeds")] = None,
-    kinds: Annotated[str | None, _flag(METRICS, "identifiers", "kinds")] = None,
-    encoders: Annotated[str | None, _flag(METRICS, "similarity", "models")] = None,
-    keep_embeddings: Annotated[bool, _flag(METRICS, "similarity", "keep_embeddings")] = False,
-    truncate: Annotated[bool | None, _flag(METRICS, "similarity", "truncate")] = None,
-    language_model: Annotated[str | None, _flag(METRICS, "perplexity", "model")] = None,
-    words: Annotated[int | None, _flag(METRICS, "clear_text", "words")] = None,
+    attacker: Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")] = None,
+    attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None,
+    epochs: Annotated[int | None, flag(CLASSIFIERS, "transformer", "epochs")] = None,
+    learning_rate: Annotated[float | None, flag(CLASSIFIERS, "transformer", "learning_rate")] = None,
+    seeds: Annotated[str | None, flag(METRICS, "attribute, downstream", "seeds")] = None,
+    kinds: Annotated[str | None, flag(METRICS, "identifiers", "kinds")] = None,
+    encoders: Annotated[str | None, flag(METRICS, "similarity", "models")] = None,
+    keep_embeddings: Annotated[bool, flag(METRICS, "similarity", "keep_embeddings")] = False,
+    truncate: Annotated[bool | None, flag(METRICS, "similarity", "truncate")] = None,
+    language_model: Annotated[str | None, flag(METRICS, "perplexity", "model")] = None,
+    words: Annotated[int | None, flag(METRICS, "clear_text", "words")] = None,
     format_name: Annotated[
         str | None, typer.Option("--format", help="The format of the files. Default: by their names.")
     ] = None,
@@ -143,9 +126,9 @@ def evaluate(
     if keep_embeddings and no_cache:
         raise ParameterError("--keep-embeddings needs a cache. Remove --no-cache.")
     check_cards(cards, overwrite=overwrite)
-    wanted = None if metrics is None else [METRICS.load(name).name for name in _split(metrics, "--metrics")]
+    wanted = None if metrics is None else [METRICS.load(name).name for name in split_list(metrics, "--metrics")]
     given = {
-        **_choose_classifier(
+        **choose_classifier(
             attacker,
             {"model": attacker_model, "epochs": epochs, "learning_rate": learning_rate},
             seeds,
@@ -153,7 +136,7 @@ def evaluate(
         ),
         "identifiers": {"kinds": kinds},
         "similarity": {
-            "models": None if encoders is None else _split(encoders, "--encoders"),
+            "models": None if encoders is None else split_list(encoders, "--encoders"),
             "keep_embeddings": keep_embeddings or None,
             "truncate": truncate,
         },
@@ -168,8 +151,8 @@ def evaluate(
     folder = None if no_cache else cache or original.with_name(f"{original.name}.scores")
     dataset = Dataset(pairs.originals, label=pairs.label, attribute=pairs.attribute, folder=folder)
     issued = None if certificate is None else Certificate.load(certificate)
-    with showing_progress(quiet, unit_of=_unit_of) as progress:
-        evaluator = Evaluator(dataset, wanted, _drop_missing(given), progress)
+    with showing_progress(quiet, unit_of=unit_of) as progress:
+        evaluator = Evaluator(dataset, wanted, drop_missing(given), progress)
         replayed = None
         if issued is not None and (wanted is None or set(_REPLAYED) & set(wanted)):
             required = wanted is not None and "inversion" in wanted
@@ -198,43 +181,6 @@ def _take_one(files: list[Path] | None) -> Path | None:
     if files and len(files) > 1:
         raise ParameterError(f"--obfuscated was given {len(files)} times. Give one file.")
     return files[0] if files else None
-
-
-def _drop_missing(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The options that were given, of the metrics that have any."""
-    given = {
-        metric: {name: value for name, value in each.items() if value is not None} for metric, each in options.items()
-    }
-    return {metric: each for metric, each in given.items() if each}
-
-
-def _split(values: str, option: str) -> list[str]:
-    found = [value.strip() for value in values.split(",") if value.strip()]
-    if not found:
-        raise ParameterError(f"{option} is empty. Give at least one name.")
-    return found
-
-
-def _choose_classifier(
-    attacker: str | None, options: Mapping[str, Any], seeds: str | None, wanted: list[str] | None
-) -> dict[str, dict[str, Any]]:
-    """The options of the metrics that train classifiers."""
-    name = CLASSIFIERS.load(CLASSIFIER if attacker is None else attacker).name
-    given = {option: value for option, value in options.items() if value is not None}
-    refuse_unused(given, [CLASSIFIERS.load(name)], {"--attacker": CLASSIFIERS})
-    chosen = {
-        "classifier": None if attacker is None else name,
-        "classifier_options": given or None,
-        "seeds": None if seeds is None else _parse_seeds(seeds),
-    }
-    return {metric: chosen for metric in _TRAINED if wanted is None or metric in wanted} or {_TRAINED[0]: chosen}
-
-
-def _parse_seeds(seeds: str) -> tuple[int, ...]:
-    numbers = _split(seeds, "--seeds")
-    if not all(number.isdecimal() for number in numbers):
-        raise ParameterError("--seeds must be comma-separated, non-negative integers, such as 42,43,44.")
-    return check_seeds(list(map(int, numbers)))
 
 
 def _replay(
@@ -267,10 +213,6 @@ def _add_notes(folder: Path | None, *, replayed: bool) -> None:
             f"Scores are cached in {str(folder)!r}. They contain information about the originals: protect them in the "
             "same way, or delete them."
         )
-
-
-def _unit_of(stage: str) -> str:
-    return "chunks" if stage == "inversion" else "steps" if stage == "fine-tuning" else "texts"
 
 
 def _show(evaluation: Evaluation) -> None:

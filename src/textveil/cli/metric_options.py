@@ -1,0 +1,73 @@
+"""Flags of the commands that measure: those of metrics and classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+from textveil.cli.method_options import flag_of, refuse_unused
+from textveil.errors import ParameterError
+from textveil.evaluation import CLASSIFIERS
+from textveil.evaluation.base import check_seeds
+from textveil.evaluation.classification import CLASSIFIER
+from textveil.registry import Registry
+
+_TRAINED = ("attribute", "downstream")
+
+
+def flag(registry: Registry[Any], methods: str, option: str) -> Any:
+    """A flag for an option of metrics or a classifier, with the help and the default that they declare.
+
+    Args:
+        registry: The metrics or the classifiers.
+        methods: The methods that take the option, comma-separated.
+        option: The name of the option.
+    """
+    declared = registry.load(methods.partition(",")[0]).list_options()[option]
+    default = ",".join(map(str, declared.default)) if isinstance(declared.default, tuple) else declared.default
+    return typer.Option(flag_of(declared), help=f"For {methods}: {declared.help} Default: {default}.")
+
+
+def drop_missing(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The options that were given, of the metrics that have any."""
+    given = {
+        metric: {name: value for name, value in each.items() if value is not None} for metric, each in options.items()
+    }
+    return {metric: each for metric, each in given.items() if each}
+
+
+def split_list(values: str, option: str) -> list[str]:
+    """The names in a comma-separated list."""
+    found = [value.strip() for value in values.split(",") if value.strip()]
+    if not found:
+        raise ParameterError(f"{option} is empty. Give at least one name.")
+    return found
+
+
+def choose_classifier(
+    attacker: str | None, options: Mapping[str, Any], seeds: str | None, wanted: list[str] | None
+) -> dict[str, dict[str, Any]]:
+    """The options of the metrics that train classifiers."""
+    name = CLASSIFIERS.load(CLASSIFIER if attacker is None else attacker).name
+    given = {option: value for option, value in options.items() if value is not None}
+    refuse_unused(given, [CLASSIFIERS.load(name)], {"--attacker": CLASSIFIERS})
+    chosen = {
+        "classifier": None if attacker is None else name,
+        "classifier_options": given or None,
+        "seeds": None if seeds is None else _parse_seeds(seeds),
+    }
+    return {metric: chosen for metric in _TRAINED if wanted is None or metric in wanted} or {_TRAINED[0]: chosen}
+
+
+def _parse_seeds(seeds: str) -> tuple[int, ...]:
+    numbers = split_list(seeds, "--seeds")
+    if not all(number.isdecimal() for number in numbers):
+        raise ParameterError("--seeds must be comma-separated, non-negative integers, such as 42,43,44.")
+    return check_seeds(list(map(int, numbers)))
+
+
+def unit_of(stage: str) -> str:
+    """What progress counts at a stage of an evaluation."""
+    return "chunks" if stage == "inversion" else "steps" if stage == "fine-tuning" else "texts"

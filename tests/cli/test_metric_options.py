@@ -1,0 +1,38 @@
+import pytest
+
+from textveil.cli.metric_options import choose_classifier, drop_missing, flag, split_list, unit_of
+from textveil.errors import ParameterError
+from textveil.evaluation import CLASSIFIERS, METRICS
+
+
+def test_a_flag_has_the_help_and_the_default_of_the_option():
+    found = flag(METRICS, "attribute, downstream", "seeds")
+    assert found.param_decls == ("--seeds",)
+    assert found.help.startswith("For attribute, downstream: Seeds.")
+    assert found.help.endswith("Default: 42,43,44.")
+    assert flag(CLASSIFIERS, "transformer", "epochs").param_decls == ("--epochs",)
+
+
+def test_options_that_were_not_given_are_dropped():
+    given = {"similarity": {"models": None, "truncate": True}, "perplexity": {"model": None}}
+    assert drop_missing(given) == {"similarity": {"truncate": True}}
+
+
+def test_a_list_is_comma_separated():
+    assert split_list(" a, b ,,c", "--metrics") == ["a", "b", "c"]
+    with pytest.raises(ParameterError, match="--metrics is empty"):
+        split_list(" , ", "--metrics")
+
+
+def test_a_classifier_is_for_the_metrics_that_train_one():
+    chosen = choose_classifier("transformer", {"epochs": 2, "model": None}, "1,2", ["attribute", "similarity"])
+    assert chosen == {"attribute": {"classifier": "transformer", "classifier_options": {"epochs": 2}, "seeds": (1, 2)}}
+    assert set(choose_classifier(None, {}, None, None)) == {"attribute", "downstream"}
+    with pytest.raises(ParameterError, match="--seeds must be comma-separated"):
+        choose_classifier(None, {}, "one", None)
+    with pytest.raises(ParameterError, match="epochs"):
+        choose_classifier("linear", {"epochs": 2}, None, None)
+
+
+def test_progress_counts_what_a_stage_works_on():
+    assert [unit_of(stage) for stage in ("inversion", "fine-tuning", "similarity")] == ["chunks", "steps", "texts"]
