@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from textveil.bundles.bundle import Bundle
-from textveil.bundles.vectors import Floats, RowNumbers
+from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.mechanisms.base import Mechanism, Request
 from textveil.mechanisms.exponential import Exponential
 from textveil.mechanisms.fluent import Fluent
 from textveil.mechanisms.sampling import Exponents, squared_distances
 from textveil.randomness import SeededRandomness
+from textveil.threads import in_threads
 
 BLOCK = 64
 """Points whose distances from all entries are computed at a time."""
-NODES = 12
-"""Beyond this number of distinct shares, normalizing sums are interpolated between as many shares."""
-SHORTLIST = 300
-"""Candidates of a chunk for which the sum of the mechanism ``fluent`` is computed; all others are given up."""
+EXACT_SHARES = 12
+"""Up to this number of distinct shares, normalizing sums are computed at each; beyond, they are interpolated."""
+NODES = 24
+"""The number of shares that normalizing sums are interpolated between."""
+INTERPOLATION_ERROR = 0.02
+SHORTLIST = 1000
+"""Candidates of a chunk that the attacker on ``fluent`` looks at; all others are given up."""
+LIKELY = 300
+"""Entries whose terms bound a normalizing sum from below."""
+COMPUTED = 64
+"""Candidates of a chunk whose normalizing sums are computed."""
 CALIBRATION_DRAWS = 1000
 SHARE_STEP = 1.25
 """The likelihood of a mechanism without a closed form is calibrated at shares that differ by this factor."""
+_LARGEST_FACTOR = 1e30
 SCALES = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
 
@@ -60,79 +70,128 @@ class Channel(ABC):
 class ExactChannel(Channel):
     """Exact Bayes for the mechanism ``exponential``, whose probabilities have a closed form.
 
-    At up to ``NODES`` distinct shares it is exact; between more, the logarithms of the normalizing sums, which are
-    smooth, are interpolated.
+    The normalizing sum of every candidate depends on the share. At up to ``EXACT_SHARES`` distinct shares it is exact.
+    Between more, its logarithm is interpolated from values and slopes at ``NODES`` shares, evenly spaced by their
+    roots. Shares from 0.01 to 50 then change a log-posterior by less than ``INTERPOLATION_ERROR``.
     """
 
     mechanism: Exponential
 
+    def __init__(self, mechanism: Exponential, candidates: RowNumbers, log_prior: Floats) -> None:
+        super().__init__(mechanism, candidates, log_prior)
+        space = mechanism.space
+        self._to_candidates = Exponents(space.matrix[candidates], mechanism.cap)
+        self._to_writable = Exponents(space.matrix[space.writable], mechanism.cap)
+
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the posterior: the prior, the exponent and the normalizing sum of each candidate."""
-        exponents = self._measure(released, shares)
-        return self.log_prior + exponents - self._normalize(shares)
+        posterior = self._measure(released, shares)
+        posterior -= self._interpolate(shares)
+        return posterior
 
     def _measure(self, released: RowNumbers, shares: Floats) -> Floats:
-        """The exponents of candidates (columns) for the released entries (rows)."""
-        table = Exponents(self.points.astype(np.float32), self.mechanism.cap)
-        return table.compute(self.mechanism.space.place(released), shares).astype(np.float64)
+        """Prior and exponent of candidates (columns) for the released entries (rows), without the normalizing sum."""
+        measured: Floats = self._to_candidates.compute(self.mechanism.space.place(released), shares) + self.log_prior
+        return measured
 
     def prepare(self, shares: Floats) -> None:
-        """Compute the normalizing sums at all shares; at many shares, at Chebyshev's points between them."""
-        nodes = np.unique(shares)
-        if len(nodes) > NODES:
-            middle, half = (nodes[0] + nodes[-1]) / 2, (nodes[-1] - nodes[0]) / 2
-            nodes = middle - half * np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-        self._nodes = nodes
-        self._sums = self._compute_sums(nodes)
+        """Compute the normalizing sums at all shares; at many, values and slopes at some."""
+        self._nodes = np.unique(shares)
+        exact = len(self._nodes) <= EXACT_SHARES
+        if not exact:
+            inner = np.linspace(*np.sqrt(self._nodes[[0, -1]]), NODES)[1:-1] ** 2
+            self._nodes = np.concatenate([self._nodes[:1], inner, self._nodes[-1:]])
+        blocks = ((self.points[start : start + BLOCK], exact) for start in range(0, len(self.points), BLOCK))
+        sums, slopes = zip(*in_threads(self._sum_up, blocks), strict=True)
+        self._sums = np.concatenate(sums, axis=1)
+        self._slopes = None if exact else np.concatenate(slopes, axis=1)
 
-    def _normalize(self, shares: Floats) -> Floats:
-        """The logarithm of the normalizing sum of every candidate at each share, by Lagrange interpolation."""
-        differences = shares[:, None] - self._nodes
-        weights = np.ones_like(differences)
-        for number, node in enumerate(self._nodes):
-            for other in range(len(self._nodes)):
-                if other != number:
-                    weights[:, number] *= differences[:, other] / (node - self._nodes[other])
-        sums: Floats = weights @ self._sums
-        return sums
+    def _sum_up(self, points: Floats, exact: bool) -> tuple[Floats, Floats]:  # noqa: FBT001 # called by in_threads
+        """The logarithms of the normalizing sums of some points at every node, and their slopes."""
+        gaps = self._to_writable.compute(points, np.full(len(points), 2.0))  # the negative distances
+        largest = gaps.max(axis=1)
+        gaps -= largest[:, None]
+        sums, slopes = np.empty((len(self._nodes), len(points))), np.zeros((len(self._nodes), len(points)))
+        for number, share in enumerate(self._nodes):
+            weights = gaps * gaps.dtype.type(min(share / 2, _LARGEST_FACTOR))
+            np.exp(weights, out=weights)
+            totals = weights.sum(axis=1, dtype=np.float64)
+            sums[number] = np.log(totals) + share / 2 * largest
+            if not exact:
+                slopes[number] = (largest + np.einsum("ij,ij->i", weights, gaps) / totals) / 2
+        return sums, slopes
 
-    def _compute_sums(self, shares: Floats) -> Floats:
-        space = self.mechanism.space
-        table = Exponents(space.matrix[space.writable], self.mechanism.cap)
-        sums = np.empty((len(shares), len(self.points)))
-        for start in range(0, len(self.points), BLOCK):
-            points = self.points[start : start + BLOCK]
-            distances = -table.compute(points, np.full(len(points), 2.0)).astype(np.float64)
-            nearest = distances.min(axis=1, keepdims=True)
-            for number, share in enumerate(shares):
-                weights = np.exp((share / -2 * (distances - nearest)).astype(np.float32))
-                total = np.log(weights.sum(axis=1, dtype=np.float64))
-                sums[number, start : start + BLOCK] = total - share / 2 * nearest[:, 0]
+    def _interpolate(self, shares: Floats) -> Floats:
+        """The logarithm of the normalizing sum of every candidate (columns) at each share (rows)."""
+        if self._slopes is None:
+            return self._sums[np.searchsorted(self._nodes, shares)]
+        left = np.clip(np.searchsorted(self._nodes, shares, side="right") - 1, 0, len(self._nodes) - 2)
+        width = (self._nodes[left + 1] - self._nodes[left])[:, None]
+        place = (shares[:, None] - self._nodes[left][:, None]) / width
+        rest = 1 - place
+        # Hermite's cubic, which has the values and slopes of both ends.
+        sums: Floats = rest**2 * ((1 + 2 * place) * self._sums[left] + place * width * self._slopes[left])
+        sums += place**2 * ((1 + 2 * rest) * self._sums[left + 1] - rest * width * self._slopes[left + 1])
         return sums
 
 
 class FluentChannel(ExactChannel):
-    """Exact Bayes for the mechanism ``fluent``: its sums depend on the context of each chunk.
+    """Exact Bayes for the mechanism ``fluent``: its normalizing sums depend on the context of each chunk.
 
-    Nothing is interpolated. The sums are computed for the candidates with the largest products of prior and likelihood
-    without the sum. All others have a posterior of zero.
+    Nothing is interpolated. A shortlist has the candidates with the largest products of prior and exponential. The
+    terms of the likeliest entries after the context bound their sums from below, and so their posteriors from above.
+    Sums are computed for the candidates with the largest bounds. All others have a posterior of zero.
     """
 
     mechanism: Fluent
+
+    def __init__(self, mechanism: Fluent, candidates: RowNumbers, log_prior: Floats) -> None:
+        super().__init__(mechanism, candidates, log_prior)
+        self._written = mechanism.space.matrix[mechanism.space.writable]
+        columns = np.full(len(mechanism.vectors), UNKNOWN)
+        columns[mechanism.space.writable] = np.arange(len(self._written))
+        self._columns = columns[candidates]
 
     def prepare(self, shares: Floats) -> None:
         """Nothing: sums are computed for each chunk."""
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
-        """The logarithm of the posterior of the candidates on the shortlist; of all others, minus infinity."""
-        rough = self.log_prior + self._measure(released, shares)
-        number = min(SHORTLIST, rough.shape[1])
-        shortlists = np.argpartition(-rough, number - 1, axis=1)[:, :number]
+        """The logarithm of the posterior of the most likely candidates; of all others, minus infinity."""
+        rough = self._measure(released, shares)
         posterior = np.full(rough.shape, -np.inf)
-        for row, (shortlist, share) in enumerate(zip(shortlists, shares, strict=True)):
-            sums = self.mechanism.log_sums(self.points[shortlist], float(share), contexts[row])
-            posterior[row, shortlist] = rough[row, shortlist] - sums
+        weighed = in_threads(self._weigh, zip(rough, shares, contexts, strict=True))
+        for row, (candidates, values) in enumerate(weighed):
+            posterior[row, candidates] = values
         return posterior
+
+    def _weigh(self, rough: Floats, share: float, context: RowNumbers) -> tuple[RowNumbers, Floats]:
+        """The candidates of a chunk with the largest posteriors, and their logarithms."""
+        shortlist = _find_largest(rough, SHORTLIST)
+        bounds = rough[shortlist] - self._bound_sums(shortlist, share, context)
+        candidates = shortlist[_find_largest(bounds, COMPUTED)]
+        return candidates, rough[candidates] - self.mechanism.log_sums(self.points[candidates], share, context)
+
+    def _bound_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
+        """Lower bounds of the logarithms of sums: the terms of the likeliest entries, and of the candidate itself."""
+        base = self.mechanism.log_base(context[None])[0]
+        likely = _find_largest(base, LIKELY)
+        distances = np.sqrt(squared_distances(self.points[candidates], self._written[likely]))
+        if self.mechanism.cap is not None:
+            np.minimum(distances, self.mechanism.cap, out=distances)
+        terms = base[likely] - share / 2 * distances
+        largest = terms.max(axis=1)
+        bounds: Floats = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1))
+        own = self._columns[candidates]
+        others = (own != UNKNOWN) & ~np.isin(own, likely)
+        bounds[others] = np.logaddexp(bounds[others], base[own[others]])
+        return bounds
+
+
+def _find_largest(values: npt.NDArray[Any], number: int) -> RowNumbers:
+    """The positions of the largest values, in any order."""
+    number = min(number, len(values))
+    positions: RowNumbers = np.argpartition(-values, number - 1)[:number]
+    return positions
 
 
 class Calibration(NamedTuple):

@@ -24,35 +24,50 @@ class Slot(NamedTuple):
     log_likelihoods: Floats
 
 
-def decode(slots: Sequence[Slot], prior: NgramPrior, *, weight: float = 1.0) -> RowNumbers:
-    """The most likely rows of a text, by beam search.
+def decode(slots: Sequence[Slot], prior: NgramPrior, *, beam: int = BEAM) -> RowNumbers:
+    """The most likely rows of a text, by beam search from left to right.
 
     The score of a text is the sum of the log-likelihoods of its chunks and of their log-probabilities in the language.
+    Of the partial texts that end alike, so that the language model cannot tell them apart from there on, only the best
+    one is followed. With bigrams and a beam as wide as the slots, the search is therefore exact: it is Viterbi's.
 
     Args:
         slots: The places of the text, from left to right.
         prior: The language model.
-        weight: The weight of the language model.
+        beam: The number of partial texts that are followed.
     """
-    reach = prior.order - 1
-    contexts = np.full((1, reach), UNKNOWN)
+    contexts = np.full((1, prior.order - 1), UNKNOWN)
     scores = np.zeros(1)
     steps: list[tuple[RowNumbers, RowNumbers]] = []
     for slot in slots:
-        number = len(slot.rows)
-        spoken = np.zeros((len(contexts), number))
-        known = np.flatnonzero(slot.rows != UNKNOWN)
-        if len(known):
-            spoken[:, known] = prior.score(
-                np.repeat(contexts, len(known), axis=0), np.tile(slot.rows[known], len(contexts))
-            ).reshape(len(contexts), len(known))
-        totals = (scores[:, None] + weight * spoken + slot.log_likelihoods).ravel()
-        kept = np.argsort(-totals, kind="stable")[:BEAM]
-        before, chosen = np.divmod(kept, number)
-        scores = totals[kept]
+        totals = (scores[:, None] + _speak(slot.rows, contexts, prior) + slot.log_likelihoods).ravel()
+        before, chosen = np.divmod(np.argsort(-totals, kind="stable"), len(slot.rows))
+        extended = np.concatenate([contexts[before], slot.rows[chosen][:, None]], axis=1)[:, 1:]
+        kept = _find_distinct(extended, prior.entries)[:beam]
+        before, chosen = before[kept], chosen[kept]
+        scores = totals[before * len(slot.rows) + chosen]
+        contexts = extended[kept]
         steps.append((before, slot.rows[chosen]))
-        contexts = np.concatenate([contexts[before], slot.rows[chosen][:, None]], axis=1)[:, 1:]
     return _trace(steps)
+
+
+def _speak(rows: RowNumbers, contexts: RowNumbers, prior: NgramPrior) -> Floats:
+    """The log-probability of each row (columns) after each context (rows); 0 for ``UNKNOWN``."""
+    logs = np.zeros((len(contexts), len(rows)))
+    known = np.flatnonzero(rows != UNKNOWN)
+    pairs = np.repeat(contexts, len(known), axis=0), np.tile(rows[known], len(contexts))
+    logs[:, known] = prior.score(*pairs).reshape(len(contexts), len(known))
+    return logs
+
+
+def _find_distinct(contexts: RowNumbers, entries: int) -> RowNumbers:
+    """The position of the first of all contexts that are alike, ascending."""
+    numbers = np.zeros(len(contexts), dtype=np.int64)
+    for column in contexts.T:
+        numbers = numbers * (entries + 1) + column - UNKNOWN
+    _, first = np.unique(numbers, return_index=True)
+    positions: RowNumbers = np.sort(first)
+    return positions
 
 
 def _trace(steps: Sequence[tuple[RowNumbers, RowNumbers]]) -> RowNumbers:

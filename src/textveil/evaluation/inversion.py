@@ -72,6 +72,7 @@ class Attacker:
         vectors = mechanism.vectors
         counts = bundle.counts(decomposition)
         seen = np.zeros(len(vectors)) if counts is None else np.asarray(counts, dtype=np.float64)
+        self._language = np.log(seen + 1)
         if keeps_stopwords:
             seen = np.where([_is_stopword(entry) for entry in vectors.entries], 0, seen)
         self._prior = np.log(seen + 1)
@@ -83,19 +84,19 @@ class Attacker:
         return guesses
 
     def attack(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> tuple[RowNumbers, Floats]:
-        """The rows of the most likely candidates for every chunk, best guess first, and their log-likelihoods."""
+        """The rows of the most likely candidates for every chunk, best guess first, and the evidence for each.
+
+        The evidence is the logarithm of the posterior without the frequency of the entry, which the language model
+        knows. So it is the log-likelihood, and where stopwords are kept, stopwords have little.
+        """
         posterior = self.channel.log_posterior(released, shares, contexts)
         wanted = min(max(GUESSES, CANDIDATES), posterior.shape[1])
         best = np.argpartition(-posterior, wanted - 1, axis=1)[:, :wanted]
         values = np.take_along_axis(posterior, best, axis=1)
         order = np.argsort(-values, axis=1, kind="stable")
         rows: RowNumbers = np.take_along_axis(best, order, axis=1)
-        likelihoods = np.take_along_axis(values, order, axis=1) - self._prior[rows]
-        return rows, np.where(np.isposinf(likelihoods), _CERTAIN, likelihoods)
-
-
-_CERTAIN = 1e6
-"""The log-likelihood of a candidate that a calibration prefers to all others."""
+        evidence: Floats = np.take_along_axis(values, order, axis=1) - self._language[rows]
+        return rows, evidence
 
 
 class Inversion(Metric):
