@@ -10,7 +10,10 @@ from textveil.evaluation.channels import (
     INTERPOLATION_ERROR,
     ExactChannel,
     FluentChannel,
+    SimulatedChannel,
 )
+from textveil.language.stopwords import ENGLISH
+from textveil.language.words import find_words
 from textveil.mechanisms import MECHANISMS, Request
 from textveil.mechanisms.exponential import Exponential
 from textveil.mechanisms.fluent import Fluent
@@ -59,7 +62,7 @@ def apply_bayes(mechanism, log_prior, released, shares, contexts=None):
 )
 def test_the_posterior_of_the_exponential_mechanism_is_exact(vectors, log_prior, options, distinct):
     mechanism = Exponential(vectors, **options)
-    channel = ExactChannel(mechanism, np.arange(ENTRIES), log_prior)
+    channel = ExactChannel(mechanism, log_prior)
     released = mechanism.space.writable[np.arange(30)]
     shares = np.resize(np.array(distinct, dtype=float), 30)
     channel.prepare(shares)
@@ -72,7 +75,7 @@ def test_the_posterior_of_the_exponential_mechanism_is_exact(vectors, log_prior,
 @pytest.mark.parametrize("dimensions", [2, 8])
 def test_between_many_shares_sums_are_interpolated(log_prior, low, dimensions):
     mechanism = Exponential(make_vectors(dimensions))
-    channel = ExactChannel(mechanism, np.arange(ENTRIES), log_prior)
+    channel = ExactChannel(mechanism, log_prior)
     shares = np.linspace(low, 50, 40)
     released = mechanism.space.writable[np.arange(40)]
     channel.prepare(shares)
@@ -85,7 +88,7 @@ def test_between_many_shares_sums_are_interpolated(log_prior, low, dimensions):
 @pytest.mark.parametrize("options", [{}, {"cap": 3.0}, {"weight": 2.5, "dimensions": 3}, {"weight": 0.0}])
 def test_the_posterior_of_the_fluent_mechanism_is_exact(vectors, log_prior, options):
     mechanism = Fluent(vectors, TablePrior.random(ENTRIES), **options)
-    channel = FluentChannel(mechanism, np.arange(ENTRIES), log_prior)
+    channel = FluentChannel(mechanism, log_prior)
     released = mechanism.space.writable[np.arange(40)]
     shares = np.geomspace(0.01, 50, 40)
     contexts = np.arange(40)[:, None] - 1  # the first one is at the beginning of a text
@@ -105,10 +108,54 @@ def test_a_shortlist_has_the_best_candidates(vectors, log_prior, share, monkeypa
     mechanism = Fluent(vectors, TablePrior.random(ENTRIES))
     released = mechanism.space.writable[np.arange(50)]
     shares, contexts = np.full(50, share), np.arange(50)[:, None]
-    channel = FluentChannel(mechanism, np.arange(ENTRIES), log_prior)
+    channel = FluentChannel(mechanism, log_prior)
     found = channel.log_posterior(released, shares, contexts)
     expected = apply_bayes(mechanism, log_prior, released, shares, contexts)
     assert (np.isfinite(found).sum(axis=1) == 12).all()
     np.testing.assert_array_equal(found.argmax(axis=1), expected.argmax(axis=1))
-    kept = [len(set(row[:5]) & set(true[:5])) for row, true in zip(np.argsort(-found), np.argsort(-expected), strict=True)]
+    kept = [
+        len(set(row[:5]) & set(true[:5])) for row, true in zip(np.argsort(-found), np.argsort(-expected), strict=True)
+    ]
     assert np.mean(kept) > 4.7
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    bundle = Bundle.load("en")
+    counts = bundle.counts("words")
+    stopwords = [entry in ENGLISH for entry in bundle.vectors("words").entries]
+    return bundle, np.log(np.where(stopwords, 0, counts) + 1.0)
+
+
+def attack(mechanism, log_prior, bundle, true, share, seed=11):
+    """The number of first guesses that are right, and of words that returned."""
+    (released,) = mechanism.perturb([Request(true, np.full(len(true), share), SeededRandomness(seed).stream(0))])
+    channel = SimulatedChannel(mechanism, log_prior, bundle, "words")
+    guesses = [
+        channel.log_posterior(part, np.full(len(part), share), np.empty((len(part), 0), int)).argmax(axis=1)
+        for part in np.array_split(released, 8)
+    ]
+    return int((np.concatenate(guesses) == true).sum()), int((released == true).sum())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [10.0, 12.0])
+@pytest.mark.parametrize("name", ["madlib", "mahalanobis"])
+def test_the_first_guess_is_as_good_as_repeating_the_word_on_the_shipped_vocabulary(shipped, name, share):
+    bundle, log_prior = shipped
+    mechanism = MECHANISMS.load(name)(bundle.vectors("words"))
+    prior = np.exp(log_prior)
+    true = SeededRandomness(99).stream(0).choice(len(prior), 1500, p=prior / prior.sum())
+    right, returned = attack(mechanism, log_prior, bundle, true, share)
+    assert right >= returned > 0
+
+
+@pytest.mark.slow
+def test_the_first_guess_is_as_good_as_repeating_the_word_on_reviews(shipped, real_texts):
+    bundle, log_prior = shipped
+    vectors = bundle.vectors("words")
+    rows = [vectors.find(word) for text in real_texts[:20] for word in find_words(text) if word not in ENGLISH]
+    true = np.array([row for row in rows if row != UNKNOWN])[:1500]
+    mechanism = Madlib(vectors)
+    right, returned = attack(mechanism, log_prior, bundle, true, 12.0)
+    assert right >= returned > 0
