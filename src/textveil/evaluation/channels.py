@@ -254,8 +254,8 @@ class SimulatedChannel(Channel):
         self._lengths = np.sqrt(self._squares)
         stretched = self._lengths if stretch is None else np.linalg.norm(self._moved @ stretch, axis=1)
         self._deviations = np.maximum(stretched, _SMALLEST_LENGTH)
-        competing = [] if isinstance(mechanism, Vickrey) else searched.writable  # there, a chunk never becomes itself
-        self._competes = np.isin(np.arange(len(self._moved)), competing)
+        returns = not isinstance(mechanism, Vickrey)  # under which no chunk becomes itself
+        self._competes = np.isin(np.arange(len(self._moved)), searched.writable) & returns
         self._typical = float(np.median(self._lengths))
         self._root = float(np.sqrt(searched.dimensions))
         self._calibrations: dict[float, Calibration] = {}
@@ -263,9 +263,7 @@ class SimulatedChannel(Channel):
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the calibrated posterior."""
         fitted = np.array([self.calibrate(share) for share in shares.tolist()]).reshape(-1, 3)
-        posterior = self.log_prior + _weigh(
-            self._compare(released, shares), fitted[:, :1], fitted[:, 1:2]
-        )
+        posterior = self.log_prior + _weigh(self._compare(released, shares), fitted[:, :1], fitted[:, 1:2])
         posterior[np.arange(len(released)), released] += fitted[:, 2]
         return posterior
 

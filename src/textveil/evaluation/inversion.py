@@ -33,6 +33,7 @@ BLOCK = 128
 """Chunks to attack at a time."""
 CANDIDATES = 40
 """The candidates of a chunk that whole texts are decoded from."""
+_SMALLEST_REST = 1e-12
 
 Hits: TypeAlias = npt.NDArray[np.bool_]
 
@@ -66,6 +67,8 @@ class Guesses(NamedTuple):
 
     It is the log-likelihood, up to a constant for the chunk. Where stopwords are kept, they have less.
     """
+    rest: Floats
+    """The logarithm of the posterior of all other candidates together, up to the same constant."""
 
 
 def _ignore(_: int) -> None:
@@ -90,7 +93,7 @@ class Attacker:
         vectors = mechanism.vectors
         counts = bundle.counts(decomposition)
         seen = np.zeros(len(vectors)) if counts is None else np.asarray(counts, dtype=np.float64)
-        self._language = np.log(seen + 1)
+        self.log_frequencies = np.log((seen + 1) / (seen + 1).sum())
         if keeps_stopwords:
             seen = np.where([_is_stopword(entry) for entry in vectors.entries], 0, seen)
         self._prior = np.log(seen + 1)
@@ -126,7 +129,11 @@ class Attacker:
         values = np.take_along_axis(posterior, best, axis=1)
         order = np.argsort(-values, axis=1, kind="stable")
         rows: RowNumbers = np.take_along_axis(best, order, axis=1)
-        return Guesses(rows, np.take_along_axis(values, order, axis=1) - self._language[rows])
+        values = np.take_along_axis(values, order, axis=1)
+        largest = values[:, :1]
+        missing = np.exp(posterior - largest).sum(axis=1) - np.exp(values - largest).sum(axis=1)
+        rest = np.log(np.maximum(missing, _SMALLEST_REST)) + largest[:, 0]
+        return Guesses(rows, values - self.log_frequencies[rows], rest)
 
 
 class Inversion(Metric):
@@ -192,7 +199,7 @@ class Inversion(Metric):
         )
         hits = _compare(texts, guesses.rows, attacker.guess_by_prior())
         if prior is not None:
-            hits["decoded"] = _decode(texts, guesses, prior) == np.concatenate(
+            hits["decoded"] = _decode(texts, guesses, prior, attacker.log_frequencies) == np.concatenate(
                 [text.true[text.replaced] for text in texts]
             )
         values = {name: float(right.mean()) for name, right in hits.items()}
@@ -242,13 +249,13 @@ def _compare(texts: Sequence[Released], guesses: RowNumbers, by_prior: RowNumber
     }
 
 
-def _decode(texts: Sequence[Released], guesses: Guesses, prior: NgramPrior) -> RowNumbers:
+def _decode(texts: Sequence[Released], guesses: Guesses, prior: NgramPrior, log_frequencies: Floats) -> RowNumbers:
     """The rows of all replaced chunks, as the attacker decodes whole texts."""
     decoded, start = [], 0
     for text in texts:
         part = slice(start, start + len(text.replaced))
-        candidates = Guesses(guesses.rows[part, :CANDIDATES], guesses.evidence[part, :CANDIDATES])
-        decoded.append(decode(_place(text, candidates), prior)[text.replaced])
+        slots = _place(text, Guesses(*(each[part] for each in guesses)))
+        decoded.append(decode(slots, prior, log_frequencies)[text.replaced])
         start = part.stop
     return np.concatenate(decoded)
 
@@ -256,8 +263,8 @@ def _decode(texts: Sequence[Released], guesses: Guesses, prior: NgramPrior) -> R
 def _place(text: Released, guesses: Guesses) -> list[Slot]:
     """The places of a text: candidates for the replaced chunks, and the chunks in clear."""
     slots = [Slot(np.array([row]), np.zeros(1)) for row in text.released]
-    for position, rows, evidence in zip(text.replaced, *guesses, strict=True):
-        slots[position] = Slot(rows, evidence)
+    for position, rows, evidence, rest in zip(text.replaced, *guesses, strict=True):
+        slots[position] = Slot(np.append(rows, UNKNOWN), np.append(evidence, rest))
     return slots
 
 
