@@ -11,6 +11,7 @@ from textveil.evaluation.channels import (
     ExactChannel,
     FluentChannel,
     SimulatedChannel,
+    build_channel,
 )
 from textveil.language.stopwords import ENGLISH
 from textveil.language.words import find_words
@@ -19,6 +20,7 @@ from textveil.mechanisms.exponential import Exponential
 from textveil.mechanisms.fluent import Fluent
 from textveil.mechanisms.madlib import Madlib
 from textveil.randomness import SeededRandomness
+from textveil.storage import figures
 
 ENTRIES = 60
 
@@ -138,9 +140,8 @@ def attack(mechanism, log_prior, bundle, true, share, seed=11):
     return int((np.concatenate(guesses) == true).sum()), int((released == true).sum())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [10.0, 12.0])
-@pytest.mark.parametrize("name", ["madlib", "mahalanobis"])
+@pytest.mark.parametrize("name", ["madlib", pytest.param("mahalanobis", marks=pytest.mark.slow)])
 def test_the_first_guess_is_as_good_as_repeating_the_word_on_the_shipped_vocabulary(shipped, name, share):
     bundle, log_prior = shipped
     mechanism = MECHANISMS.load(name)(bundle.vectors("words"))
@@ -150,7 +151,6 @@ def test_the_first_guess_is_as_good_as_repeating_the_word_on_the_shipped_vocabul
     assert right >= returned > 0
 
 
-@pytest.mark.slow
 def test_the_first_guess_is_as_good_as_repeating_the_word_on_reviews(shipped, real_texts):
     bundle, log_prior = shipped
     vectors = bundle.vectors("words")
@@ -159,3 +159,68 @@ def test_the_first_guess_is_as_good_as_repeating_the_word_on_reviews(shipped, re
     mechanism = Madlib(vectors)
     right, returned = attack(mechanism, log_prior, bundle, true, 12.0)
     assert right >= returned > 0
+
+
+def test_a_calibration_is_cached_for_a_prior_and_shares_that_are_alike(tiny, monkeypatch):
+    monkeypatch.setattr(figures, "WORTH_KEEPING", 0)
+    vectors = tiny.vectors("words")
+    simulated = []
+    simulate = SimulatedChannel._simulate
+    monkeypatch.setattr(
+        SimulatedChannel, "_simulate", lambda self, share: simulated.append(share) or simulate(self, share)
+    )
+    even = np.zeros(len(vectors))
+    first = SimulatedChannel(Madlib(vectors), even, tiny, "words").calibrate(2.03)
+    again = SimulatedChannel(Madlib(vectors), even, tiny, "words")
+    assert again.calibrate(2.02) == again.calibrate(2.03) == first
+    assert len(simulated) == 1
+    again.calibrate(3.0)
+    SimulatedChannel(Madlib(vectors), -np.arange(len(vectors)) / 9, tiny, "words").calibrate(2.03)
+    SimulatedChannel(Madlib(vectors, dimensions=5), even, tiny, "words").calibrate(2.03)
+    assert len(simulated) == 4
+    again.calibrate(0.0)
+    again.calibrate(1e300)
+    assert len(simulated) == 4  # nothing, or everything, returns
+
+
+@pytest.mark.parametrize("name", ["madlib", "mahalanobis", "gumbel", "vickrey"])
+def test_extreme_shares(tiny, name):
+    vectors = tiny.vectors("words")
+    mechanism = MECHANISMS.load(name)(vectors)
+    log_prior = np.log(np.arange(1.0, len(vectors) + 1))
+    channel = SimulatedChannel(mechanism, log_prior, tiny, "words")
+    released = vectors.writable[:5]
+    nothing, everything = (
+        channel.log_posterior(released, np.full(5, share), np.empty((5, 0), int)) for share in (0.0, 1e300)
+    )
+    assert np.isfinite(everything).all()
+    if name == "madlib":
+        np.testing.assert_array_equal(everything.argmax(axis=1), released)
+    np.testing.assert_array_equal(nothing.argmax(axis=1), len(vectors) - 1)
+
+
+@pytest.mark.parametrize(
+    ("leads", "right", "returned"),
+    [
+        ([50.0, 3.0], [False, False], [True, True]),  # other guesses are never right, so all words are repeated
+        ([5.0, -3.0, -3.0, -3.0], [True, False, False, False], [False, True, True, True]),
+        ([5.0, 1.0, 2.0, 2.0], [True, False, False, False], [False, True, True, True]),
+    ],
+)
+def test_the_bonus_is_raised_until_other_guesses_are_right_more_often(leads, right, returned):
+    leads, right, returned = np.array(leads), np.array(right), np.array(returned)
+    own = np.zeros(len(leads))
+    true = np.where(returned, own, np.where(right, leads, -5.0))
+    _, bonus = channels._fit_bonus(channels._Outcome(true, own, leads + 0.1, returned, leads, right))
+    guessed = np.where(leads > bonus, right, returned)
+    assert guessed.all()
+
+
+def test_every_mechanism_has_a_channel(tiny):
+    vectors = tiny.vectors("words")
+    kinds = {name: FluentChannel if name == "fluent" else SimulatedChannel for name in MECHANISMS}
+    kinds["exponential"] = ExactChannel
+    for name, kind in kinds.items():
+        chosen = MECHANISMS.load(name)
+        mechanism = chosen(vectors, *([TablePrior.constant(len(vectors))] if chosen.uses_prior else []))
+        assert type(build_channel(mechanism, np.zeros(len(vectors)), tiny, "words")) is kind

@@ -254,7 +254,7 @@ def _decode(texts: Sequence[Released], guesses: Guesses, prior: NgramPrior, log_
     decoded, start = [], 0
     for text in texts:
         part = slice(start, start + len(text.replaced))
-        slots = _place(text, Guesses(*(each[part] for each in guesses)))
+        slots = _place(text, Guesses(guesses.rows[part], guesses.evidence[part], guesses.rest[part]))
         decoded.append(decode(slots, prior, log_frequencies)[text.replaced])
         start = part.stop
     return np.concatenate(decoded)
