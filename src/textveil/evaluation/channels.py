@@ -373,8 +373,8 @@ def log_tail(level: npt.NDArray[Any]) -> Floats:
 
     This is the approximation of Borjesson and Sundberg (1979).
 
-    >>> log_tail(np.array([-40.0, 0.0, 1.6448536, 3.0902323])).round(2).tolist()
-    [-0.0, -0.69, -3.0, -6.91]
+    >>> log_tail(np.array([-40.0, 0.0, 1.0, 3.0902323])).round(2).tolist()
+    [-0.0, -0.69, -1.84, -6.91]
     """
     size = np.abs(level)
     logs: Floats = -(size**2) / 2 - np.log((0.661 * size + 0.339 * np.sqrt(size**2 + 5.51)) * math.sqrt(2 * math.pi))
