@@ -150,7 +150,8 @@ class FluentChannel(ExactChannel):
 
     Nothing is interpolated. A shortlist has the candidates with the largest products of prior and exponential. The
     terms of the likeliest entries after the context bound their sums from below, and so their posteriors from above.
-    Sums are computed for the candidates with the largest bounds. All others have a posterior of zero.
+    Sums are computed for the candidates with the largest bounds. For the rest of the shortlist, the bounds are lowered
+    as far as they were too high on average. All others have a posterior of zero.
     """
 
     mechanism: Fluent
@@ -174,11 +175,16 @@ class FluentChannel(ExactChannel):
         return posterior
 
     def _weigh(self, rough: Floats, share: float, context: RowNumbers) -> tuple[RowNumbers, Floats]:
-        """The candidates of a chunk with the largest posteriors, and their logarithms."""
+        """The candidates on the shortlist of a chunk, and the logarithms of their posteriors."""
         shortlist = _find_largest(rough, SHORTLIST)
-        bounds = rough[shortlist] - self._bound_sums(shortlist, share, context)
-        candidates = shortlist[_find_largest(bounds, COMPUTED)]
-        return candidates, rough[candidates] - self.mechanism.log_sums(self.points[candidates], share, context)
+        posterior = rough[shortlist] - self._bound_sums(shortlist, share, context)
+        chosen = _find_largest(posterior, COMPUTED)
+        sums = self.mechanism.log_sums(self.points[shortlist[chosen]], share, context)
+        computed = rough[shortlist[chosen]] - sums
+        posterior -= (posterior[chosen] - computed).mean()
+        np.minimum(posterior, computed.min(), out=posterior)
+        posterior[chosen] = computed
+        return shortlist, posterior
 
     def _bound_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
         """Lower bounds of the logarithms of sums: the terms of the likeliest entries, and of the candidate itself."""
