@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from textveil.bundles.bundle import Bundle
-from textveil.bundles.vectors import Floats, RowNumbers
+from textveil.bundles.vectors import UNKNOWN, Floats, Matrix, RowNumbers
 from textveil.mechanisms.base import Mechanism, Request
 from textveil.mechanisms.exponential import Exponential
 from textveil.mechanisms.fluent import Fluent
+from textveil.mechanisms.noise import NoisyVector
 from textveil.mechanisms.sampling import Exponents, squared_distances
+from textveil.mechanisms.vickrey import Vickrey
 from textveil.randomness import SeededRandomness
+from textveil.threads import in_threads
 
 BLOCK = 64
 """Points whose distances from all entries are computed at a time."""
-NODES = 12
-"""Beyond this number of distinct shares, normalizing sums are interpolated between as many shares."""
-SHORTLIST = 300
-"""Candidates of a chunk for which the sum of the mechanism ``fluent`` is computed; all others are given up."""
-CALIBRATION_DRAWS = 1000
+EXACT_SHARES = 12
+"""Up to this number of distinct shares, normalizing sums are computed at each; beyond, they are interpolated."""
+NODES = 24
+"""The number of shares that normalizing sums are interpolated between."""
+INTERPOLATION_ERROR = 0.02
+SHORTLIST = 1000
+"""Candidates of a chunk that the attacker on ``fluent`` looks at; all others are given up."""
+LIKELY = 300
+"""Entries whose terms bound a normalizing sum from below."""
+COMPUTED = 64
+"""Candidates of a chunk whose normalizing sums are computed."""
+CALIBRATION_DRAWS = 600
 SHARE_STEP = 1.25
 """The likelihood of a mechanism without a closed form is calibrated at shares that differ by this factor."""
-SCALES = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+CAUTION = 2
+"""In a calibration, guesses other than the released word must be right as many times as often as it would be."""
+REVISION = 1
+"""Changes whenever calibrations are computed in another way."""
+
+_LARGEST_FACTOR = 1e30
+_LARGEST_SHARE = 1e12
+_SMALLEST_EFFECT, _LARGEST_EFFECT = 0.1, 30.0  # of the typical vector, in standard deviations of the noise
+_SMALLEST_LENGTH = 1e-9
 
 
 class Channel(ABC):
@@ -33,15 +55,13 @@ class Channel(ABC):
 
     Args:
         mechanism: The mechanism, as the attacker rebuilds it from a certificate.
-        candidates: The rows that a chunk may have had.
-        log_prior: The logarithm of the prior of each candidate, up to a constant.
+        log_prior: The logarithm of the prior of each candidate, up to a constant. All entries are candidates.
     """
 
-    def __init__(self, mechanism: Mechanism, candidates: RowNumbers, log_prior: Floats) -> None:
+    def __init__(self, mechanism: Mechanism, log_prior: Floats) -> None:
         self.mechanism = mechanism
-        self.candidates = candidates
         self.log_prior = log_prior
-        self.points = mechanism.space.place(candidates)
+        self.points = mechanism.space.matrix.astype(np.float64)
 
     def prepare(self, shares: Floats) -> None:  # noqa: B027 # few channels need it
         """Prepare for chunks with these shares."""
@@ -60,226 +80,319 @@ class Channel(ABC):
 class ExactChannel(Channel):
     """Exact Bayes for the mechanism ``exponential``, whose probabilities have a closed form.
 
-    At up to ``NODES`` distinct shares it is exact; between more, the logarithms of the normalizing sums, which are
-    smooth, are interpolated.
+    The normalizing sum of every candidate depends on the share. At up to ``EXACT_SHARES`` distinct shares it is exact.
+    Between more, its logarithm is interpolated from values and slopes at ``NODES`` shares, evenly spaced by their
+    roots. Shares from 0.01 to 50 then change a log-posterior by less than ``INTERPOLATION_ERROR``.
     """
 
     mechanism: Exponential
 
+    def __init__(self, mechanism: Exponential, log_prior: Floats) -> None:
+        super().__init__(mechanism, log_prior)
+        space = mechanism.space
+        self._to_candidates = Exponents(space.matrix, mechanism.cap)
+        self._to_writable = Exponents(space.matrix[space.writable], mechanism.cap)
+
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the posterior: the prior, the exponent and the normalizing sum of each candidate."""
-        exponents = self._measure(released, shares)
-        return self.log_prior + exponents - self._normalize(shares)
+        posterior = self._measure(released, shares)
+        posterior -= self._interpolate(shares)
+        return posterior
 
     def _measure(self, released: RowNumbers, shares: Floats) -> Floats:
-        """The exponents of candidates (columns) for the released entries (rows)."""
-        table = Exponents(self.points.astype(np.float32), self.mechanism.cap)
-        return table.compute(self.mechanism.space.place(released), shares).astype(np.float64)
+        """Prior and exponent of candidates (columns) for the released entries (rows), without the normalizing sum."""
+        measured: Floats = self._to_candidates.compute(self.mechanism.space.place(released), shares) + self.log_prior
+        return measured
 
     def prepare(self, shares: Floats) -> None:
-        """Compute the normalizing sums at all shares; at many shares, at Chebyshev's points between them."""
-        nodes = np.unique(shares)
-        if len(nodes) > NODES:
-            middle, half = (nodes[0] + nodes[-1]) / 2, (nodes[-1] - nodes[0]) / 2
-            nodes = middle - half * np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-        self._nodes = nodes
-        self._sums = self._compute_sums(nodes)
+        """Compute the normalizing sums at all shares; at many, values and slopes at some."""
+        self._nodes = np.unique(shares)
+        exact = len(self._nodes) <= EXACT_SHARES
+        if not exact:
+            first, last = self._nodes[[0, -1]]
+            self._nodes = np.linspace(np.sqrt(first), np.sqrt(last), NODES) ** 2
+        blocks = ((self.points[start : start + BLOCK], exact) for start in range(0, len(self.points), BLOCK))
+        sums, slopes = zip(*in_threads(self._sum_up, blocks), strict=True)
+        self._sums = np.concatenate(sums, axis=1)
+        self._slopes = None if exact else np.concatenate(slopes, axis=1)
 
-    def _normalize(self, shares: Floats) -> Floats:
-        """The logarithm of the normalizing sum of every candidate at each share, by Lagrange interpolation."""
-        differences = shares[:, None] - self._nodes
-        weights = np.ones_like(differences)
-        for number, node in enumerate(self._nodes):
-            for other in range(len(self._nodes)):
-                if other != number:
-                    weights[:, number] *= differences[:, other] / (node - self._nodes[other])
-        sums: Floats = weights @ self._sums
-        return sums
+    def _sum_up(self, points: Floats, exact: bool) -> tuple[Floats, Floats]:  # called by in_threads
+        """The logarithms of the normalizing sums of some points at every node, and their slopes."""
+        gaps = self._to_writable.compute(points, np.full(len(points), 2.0))  # the negative distances
+        largest = gaps.max(axis=1)
+        gaps -= largest[:, None]
+        sums, slopes = np.empty((len(self._nodes), len(points))), np.zeros((len(self._nodes), len(points)))
+        for number, share in enumerate(self._nodes):
+            weights = gaps * gaps.dtype.type(min(share / 2, _LARGEST_FACTOR))
+            np.exp(weights, out=weights)
+            totals = weights.sum(axis=1, dtype=np.float64)
+            sums[number] = np.log(totals) + share / 2 * largest
+            if not exact:
+                slopes[number] = (largest + np.einsum("ij,ij->i", weights, gaps) / totals) / 2
+        return sums, slopes
 
-    def _compute_sums(self, shares: Floats) -> Floats:
-        space = self.mechanism.space
-        table = Exponents(space.matrix[space.writable], self.mechanism.cap)
-        sums = np.empty((len(shares), len(self.points)))
-        for start in range(0, len(self.points), BLOCK):
-            points = self.points[start : start + BLOCK]
-            distances = -table.compute(points, np.full(len(points), 2.0)).astype(np.float64)
-            nearest = distances.min(axis=1, keepdims=True)
-            for number, share in enumerate(shares):
-                weights = np.exp((share / -2 * (distances - nearest)).astype(np.float32))
-                total = np.log(weights.sum(axis=1, dtype=np.float64))
-                sums[number, start : start + BLOCK] = total - share / 2 * nearest[:, 0]
+    def _interpolate(self, shares: Floats) -> Floats:
+        """The logarithm of the normalizing sum of every candidate (columns) at each share (rows)."""
+        if self._slopes is None:
+            return self._sums[np.searchsorted(self._nodes, shares)]
+        left = np.clip(np.searchsorted(self._nodes, shares, side="right") - 1, 0, len(self._nodes) - 2)
+        width = (self._nodes[left + 1] - self._nodes[left])[:, None]
+        place = (shares[:, None] - self._nodes[left][:, None]) / width
+        rest = 1 - place
+        # Hermite's cubic, which has the values and slopes of both ends.
+        sums: Floats = rest**2 * ((1 + 2 * place) * self._sums[left] + place * width * self._slopes[left])
+        sums += place**2 * ((1 + 2 * rest) * self._sums[left + 1] - rest * width * self._slopes[left + 1])
         return sums
 
 
 class FluentChannel(ExactChannel):
-    """Exact Bayes for the mechanism ``fluent``: its sums depend on the context of each chunk.
+    """Exact Bayes for the mechanism ``fluent``: its normalizing sums depend on the context of each chunk.
 
-    Nothing is interpolated. The sums are computed for the candidates with the largest products of prior and likelihood
-    without the sum. All others have a posterior of zero.
+    Nothing is interpolated. A shortlist has the candidates with the largest products of prior and exponential. The
+    terms of the likeliest entries after the context bound their sums from below, and so their posteriors from above.
+    Sums are computed for the candidates with the largest bounds. For the rest of the shortlist, the bounds are lowered
+    as far as they were too high on average. All others have a posterior of zero.
     """
 
     mechanism: Fluent
+
+    def __init__(self, mechanism: Fluent, log_prior: Floats) -> None:
+        super().__init__(mechanism, log_prior)
+        self._written = mechanism.space.matrix[mechanism.space.writable]
+        self._columns = np.full(len(mechanism.vectors), UNKNOWN)
+        self._columns[mechanism.space.writable] = np.arange(len(self._written))
 
     def prepare(self, shares: Floats) -> None:
         """Nothing: sums are computed for each chunk."""
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
-        """The logarithm of the posterior of the candidates on the shortlist; of all others, minus infinity."""
-        rough = self.log_prior + self._measure(released, shares)
-        number = min(SHORTLIST, rough.shape[1])
-        shortlists = np.argpartition(-rough, number - 1, axis=1)[:, :number]
+        """The logarithm of the posterior of the most likely candidates; of all others, minus infinity."""
+        rough = self._measure(released, shares)
         posterior = np.full(rough.shape, -np.inf)
-        for row, (shortlist, share) in enumerate(zip(shortlists, shares, strict=True)):
-            sums = self.mechanism.log_sums(self.points[shortlist], float(share), contexts[row])
-            posterior[row, shortlist] = rough[row, shortlist] - sums
+        weighed = in_threads(self._weigh, zip(rough, shares, contexts, strict=True))
+        for row, (candidates, values) in enumerate(weighed):
+            posterior[row, candidates] = values
         return posterior
+
+    def _weigh(self, rough: Floats, share: float, context: RowNumbers) -> tuple[RowNumbers, Floats]:
+        """The candidates on the shortlist of a chunk, and the logarithms of their posteriors."""
+        shortlist = _find_largest(rough, SHORTLIST)
+        posterior = rough[shortlist] - self._bound_sums(shortlist, share, context)
+        chosen = _find_largest(posterior, COMPUTED)
+        sums = self.mechanism.log_sums(self.points[shortlist[chosen]], share, context)
+        computed = rough[shortlist[chosen]] - sums
+        posterior -= (posterior[chosen] - computed).mean()
+        np.minimum(posterior, computed.min(), out=posterior)
+        posterior[chosen] = computed
+        return shortlist, posterior
+
+    def _bound_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
+        """Lower bounds of the logarithms of sums: the terms of the likeliest entries, and of the candidate itself."""
+        base = self.mechanism.log_base(context[None])[0]
+        likely = _find_largest(base, LIKELY)
+        distances = np.sqrt(squared_distances(self.points[candidates], self._written[likely]))
+        if self.mechanism.cap is not None:
+            np.minimum(distances, self.mechanism.cap, out=distances)
+        terms = base[likely] - share / 2 * distances
+        largest = terms.max(axis=1)
+        bounds: Floats = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1))
+        own = self._columns[candidates]
+        others = (own != UNKNOWN) & ~np.isin(own, likely)
+        bounds[others] = np.logaddexp(bounds[others], base[own[others]])
+        return bounds
+
+
+def _find_largest(values: npt.NDArray[Any], number: int) -> RowNumbers:
+    """The positions of the largest values, in any order."""
+    number = min(number, len(values))
+    positions: RowNumbers = np.argpartition(-values, number - 1)[:number]
+    return positions
 
 
 class Calibration(NamedTuple):
     """The parameters of an approximate likelihood, fitted to a simulation at one share."""
 
-    scale: float
-    """The factor of the logarithm of the likelihood."""
-    bonus: float
-    """An addition for the released entry itself; infinite if the best guess is to repeat it."""
+    sharpness: float = 1.0
+    """The factor of the effect of distances; 1 suits mechanisms that add noise."""
+    threshold: float = 3.0
+    """The level that the noise must exceed for an entry far away to be released, in standard deviations."""
+    bonus: float = 0.0
+    """An addition to the log-likelihood of the released entry itself."""
+
+
+NOISE_TRIALS = tuple(Calibration(1.0, threshold) for threshold in (0.0, 1.0, 2.0, 3.0, 4.0))
+"""The calibrations to try for mechanisms that add noise, each with the best bonus."""
+OTHER_TRIALS = (
+    *NOISE_TRIALS,
+    *(Calibration(sharpness, threshold) for sharpness in (0.5, 2.0, 4.0, 8.0) for threshold in (1.0, 3.0)),
+)
+"""The calibrations to try for other mechanisms."""
+BONUSES = np.linspace(-12, 12, 97)
 
 
 class SimulatedChannel(Channel):
     """An approximate posterior for mechanisms without a closed form, calibrated by simulation.
 
-    The likelihood of a candidate at distance D from the released entry is the probability that the released entry is
-    nearest to the candidate's noisy point. It is evaluated at one typical point. That point lies at distance
-    r = d / share from the released entry, the expected length of the noise in d dimensions. Its direction is
-    independent of the candidate, so its distance from the candidate is sqrt(r^2 + D^2). There, the density of the noise
-    is exp(-share * (sqrt(r^2 + D^2) - r)), up to a factor common to all candidates.
+    A mechanism that adds noise z to the vector x of a chunk releases the entry y with the largest (x + z)y - |y|^2/2.
+    Vectors are relative to their center here. In d dimensions zy is nearly normal, with the standard deviation
+    |y| * sqrt(d) / share. So y is released if a normal number exceeds threshold + share / sqrt(d) * (|y|/2 - xy/|y|),
+    where the threshold stands for all other entries. And y must win against x itself, if x is writable: the number must
+    exceed share / sqrt(d) * |x - y| / 2, too. The likelihood is the probability of exceeding the larger of both.
 
-    Alone, this understates the attacker. So the mechanism is simulated with words drawn by the prior. A factor of the
-    log-likelihood and a bonus for the released entry itself are chosen so that the first guess is right as often as
-    possible. An infinite bonus repeats the released word, so the attacker is never worse than that in the simulation.
+    The threshold is fitted to a simulation of the mechanism with words drawn by the prior, so that the posterior of the
+    true words is as large as possible. So are a factor of the effect of distances and a bonus for the released entry
+    itself, for mechanisms that choose in another way. The bonus is raised until the first guess is right more often
+    than the released word, by a margin, since the prior of real texts differs. If it never is, the word is repeated.
 
     Args:
         bundle: The bundle, which caches calibrations.
         decomposition: The decomposition.
     """
 
-    def __init__(
-        self, mechanism: Mechanism, candidates: RowNumbers, log_prior: Floats, bundle: Bundle, decomposition: str
-    ) -> None:
-        super().__init__(mechanism, candidates, log_prior)
+    def __init__(self, mechanism: Mechanism, log_prior: Floats, bundle: Bundle, decomposition: str) -> None:
+        super().__init__(mechanism, log_prior)
         self._bundle, self._decomposition = bundle, decomposition
-        self._positions = np.full(len(mechanism.vectors), -1)
-        self._positions[candidates] = np.arange(len(candidates))
+        searched, stretch, self._trials = mechanism.space, None, OTHER_TRIALS
+        if isinstance(mechanism, NoisyVector):
+            searched, stretch, self._trials = mechanism.searched, mechanism.stretch, NOISE_TRIALS
+        self._moved: Matrix = searched.matrix - searched.center
+        self._squares = np.einsum("ij,ij->i", self._moved, self._moved)
+        self._lengths = np.sqrt(self._squares)
+        stretched = self._lengths if stretch is None else np.linalg.norm(self._moved @ stretch, axis=1)
+        self._deviations = np.maximum(stretched, _SMALLEST_LENGTH)
+        returns = not isinstance(mechanism, Vickrey)  # under which no chunk becomes itself
+        self._competes = np.isin(np.arange(len(self._moved)), searched.writable) & returns
+        self._typical = float(np.median(self._lengths))
+        self._root = float(np.sqrt(searched.dimensions))
         self._calibrations: dict[float, Calibration] = {}
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the calibrated posterior."""
-        logs = self._approximate(released, shares)
-        calibrations = [self.calibrate(share) for share in shares]
-        scales = np.array([calibration.scale for calibration in calibrations])[:, None]
-        posterior: Floats = self.log_prior + scales * logs
-        own = self._positions[released]
-        rows = np.flatnonzero(own >= 0)
-        bonuses = np.array([calibration.bonus for calibration in calibrations])
-        posterior[rows, own[rows]] += bonuses[rows]
+        fitted = np.array([self.calibrate(share) for share in shares.tolist()]).reshape(-1, 3)
+        posterior = self.log_prior + _weigh(self._compare(released, shares), fitted[:, :1], fitted[:, 1:2])
+        posterior[np.arange(len(released)), released] += fitted[:, 2]
         return posterior
 
-    def _approximate(self, released: RowNumbers, shares: Floats) -> Floats:
-        squares = squared_distances(self.mechanism.space.place(released), self.points)
-        return log_likelihood(squares, shares[:, None], self.mechanism.space.dimensions)
-
     def calibrate(self, share: float) -> Calibration:
-        """The calibration at the nearest share of a grid; none is needed at share 0."""
-        if share <= 0:
-            return Calibration(1.0, 0.0)
+        """The calibration at the nearest share of a grid; the default where it changes nothing.
+
+        That is at very small shares, which reveal nothing, and at very large ones, at which all words return.
+        """
+        effect = share * self._typical / self._root
+        if not _SMALLEST_EFFECT < effect < _LARGEST_EFFECT:
+            return Calibration()
         nearest = float(SHARE_STEP ** round(np.log(share) / np.log(SHARE_STEP)))
         if nearest not in self._calibrations:
-            name = json.dumps(["inversion", self.mechanism.as_dict(), round(nearest, 9), len(self.candidates)])
-            found = self._bundle.find_figures(self._decomposition, name, lambda: self._simulate(nearest))
-            bonus = float("inf") if found["bonus"] is None else found["bonus"]
-            self._calibrations[nearest] = Calibration(found["scale"], bonus)
+            prior = hashlib.sha256(np.ascontiguousarray(self.log_prior).tobytes()).hexdigest()
+            name = json.dumps(["inversion", REVISION, self.mechanism.as_dict(), round(nearest, 9), prior])
+            found = self._bundle.find_figures(self._decomposition, name, lambda: self._simulate(nearest)._asdict())
+            self._calibrations[nearest] = Calibration(**found)
         return self._calibrations[nearest]
 
-    def _simulate(self, share: float) -> dict[str, float | None]:
-        """Draw words by the prior, perturb them, and choose the parameters with the most right first guesses."""
+    def _compare(self, released: RowNumbers, shares: Floats) -> tuple[Matrix, Matrix]:
+        """The effects of distances for all candidates x: share / sqrt(d) times |y|/2 - xy/|y|, and times |x - y|/2."""
+        factors = np.minimum(shares, _LARGEST_SHARE) / self._root / self._deviations[released]
+        factors, squares = factors.astype(np.float32)[:, None], self._squares[released][:, None]
+        products = self._moved[released] @ self._moved.T
+        distances = np.sqrt(np.maximum(squares + self._squares - 2 * products, 0))
+        distances *= self._competes * (self._lengths[released][:, None] / 2)
+        return factors * (squares / 2 - products), factors * distances
+
+    def _simulate(self, share: float) -> Calibration:
+        """Draw words by the prior, perturb them, and choose the calibration with the largest posterior of the words."""
         prior = np.exp(self.log_prior - self.log_prior.max())
-        streams = SeededRandomness(0)
+        streams = SeededRandomness(REVISION)
         drawn = streams.stream(0).choice(len(prior), CALIBRATION_DRAWS, p=prior / prior.sum())
-        request = Request(self.candidates[drawn], np.full(len(drawn), share), streams.stream(1))
+        request = Request(drawn, np.full(len(drawn), share), streams.stream(1))
         (released,) = self.mechanism.perturb([request])
-        best: tuple[int, float, float | None] = (-1, 1.0, 0.0)
-        gathered = [self._compare(released[part], drawn[part], share) for part in _parts(len(drawn))]
-        for number, scale in enumerate(SCALES):
-            others, margins, repeats = (
-                np.concatenate([each[place][number] for each in gathered]) for place in range(3)
-            )
-            right, bonus = _choose_bonus(others, margins, repeats)
-            if right > best[0]:
-                best = (right, scale, bonus)
-        return {"scale": best[1], "bonus": best[2]}
+        blocks = (
+            (released[start : start + BLOCK], drawn[start : start + BLOCK], share)
+            for start in range(0, len(drawn), BLOCK)
+        )
+        outcomes = [_join(parts) for parts in zip(*in_threads(self._try_all, blocks), strict=True)]
+        fitted = [_fit_bonus(outcome) for outcome in outcomes]
+        best = max(range(len(fitted)), key=lambda number: fitted[number][0])
+        return self._trials[best]._replace(bonus=fitted[best][1])
 
-    def _compare(self, released: RowNumbers, true: RowNumbers, share: float) -> tuple[list[Floats], ...]:
-        """The best candidates other than the released entry, for each scale.
-
-        Returns:
-            Whether the candidate is right, its lead over the released entry, and whether that is right.
-
-        Args:
-            released: The released rows.
-            true: The positions of the true candidates.
-            share: The share.
-        """
-        logs = self._approximate(released, np.full(len(released), share))
-        own = self._positions[released]
+    def _try_all(self, released: RowNumbers, true: RowNumbers, share: float) -> list[_Outcome]:
+        """The outcomes of all trials for some chunks."""
+        compared = self._compare(released, np.full(len(released), share))
         each = np.arange(len(released))
-        others, margins, repeats = [], [], []
-        for scale in SCALES:
-            posterior = self.log_prior + scale * logs
-            lead = np.where(own >= 0, posterior[each, own], np.inf)
-            posterior[each[own >= 0], own[own >= 0]] = -np.inf
+        outcomes = []
+        for trial in self._trials:
+            posterior = _weigh(compared, trial.sharpness, trial.threshold) + self.log_prior.astype(np.float32)
+            found, own = posterior[each, true], posterior[each, released]
+            posterior[each, released] = -np.inf
             first = posterior.argmax(axis=1)
-            others.append(first == true)
-            margins.append(np.where(own >= 0, posterior[each, first] - lead, np.inf))
-            repeats.append(own == true)
-        return others, margins, repeats
+            largest = posterior[each, first]
+            others = largest + np.log(np.exp(posterior - largest[:, None]).sum(axis=1))
+            outcomes.append(_Outcome(found, own, others, released == true, largest, first == true))
+        return outcomes
 
 
-def _parts(number: int) -> list[slice]:
-    return [slice(start, start + BLOCK) for start in range(0, number, BLOCK)]
+class _Outcome(NamedTuple):
+    """What an attacker without a bonus makes of some chunks, one number per chunk."""
+
+    true: Floats
+    """The logarithm of the posterior of the true word, up to a constant for the chunk, as below."""
+    own: Floats
+    """That of the released entry."""
+    others: Floats
+    """That of all other candidates together."""
+    returned: npt.NDArray[np.bool_]
+    """Whether the released entry is the true word."""
+    best: Floats
+    """That of the best other candidate."""
+    right: npt.NDArray[np.bool_]
+    """Whether that one is the true word."""
 
 
-def _choose_bonus(others: Floats, margins: Floats, repeats: Floats) -> tuple[int, float | None]:
-    """The bonus with the most right guesses, and their number; ``None`` is an infinite bonus.
+def _join(outcomes: Sequence[_Outcome]) -> _Outcome:
+    return _Outcome(*map(np.concatenate, zip(*outcomes, strict=True)))
 
-    A bonus makes the released entry the first guess wherever the lead of the best other one is at most the bonus.
+
+def _fit_bonus(outcome: _Outcome) -> tuple[float, float]:
+    """The largest mean log-posterior of the true words with a bonus, and the bonus.
+
+    The bonus is raised until guesses other than the released word are right ``CAUTION`` times as often as it would be.
     """
-    order = np.argsort(margins, kind="stable")
-    gains = np.cumsum(repeats[order].astype(int) - others[order].astype(int))
-    right = int(others.sum())
-    best = int(gains.argmax())
-    if right + max(int(gains[best]), 0) == right:
-        return right, min(0.0, float(margins[order[0]]) - 1)  # the released entry is never the better guess
-    last = best == len(gains) - 1 or not np.isfinite(margins[order[best + 1]])
-    bonus = None if last else float((margins[order[best]] + margins[order[best + 1]]) / 2)
-    return right + int(gains[best]), bonus
+    own = outcome.own[:, None] + BONUSES
+    logs = outcome.true[:, None] + outcome.returned[:, None] * BONUSES - np.logaddexp(outcome.others[:, None], own)
+    means = logs.mean(axis=0)
+    number = int(means.argmax())
+    leads = outcome.best - outcome.own
+    for bonus in BONUSES[number:]:
+        differs = leads > bonus
+        if outcome.right[differs].sum() >= CAUTION * outcome.returned[differs].sum():
+            return float(means[number]), float(bonus)
+    return float(means[number]), float(leads.max()) + 1
 
 
-def log_likelihood(squares: Floats, shares: Floats, dimensions: int) -> Floats:
-    """The logarithm of a candidate's likelihood from its squared distance, up to a constant; see SimulatedChannel.
+def _weigh(compared: tuple[Matrix, Matrix], sharpness: Floats | float, threshold: Floats | float) -> Floats:
+    """The log-likelihoods of all candidates, by the parameters of a calibration."""
+    level = np.maximum(compared[0] * sharpness + threshold, compared[1] * sharpness)
+    return log_tail(level)
 
-    >>> log_likelihood(np.array([9.0, 9.0]), np.array([0.0, 4.0]), 16).tolist()
-    [-0.0, -4.0]
+
+def log_tail(level: npt.NDArray[Any]) -> Floats:
+    """The logarithm of the probability that a normal number exceeds a level, with an error of at most 0.003.
+
+    This is the approximation of Borjesson and Sundberg (1979).
+
+    >>> log_tail(np.array([-40.0, 0.0, 1.0, 3.0902323])).round(2).tolist()
+    [-0.0, -0.69, -1.84, -6.91]
     """
-    # share * (sqrt(r^2 + D^2) - r) with r = d / share, rewritten to avoid a division by a share of 0
-    value: Floats = -(np.sqrt(dimensions**2 + shares**2 * squares) - dimensions)
-    return value
+    size = np.abs(level)
+    logs: Floats = -(size**2) / 2 - np.log((0.661 * size + 0.339 * np.sqrt(size**2 + 5.51)) * math.sqrt(2 * math.pi))
+    negative = level < 0
+    logs[negative] = np.log1p(-np.exp(logs[negative]))
+    return logs
 
 
-def build_channel(
-    mechanism: Mechanism, candidates: RowNumbers, log_prior: Floats, bundle: Bundle, decomposition: str
-) -> Channel:
+def build_channel(mechanism: Mechanism, log_prior: Floats, bundle: Bundle, decomposition: str) -> Channel:
     """The posterior of a mechanism: exact where it has a closed form, else calibrated by simulation."""
     if isinstance(mechanism, Fluent):
-        return FluentChannel(mechanism, candidates, log_prior)
+        return FluentChannel(mechanism, log_prior)
     if isinstance(mechanism, Exponential):
-        return ExactChannel(mechanism, candidates, log_prior)
-    return SimulatedChannel(mechanism, candidates, log_prior, bundle, decomposition)
+        return ExactChannel(mechanism, log_prior)
+    return SimulatedChannel(mechanism, log_prior, bundle, decomposition)

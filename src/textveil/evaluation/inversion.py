@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.prior import NgramPrior
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import InputError, ParameterError
-from textveil.evaluation.base import Case, Measurement, Metric, Need
-from textveil.evaluation.channels import Channel, build_channel
+from textveil.evaluation.base import Case, Interval, Measurement, Metric, Need
+from textveil.evaluation.channels import build_channel
 from textveil.evaluation.decoding import Slot, decode
 from textveil.evaluation.texts import SAMPLE_SEED
+from textveil.evaluation.uncertainty import bootstrap_ratio
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import spoken
 from textveil.language.words import find_words
@@ -26,12 +28,15 @@ from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 
 LARGEST_SAMPLE = 2_000
-"""The number of chunks to attack. From more, a sample of texts is drawn."""
+"""The number of chunks to attack. If there are more, texts are drawn until they have as many."""
 GUESSES = 10
 BLOCK = 128
 """Chunks to attack at a time."""
 CANDIDATES = 40
 """The candidates of a chunk that whole texts are decoded from."""
+_SMALLEST_REST = 1e-12
+
+Hits: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,23 @@ class Released:
         return contexts
 
 
+class Guesses(NamedTuple):
+    """The most likely candidates of every chunk, the best one first."""
+
+    rows: RowNumbers
+    evidence: Floats
+    """The logarithm of the posterior without the frequency of the entry, which a language model knows, too.
+
+    It is the log-likelihood, up to a constant for the chunk. Where stopwords are kept, they have less.
+    """
+    rest: Floats
+    """The logarithm of the posterior of all other candidates together, up to the same constant."""
+
+
+def _ignore(_: int) -> None:
+    pass
+
+
 class Attacker:
     """Guesses original chunks from their replacements, by Bayes' rule over the public vocabulary.
 
@@ -72,38 +94,55 @@ class Attacker:
         vectors = mechanism.vectors
         counts = bundle.counts(decomposition)
         seen = np.zeros(len(vectors)) if counts is None else np.asarray(counts, dtype=np.float64)
+        self.log_frequencies = np.log((seen + 1) / (seen + 1).sum())
         if keeps_stopwords:
             seen = np.where([_is_stopword(entry) for entry in vectors.entries], 0, seen)
         self._prior = np.log(seen + 1)
-        self.channel: Channel = build_channel(mechanism, np.arange(len(vectors)), self._prior, bundle, decomposition)
+        self.channel = build_channel(mechanism, self._prior, bundle, decomposition)
 
     def guess_by_prior(self) -> RowNumbers:
         """The rows of the most frequent candidates, best guess first."""
         guesses: RowNumbers = np.argsort(-self._prior, kind="stable")[:GUESSES]
         return guesses
 
-    def attack(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> tuple[RowNumbers, Floats]:
-        """The rows of the most likely candidates for every chunk, best guess first, and their log-likelihoods."""
-        posterior = self.channel.log_posterior(released, shares, contexts)
+    def attack(
+        self, released: RowNumbers, shares: Floats, contexts: RowNumbers, progress: Callable[[int], None] = _ignore
+    ) -> Guesses:
+        """The most likely candidates for every chunk.
+
+        Args:
+            released: The row that was released for each chunk.
+            shares: The share of each chunk.
+            contexts: The rows released before each chunk, the last one last.
+            progress: Receives the number of chunks that were attacked.
+        """
+        self.channel.prepare(shares)
+        found = []
+        for start in range(0, len(released), BLOCK):
+            part = slice(start, start + BLOCK)
+            found.append(self._rank(self.channel.log_posterior(released[part], shares[part], contexts[part])))
+            progress(min(part.stop, len(released)))
+        return Guesses(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _rank(self, posterior: Floats) -> Guesses:
         wanted = min(max(GUESSES, CANDIDATES), posterior.shape[1])
         best = np.argpartition(-posterior, wanted - 1, axis=1)[:, :wanted]
         values = np.take_along_axis(posterior, best, axis=1)
         order = np.argsort(-values, axis=1, kind="stable")
         rows: RowNumbers = np.take_along_axis(best, order, axis=1)
-        likelihoods = np.take_along_axis(values, order, axis=1) - self._prior[rows]
-        return rows, np.where(np.isposinf(likelihoods), _CERTAIN, likelihoods)
-
-
-_CERTAIN = 1e6
-"""The log-likelihood of a candidate that a calibration prefers to all others."""
+        values = np.take_along_axis(values, order, axis=1)
+        largest = values[:, :1]
+        missing = np.exp(posterior - largest).sum(axis=1) - np.exp(values - largest).sum(axis=1)
+        rest = np.log(np.maximum(missing, _SMALLEST_REST)) + largest[:, 0]
+        return Guesses(rows, values - self.log_frequencies[rows], rest)
 
 
 class Inversion(Metric):
     """The share of chunks that the attacker guesses, with its first guess and with its first ten.
 
-    It is compared with guesses by the prior alone, and with repeating the released word. If the bundle has a language
-    model, a second attacker decodes whole texts with it. The attack targets the chunks that the mechanism replaced. A
-    chunk that is not in the vocabulary is never guessed.
+    They are compared with guesses by the prior alone, and with repeating the released word. If the bundle has a
+    language model, a second attacker decodes whole texts with it. The attack targets the chunks that the mechanism
+    replaced. A chunk that is not in the vocabulary is never guessed.
 
     Args:
         options: The ``bundle`` of the obfuscation, the ``sample`` of chunks and its ``seed``.
@@ -120,7 +159,13 @@ class Inversion(Metric):
             "The bundle of the obfuscation.",
             changes_results=False,  # its files do, and they are recorded
         ),
-        Option("sample", int, LARGEST_SAMPLE, "The largest number of chunks to attack.", least=1),
+        Option(
+            "sample",
+            int,
+            LARGEST_SAMPLE,
+            "The number of chunks to attack. Texts are drawn until they have as many.",
+            least=1,
+        ),
         Option("seed", int, SAMPLE_SEED, "The seed of the sample.", least=0),
     )
     bundle: Bundle
@@ -146,21 +191,28 @@ class Inversion(Metric):
         mechanism, prior = self._rebuild(terms), self.bundle.prior(decomposition)
         attacker = Attacker(self.bundle, decomposition, mechanism, keeps_stopwords=terms.stopwords == "keep")
         texts = self._draw(collect(obfuscations, mechanism.vectors))
-        found = _Found.empty()
         total = sum(len(text.replaced) for text in texts)
-        attacker.channel.prepare(np.concatenate([text.shares[text.replaced] for text in texts]))
-        for batch in _batch(texts):
-            case.progress("inversion", len(found.true), len(found.true) / total)
-            found.add(_attack(attacker, batch, prior))
-        values = found.summarize(attacker.guess_by_prior())
-        return self.report(_tell(values), values, chunks=total, texts=len(texts))
+        guesses = attacker.attack(
+            np.concatenate([text.released[text.replaced] for text in texts]),
+            np.concatenate([text.shares[text.replaced] for text in texts]),
+            np.concatenate([text.find_contexts(0 if prior is None else prior.order - 1) for text in texts]),
+            progress=lambda done: case.progress("inversion", done, done / total),
+        )
+        hits = _compare(texts, guesses.rows, attacker.guess_by_prior())
+        if prior is not None:
+            hits["decoded"] = _decode(texts, guesses, prior, attacker.log_frequencies) == np.concatenate(
+                [text.true[text.replaced] for text in texts]
+            )
+        values = {name: float(right.mean()) for name, right in hits.items()}
+        intervals = find_intervals(hits, [len(text.replaced) for text in texts])
+        return self.report(_tell(values), values, intervals=intervals, chunks=total, texts=len(texts))
 
     def _rebuild(self, terms: Terms) -> Mechanism:
         """The mechanism that a certificate names."""
         decomposition, chosen = terms.decomposition["name"], MECHANISMS.load(terms.mechanism["name"])
         options = dict(terms.mechanism["options"])
-        parts = [self.bundle.vectors(decomposition)]
-        return chosen(*parts, *([self.bundle.prior(decomposition)] if chosen.uses_prior else []), **options)
+        parts = [self.bundle.prior(decomposition)] if chosen.uses_prior else []
+        return chosen(self.bundle.vectors(decomposition), *parts, **options)
 
     def _check(self, terms: Terms) -> None:
         if terms.bundle["sha256"] != self.bundle.hash:
@@ -186,86 +238,36 @@ class Inversion(Metric):
         return drawn
 
 
-@dataclass(slots=True)
-class _Found:
-    """The guesses for the chunks that were attacked so far."""
-
-    true: RowNumbers
-    released: RowNumbers
-    guesses: RowNumbers
-    decoded: RowNumbers | None
-
-    @classmethod
-    def empty(cls) -> _Found:
-        return cls(np.empty(0, int), np.empty(0, int), np.empty((0, GUESSES), int), None)
-
-    def add(self, other: _Found) -> None:
-        """Count in further chunks."""
-        if other.decoded is not None:
-            before = np.empty(0, int) if self.decoded is None else self.decoded
-            self.decoded = np.concatenate([before, other.decoded])
-        self.true = np.concatenate([self.true, other.true])
-        self.released = np.concatenate([self.released, other.released])
-        width = other.guesses.shape[1]
-        self.guesses = np.concatenate([self.guesses[:, :width].reshape(-1, width), other.guesses])
-
-    def summarize(self, by_prior: RowNumbers) -> dict[str, float]:
-        """The shares of chunks that are guessed right."""
-        right = self.guesses == self.true[:, None]
-        values = {
-            "top_1": float(right[:, 0].mean()),
-            "top_10": float(right.any(axis=1).mean()),
-            "repeated": float(np.mean(self.released == self.true)),
-            "prior_top_1": float(np.mean(self.true == by_prior[0])),
-            "prior_top_10": float(np.mean(np.isin(self.true, by_prior))),
-        }
-        if self.decoded is not None:
-            values["decoded"] = float(np.mean(self.decoded == self.true))
-        return values
-
-
-def _attack(attacker: Attacker, texts: Sequence[Released], prior: NgramPrior | None) -> _Found:
-    """The guesses for the chunks of some texts."""
-    reach = 0 if prior is None else prior.order - 1
-    released = np.concatenate([text.released[text.replaced] for text in texts])
-    rows, likelihoods = attacker.attack(
-        released,
-        np.concatenate([text.shares[text.replaced] for text in texts]),
-        np.concatenate([text.find_contexts(reach) for text in texts]),
-    )
+def _compare(texts: Sequence[Released], guesses: RowNumbers, by_prior: RowNumbers) -> dict[str, Hits]:
+    """Whether every replaced chunk is guessed right, in several ways."""
     true = np.concatenate([text.true[text.replaced] for text in texts])
-    found = _Found(true, released, rows[:, :GUESSES], None)
-    if prior is not None:
-        decoded, start = [], 0
-        for text in texts:
-            part = slice(start, start + len(text.replaced))
-            decoded.append(decode(list(_slots(text, rows[part], likelihoods[part])), prior)[text.replaced])
-            start = part.stop
-        found.decoded = np.concatenate(decoded)
-    return found
+    right = guesses[:, :GUESSES] == true[:, None]
+    return {
+        "top_1": right[:, 0],
+        "top_10": right.any(axis=1),
+        "repeated": np.concatenate([text.released[text.replaced] for text in texts]) == true,
+        "prior_top_1": true == by_prior[0],
+        "prior_top_10": np.isin(true, by_prior),
+    }
 
 
-def _slots(text: Released, rows: RowNumbers, likelihoods: Floats) -> Iterator[Slot]:
-    """The places of a text, for decoding: candidates for replaced chunks, and the chunks in clear."""
-    candidates = iter(zip(rows, likelihoods, strict=True))
-    replaced = set(text.replaced.tolist())
-    for position, row in enumerate(text.released):
-        if position in replaced:
-            yield Slot(*next(candidates))
-        else:
-            yield Slot(np.array([row]), np.zeros(1))
-
-
-def _batch(texts: Sequence[Released]) -> Iterator[list[Released]]:
-    """The texts in groups of about as many chunks as are attacked at a time."""
-    batch: list[Released] = []
+def _decode(texts: Sequence[Released], guesses: Guesses, prior: NgramPrior, log_frequencies: Floats) -> RowNumbers:
+    """The rows of all replaced chunks, as the attacker decodes whole texts."""
+    decoded, start = [], 0
     for text in texts:
-        batch.append(text)
-        if sum(len(each.replaced) for each in batch) >= BLOCK:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+        part = slice(start, start + len(text.replaced))
+        slots = _place(text, Guesses(guesses.rows[part], guesses.evidence[part], guesses.rest[part]))
+        decoded.append(decode(slots, prior, log_frequencies)[text.replaced])
+        start = part.stop
+    return np.concatenate(decoded)
+
+
+def _place(text: Released, guesses: Guesses) -> list[Slot]:
+    """The places of a text: candidates for the replaced chunks, and the chunks in clear."""
+    slots = [Slot(np.array([row]), np.zeros(1)) for row in text.released]
+    for position, rows, evidence, rest in zip(text.replaced, *guesses, strict=True):
+        slots[position] = Slot(np.append(rows, UNKNOWN), np.append(evidence, rest))
+    return slots
 
 
 def _tell(values: Mapping[str, float]) -> str:
@@ -278,6 +280,17 @@ def _tell(values: Mapping[str, float]) -> str:
     if "decoded" in values:
         line += f" An attacker who also knows the language and reads whole texts recovers {values['decoded']:.1%}."
     return line
+
+
+def find_intervals(hits: Mapping[str, Any], sizes: Sequence[int]) -> dict[str, Interval | None]:
+    """The intervals of the shares of chunks that are found. Chunks are resampled together with their text.
+
+    Args:
+        hits: Whether each chunk is found, by value; the chunks of a text stand together.
+        sizes: The number of chunks of every text.
+    """
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    return {name: bootstrap_ratio(np.bincount(owners, right, len(sizes)), sizes) for name, right in hits.items()}
 
 
 def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> list[Released]:

@@ -102,7 +102,7 @@ class Fluent(Exponential):
 
     def log_sums(self, points: Floats, share: float, context: RowNumbers) -> Floats:
         """The logarithms of the sums that normalize the probabilities of chunks at these points, after one context."""
-        weighed = self._weigh(points, np.full(len(points), share), np.repeat(context[None], len(points), axis=0))
+        weighed = self._weigh(points, np.full(len(points), share), context[None])
         largest = weighed.max(axis=1)
         sums: Floats = largest + np.log(np.exp(weighed - largest[:, None]).sum(axis=1, dtype=np.float64))
         return sums
@@ -111,10 +111,14 @@ class Fluent(Exponential):
         """The unnormalized log-probabilities of all writable entries."""
         exponents = self._exponents.compute(points, shares)
         if self.weight:
-            prior = np.empty(exponents.shape, dtype=np.float32)
-            self._columns.fill(contexts, prior)
-            exponents += self.weight * prior if self.weight != 1 else prior
+            exponents += self.log_base(contexts)
         return exponents
+
+    def log_base(self, contexts: RowNumbers) -> Exponent:
+        """The logarithm of the base measure after each context: of prior(y | context)^weight for all writable y."""
+        prior = np.empty((len(contexts), len(self.space.writable)), dtype=np.float32)
+        self._columns.fill(contexts, prior)
+        return self.weight * prior if self.weight != 1 else prior
 
     def _decode(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for some documents, which are decoded step by step side by side."""
