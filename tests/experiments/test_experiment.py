@@ -29,7 +29,6 @@ from textveil.execution.processes import ProcessExecutor
 from textveil.experiments import cell_runner as cell_runner_module
 from textveil.experiments.cell_runner import CellRunner
 from textveil.experiments.experiment import WORKER_DIED, Watcher, choose_threads
-from textveil.mechanisms.madlib import Madlib
 from textveil.registry import Option
 
 
@@ -400,9 +399,8 @@ def test_the_options_of_a_decomposition_change_its_cells(make_study, local, tmp_
     assert terms.certificate.terms.decomposition["options"] == {"size": 2}
 
 
-def test_the_options_of_a_mechanism_change_its_cells(make_study, local, monkeypatch):
-    monkeypatch.setattr(Madlib, "options", (Option("tries", int, 1, "Number of tries.", least=1),))
+def test_the_options_of_a_mechanism_change_its_cells(make_study, local):
     first = run(make_study(distributions=["uniform"]), local)
-    changed = make_study(distributions=["uniform"], mechanisms={"madlib": {"tries": 3}})
+    changed = make_study(distributions=["uniform"], mechanisms={"madlib": {"dimensions": 3}})
     assert len(run(changed, local).done) == len(first.done) == 4
-    assert changed.find_states()[0].texts.certificate.terms.mechanism["options"] == {"tries": 3}
+    assert changed.find_states()[0].texts.certificate.terms.mechanism["options"]["dimensions"] == 3

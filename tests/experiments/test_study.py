@@ -119,7 +119,7 @@ def test_decompositions_and_mechanisms_take_options(tmp_path, values):
         ({"distributions": {"gradients": {"steps": 0}}}, "`steps` of gradients must be a whole number of at least 1"),
         ({"decompositions": {"pos": {"tagger": "nlkt"}}}, "no `tagger` of pos 'nlkt'. Did you mean 'nltk'"),
         ({"decompositions": {"words": {"tagger": "nltk"}}}, "The decomposition 'words' has no options"),
-        ({"mechanisms": {"madlib": {"scale": 2}}}, "mechanisms: The mechanism 'madlib' has no options"),
+        ({"mechanisms": {"madlib": {"scale": 2}}}, "mechanisms: There is no option of the mechanism 'madlib' 'scale'"),
         ({"mechanisms": ["laplace"]}, "mechanisms: There is no mechanism 'laplace'"),
         ({"profiles": ["papr"]}, "profiles: There is no profile 'papr'. Did you mean 'paper'"),
         ({"metrics": {"similarty": {}}}, "metrics: There is no metric 'similarty'. Did you mean 'similarity'"),

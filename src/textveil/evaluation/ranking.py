@@ -32,7 +32,7 @@ def find_share_by_chance(level: float, weights: Floats) -> Interval:
     """The 95 % interval of the weighted share of texts for which a random guess is right.
 
     >>> find_share_by_chance(0.1, np.ones(900))
-    Interval(low=0.0804, high=0.1196)
+    Interval(low=0.080..., high=0.119...)
     """
     error = Z * np.sqrt(level * (1 - level) * (weights**2).sum()) / weights.sum()
     return Interval(float(max(0.0, level - error)), float(min(1.0, level + error)))

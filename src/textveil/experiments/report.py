@@ -14,6 +14,7 @@ from textveil.analysis import Findings, analyze, write_report
 from textveil.analysis.columns import RESPONSES, canonical_column
 from textveil.analysis.output import write_empty_report
 from textveil.errors import InputError
+from textveil.evaluation import METRIC_COLUMNS
 from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.experiment import Experiment
 from textveil.experiments.records import gather_results, write_results
@@ -78,7 +79,8 @@ def report_study(
     try:
         results, without = gather_results(experiment.file, states, response)
     except InputError as error:
-        left_out = (*_count_unfinished(experiment, states), *_tell_caveats(states))
+        column = METRIC_COLUMNS.get(response)
+        left_out = (*_count_unfinished(experiment, states), *_tell_caveats(states, column.metric if column else None))
         if not left_out:
             raise
         write_empty_report(
@@ -107,12 +109,13 @@ def _count_unfinished(experiment: Experiment, states: Sequence[CellState]) -> li
     return []
 
 
-def _tell_caveats(states: Sequence[CellState]) -> list[str]:
-    """The caveats of measurements, once for every data set."""
+def _tell_caveats(states: Sequence[CellState], metric: str | None = None) -> list[str]:
+    """The caveats of measurements, once for every data set: of one metric, or of all."""
     found = {
-        f"{state.cell.dataset}, {metric}: {caveat.rstrip('.')}": None
+        f"{state.cell.dataset}, {name}: {caveat.rstrip('.')}": None
         for state in states
-        for metric, value in state.values.items()
+        for name, value in state.values.items()
+        if metric in (None, name)
         for caveat in value.measurement.caveats
     }
     return list(found)
