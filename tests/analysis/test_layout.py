@@ -17,7 +17,6 @@ def test_the_papers_table_of_a_group(records):
     ]
     words, _, pos, gain, *_ = found
     assert [entry.text for entry in words.entries] == ["0", "10"]
-    assert [entry.std for entry in words.entries] == ["2", ""]
     assert [entry.best for entry in words.entries] == [True, False]  # less is better
     assert [entry.best_of_row for entry in pos.entries] == [True, False]
     assert not any(entry.best for entry in pos.entries)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from textveil.errors import StudyError
+from textveil.errors import BundleError, StudyError
 from textveil.evaluation import METRICS
 from textveil.experiments.cell_runner import describe_error
 
@@ -82,3 +82,15 @@ def test_the_reason_of_an_unexpected_error_does_not_quote_its_message():
         said = describe_error(error)
     assert said.startswith("a KeyError in test_cell_runner.py, line ")
     assert "secret" not in said
+
+
+def test_a_mechanism_with_a_language_model_gets_the_one_of_the_bundle(make_study, local, tiny_with_prior):
+    study = {"distributions": ["uniform"], "mechanisms": {"fluent": {"weight": 0.5}}, "metrics": ["clear_text"]}
+    experiment = make_study(bundle=str(tiny_with_prior.folder), **study)
+    experiment.run(local)
+    states = experiment.find_states()
+    assert states
+    assert all(state.finished and not state.failures for state in states)
+    assert states[0].texts.certificate.terms.mechanism["options"]["weight"] == 0.5
+    with pytest.raises(BundleError, match="textveil prepare prior"):
+        make_study(**study).run(local)

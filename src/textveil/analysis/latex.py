@@ -70,8 +70,8 @@ def write_results(results: Results, group: Group, response: MetricColumn, settin
 def _write_entry(entry: Entry) -> str:
     text = rf"\textbf{{{entry.text}}}" if entry.best_of_row else entry.text
     text = rf"\underline{{{text}}}" if entry.best else text
-    spread = f"[{entry.interval}]".replace("\N{EN DASH}", "--") if entry.interval else entry.std
-    return rf"{text} {{\scriptsize {spread}}}" if spread else text
+    spread = f"[{entry.interval}]".replace("\N{EN DASH}", "--")
+    return rf"{text} {{\scriptsize {spread}}}" if entry.interval else text
 
 
 def _write_table(columns: str, head: Sequence[str], blocks: Iterable[Iterable[Sequence[str]]], caption: str) -> str:

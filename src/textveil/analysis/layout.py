@@ -10,7 +10,7 @@ import numpy as np
 
 from textveil.analysis.anova import Anova
 from textveil.analysis.cells import Group
-from textveil.analysis.columns import CLEAR, HIGH, LOW, STD
+from textveil.analysis.columns import CLEAR, HIGH, LOW
 from textveil.analysis.references import find_references, list_titles
 from textveil.analysis.results import Results
 from textveil.evaluation.columns import MetricColumn
@@ -28,7 +28,6 @@ class Entry:
     """One value of a table of results."""
 
     text: str
-    std: str = ""
     interval: str = ""
     """The 95 % interval, if it is known."""
     best: bool = False
@@ -81,7 +80,7 @@ def lay_out_results(results: Results, group: Group, response: MetricColumn) -> R
 def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[np.ndarray, list[tuple[Entry, ...]]]:
     """The values of a metric by decomposition and distribution, as numbers and as entries."""
     grid = frame[metric.name].to_numpy().reshape(rows, -1)  # the frame is sorted by decomposition, then distribution
-    std, low, high = (_find_grid(frame, f"{metric.name}{suffix}", rows) for suffix in (STD, LOW, HIGH))
+    low, high = (_find_grid(frame, f"{metric.name}{suffix}", rows) for suffix in (LOW, HIGH))
     signed = grid * metric.sign
     entries = []
     for place, values in enumerate(grid):
@@ -90,7 +89,6 @@ def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[
             tuple(
                 Entry(
                     metric.show_bare(value),
-                    std="" if np.isnan(std[place][column]) else metric.show_bare(std[place][column]),
                     interval=show_interval(metric, low[place][column], high[place][column]),
                     best=bool(own[column] == signed.max()) and bool(signed.max() > signed.min()),
                     best_of_row=bool(own[column] == own.max()) and bool(own.max() > own.min()),

@@ -394,6 +394,5 @@ def _write_results(laid_out: ResultTable, setting: SettingFindings) -> Markup:
 
 
 def _write_entry(entry: Entry) -> Markup:
-    spread = f"[{entry.interval}]" if entry.interval else f"\N{PLUS-MINUS SIGN}{entry.std}" if entry.std else ""
-    small = f" <small>{text(spread)}</small>" if spread else ""
+    small = f" <small>{text(f'[{entry.interval}]')}</small>" if entry.interval else ""
     return _cell(text(entry.text) + small, "best" if entry.best else "top" if entry.best_of_row else "")

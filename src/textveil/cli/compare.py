@@ -68,7 +68,7 @@ def compare(
     ] = None,
     attacker: Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")] = None,
     attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None,
-    seeds: Annotated[str | None, flag(METRICS, "attribute, downstream", "seeds")] = None,
+    seeds: Annotated[str | None, flag(METRICS, "attribute, downstream, stylometry, membership", "seeds")] = None,
     encoders: Annotated[str | None, flag(METRICS, "similarity", "models")] = None,
     language_model: Annotated[str | None, flag(METRICS, "perplexity", "model")] = None,
     format_name: Annotated[

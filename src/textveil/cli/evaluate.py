@@ -86,7 +86,7 @@ def evaluate(
     attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None,
     epochs: Annotated[int | None, flag(CLASSIFIERS, "transformer", "epochs")] = None,
     learning_rate: Annotated[float | None, flag(CLASSIFIERS, "transformer", "learning_rate")] = None,
-    seeds: Annotated[str | None, flag(METRICS, "attribute, downstream", "seeds")] = None,
+    seeds: Annotated[str | None, flag(METRICS, "attribute, downstream, stylometry, membership", "seeds")] = None,
     kinds: Annotated[str | None, flag(METRICS, "identifiers", "kinds")] = None,
     encoders: Annotated[str | None, flag(METRICS, "similarity", "models")] = None,
     keep_embeddings: Annotated[bool, flag(METRICS, "similarity", "keep_embeddings")] = False,

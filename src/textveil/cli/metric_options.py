@@ -9,7 +9,7 @@ import typer
 
 from textveil.cli.method_options import flag_of, refuse_unused
 from textveil.errors import ParameterError
-from textveil.evaluation import CLASSIFIERS
+from textveil.evaluation import CLASSIFIERS, METRICS
 from textveil.evaluation.base import check_seeds
 from textveil.evaluation.classification import CLASSIFIER
 from textveil.registry import Registry
@@ -49,7 +49,7 @@ def split_list(values: str, option: str) -> list[str]:
 def choose_classifier(
     attacker: str | None, options: Mapping[str, Any], seeds: str | None, wanted: list[str] | None
 ) -> dict[str, dict[str, Any]]:
-    """The options of the metrics that train classifiers."""
+    """The options of the metrics that train classifiers: a classifier for some of them, and seeds for all."""
     name = CLASSIFIERS.load(CLASSIFIER if attacker is None else attacker).name
     given = {option: value for option, value in options.items() if value is not None}
     refuse_unused(given, [CLASSIFIERS.load(name)], {"--attacker": CLASSIFIERS})
@@ -58,7 +58,13 @@ def choose_classifier(
         "classifier_options": given or None,
         "seeds": None if seeds is None else _parse_seeds(seeds),
     }
-    return {metric: chosen for metric in _TRAINED if wanted is None or metric in wanted} or {_TRAINED[0]: chosen}
+    seeded = [name for name in METRICS if "seeds" in METRICS.load(name).list_options()]
+    found = {
+        metric: chosen if metric in _TRAINED else {"seeds": chosen["seeds"]}
+        for metric in seeded
+        if wanted is None or metric in wanted
+    }
+    return found or {_TRAINED[0]: chosen}
 
 
 def _parse_seeds(seeds: str) -> tuple[int, ...]:

@@ -83,12 +83,13 @@ class CellRunner:
         decompositions = {}
         for name, options in self.study.decompositions.items():
             vectors = self.bundle.vectors(DECOMPOSERS.load(name).name)  # an error comes now rather than later
+            prior = self.bundle.prior(DECOMPOSERS.load(name).name)
             decompositions[name] = _describe(_build(DECOMPOSERS.load(name), name, options, self.bundle))
         distributions = {name: _describe(self.distributor(name)) for name in self.study.distributions}
         mechanisms = {
-            name: _describe(_build(MECHANISMS.load(name), name, options, vectors))
+            name: _describe(_build(kind, name, options, vectors, *([prior] if kind.uses_prior else [])))
             for name, options in self.study.mechanisms.items()
-            if options  # without options, its name says everything
+            if (kind := MECHANISMS.load(name)).uses_prior or options  # else its name says everything
         }
         return Environment(self.bundle.hash, decompositions, distributions, mechanisms)
 
