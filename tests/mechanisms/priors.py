@@ -15,6 +15,10 @@ class TablePrior:
     order = 2
     identity: ClassVar = {"name": "prior", "sha256": "0" * 64}
 
+    @property
+    def entries(self) -> int:
+        return self.table.shape[1]
+
     def __init__(self, table: np.ndarray) -> None:
         self.table = np.log(table / table.sum(axis=1, keepdims=True)).astype(np.float32)  # the last row: no context
 

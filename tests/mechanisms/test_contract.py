@@ -131,3 +131,14 @@ def test_no_log_ratio_passes_the_bound(name, share, options, tiny):
         if share >= 2 and mechanism.cap != 0:
             assert (ratios > 0.3 * bounds)[distances > 0].any()  # and the bound is not idle
         assert mechanism.bound(share) == (np.inf if mechanism.cap is None else share * mechanism.cap)
+
+
+@pytest.mark.parametrize("name", ["exponential", "fluent"])
+def test_a_huge_share_of_one_document_changes_no_other_one(name, tiny):
+    mechanism = build(name, tiny.vectors("words"))
+    others = [([n % 30] * 40, [4.0] * 40) for n in range(5)]
+    before = mechanism.perturb([request_for(*r, document=i) for i, r in enumerate(others)])
+    huge = request_for([3] * 40, [1e6] * 40, document=99)
+    after = mechanism.perturb([*(request_for(*r, document=i) for i, r in enumerate(others)), huge])
+    for one, two in zip(before, after, strict=False):
+        np.testing.assert_array_equal(one, two)

@@ -90,7 +90,7 @@ def test_tem_with_its_grouped_candidate_is_the_same_distribution(vectors, share,
 
 @pytest.mark.parametrize("cap", [-1.0, float("nan"), float("inf"), "far"])
 def test_a_cap_must_be_a_distance(vectors, cap):
-    with pytest.raises(ParameterError, match="`cap` of exponential must be a number of at least 0"):
+    with pytest.raises(ParameterError, match="`cap` of exponential must be a number from 0 to 1e"):
         Exponential(vectors, cap=cap)
 
 

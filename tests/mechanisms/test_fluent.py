@@ -104,7 +104,7 @@ def test_a_bundle_without_a_prior_is_told_the_command(vectors):
 
 @pytest.mark.parametrize("weight", [-0.1, float("nan"), float("inf"), "much"])
 def test_a_weight_must_be_a_number_of_at_least_zero(vectors, weight):
-    with pytest.raises(ParameterError, match="`weight` of fluent must be a number of at least 0"):
+    with pytest.raises(ParameterError, match="`weight` of fluent must be a number from 0 to 1000"):
         Fluent(vectors, TablePrior.constant(ENTRIES), weight=weight)
 
 
@@ -112,3 +112,8 @@ def test_the_record_names_the_prior(vectors):
     record = Fluent(vectors, TablePrior.constant(ENTRIES), cap=3).as_dict()
     assert record["model"] == {"name": "prior", "sha256": "0" * 64}
     assert record["options"] == {"dimensions": None, "cap": 3.0, "weight": 1.0}
+
+
+def test_a_prior_of_another_vocabulary_is_refused(vectors):
+    with pytest.raises(ParameterError, match=r"`prior` is one of 5 entries.*has 12"):
+        Fluent(vectors, TablePrior.constant(5))

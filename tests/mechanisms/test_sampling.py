@@ -42,6 +42,30 @@ def test_a_row_does_not_depend_on_the_others():
         np.testing.assert_array_equal(table.compute(POINTS[row : row + 1], shares[:1])[0], together[row])
 
 
+def test_a_row_does_not_depend_on_a_huge_share_of_another():
+    table, shares = Exponents(ENTRIES, None), np.full(len(POINTS), 6.0)
+    alone = table.compute(POINTS, shares)
+    shares[2] = 1e5
+    np.testing.assert_array_equal(table.compute(POINTS, shares)[[0, 1, 3, 4, 5, 6]], alone[[0, 1, 3, 4, 5, 6]])
+
+
+@pytest.mark.parametrize("share", [100.0, 1e3, 1e4, 1e6])
+def test_near_entries_at_large_shares_keep_the_bound(share):
+    """Entries that nearly coincide: no log-ratio passes share * distance, and an entry is at distance 0 from itself."""
+    spread = np.random.default_rng(3)
+    base = 4 * spread.normal(size=(20, 30))
+    entries = np.concatenate([base, base + 1e-3 * spread.normal(size=base.shape)]).astype(np.float32)
+    points = entries.astype(float)
+    logs = special.log_softmax(Exponents(entries, None).compute(points, np.full(40, share)).astype(float), axis=1)
+    exact = special.log_softmax(-share * np.linalg.norm(points[:, None] - points[None], axis=2) / 2, axis=1)
+    likely = exact > -50
+    assert np.abs(logs - exact)[likely].max() < PRECISION
+    for one in range(20):
+        both = likely[one] & likely[one + 20]
+        bound = share * np.linalg.norm(points[one] - points[one + 20])
+        assert np.abs(logs[one] - logs[one + 20])[both].max(initial=0) <= bound + PRECISION
+
+
 def test_the_uniform_number_selects_by_the_cumulative_sum():
     weights = np.array([0.0, 0.25, 0.0, 0.5, 0.25, 0.0])
     with np.errstate(divide="ignore"):

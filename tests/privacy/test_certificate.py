@@ -245,3 +245,10 @@ def test_a_cap_gives_bounds_that_need_no_distance(tiny):
         "words": None,
         "document": None,
     }
+
+
+def test_a_mechanism_without_a_guarantee_claims_nothing(tiny):
+    result = Obfuscator(tiny, mechanism="vickrey", profile="paper", seed=1).obfuscate("alpha beta", epsilon=5)
+    stated = result.certificate.as_dict()
+    assert stated["claim"] == "None: the mechanism 'vickrey' has no finite bound. It is for comparison only."
+    assert Certificate.from_dict(stated).claim == stated["claim"]

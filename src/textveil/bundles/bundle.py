@@ -253,7 +253,7 @@ class Bundle:
             compute: Computes them.
         """
         self.vectors(decomposition)  # checks the files against their hashes
-        names = ("vocabulary.txt", "matrix.npy", "scales.npy", "excluded.txt", "counts.npy")
+        names = ("vocabulary.txt", "matrix.npy", "scales.npy", "excluded.txt", "counts.npy", "axes.npy")
         paths = [f"{decomposition}/{name}" for name in names]
         files = {path: self.manifest.files[path] for path in paths if path in self.manifest.files}
         key = hashlib.sha256(json.dumps([FIGURES_VERSION, name, sorted(files.items())]).encode()).hexdigest()
@@ -430,7 +430,7 @@ class Bundle:
         name = f"{decomposition}/axes.npy"
         if name not in self.manifest.files:
             return None
-        axes = self._load_array(name, (dimensions, None)).astype(np.float64)
+        axes = self._load_array(name, (dimensions, dimensions)).astype(np.float64)
         if not np.allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=_NEARLY_ORTHONORMAL):  # NaN fails too
             raise BundleError(
                 f"The axes of {str(self.folder / decomposition)!r} are not orthonormal. Do not use this bundle."

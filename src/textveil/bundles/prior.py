@@ -14,9 +14,11 @@ where V is the number of entries.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -138,9 +140,20 @@ class NgramPrior:
     ) -> None:
         self.entries = len(unigrams) if entries is None else entries
         self.order = 1 + len(levels)
-        self.identity = dict(identity or {})
+        self._identity = identity
         self._unigrams = unigrams
         self._levels = tuple(levels)
+
+    @cached_property
+    def identity(self) -> Mapping[str, str]:
+        """The name and the SHA-256 of the files, or of the numbers of a prior that has no files."""
+        if self._identity is not None:
+            return self._identity
+        digest = hashlib.sha256(self._unigrams.tobytes())
+        for level in self._levels:
+            for array in (level.contexts, level.backoffs, level.offsets, level.columns, level.values):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        return {"name": "prior", "sha256": digest.hexdigest()}
 
     @property
     def columns(self) -> int:
@@ -361,6 +374,7 @@ def _read_level(read: ReadArray, length: int, values: Log, entries: int) -> Leve
     backoffs = np.asarray(read(f"{length}_backoffs", (len(contexts),)))
     columns = np.asarray(read(f"{length}_entries", (None,)))
     codes = np.asarray(read(f"{length}_codes", columns.shape))
+    _check(len(contexts) and len(columns), "no n-grams of a length")
     _check(_ascend(contexts) and int(contexts[-1]) < entries ** (length - 1), "contexts that are not valid")
     _check(_ascend(offsets) and offsets[0] == 0 and offsets[-1] == len(columns), "offsets that do not fit its n-grams")
     _check(_are_logs(backoffs), "factors that are not finite")

@@ -71,6 +71,8 @@ class SpellingTable:
         kinds = [array.dtype.name for array in (self.keys, self.rows, self.scales)]
         if kinds != ["uint32", "int8", "float32"]:
             return "has numbers of another type"
+        if len(self.keys) == 0:
+            return "has no n-grams"
         if not (self.keys[1:] > self.keys[:-1]).all():
             return "has n-grams that are not in order"
         if not ((self.scales >= 0) & (self.scales < _LARGEST_SCALE)).all():  # NaN fails too

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from textveil.cli.reporting import report
 from textveil.distribution import Score
+from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.results import Obfuscation
@@ -142,7 +143,7 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
     lines.append(f"budget         {describe_budget(certificate)}")
     if (bound := certificate.bounds["document"]) is not None:
         lines.append(f"bound          exp({bound:.4g}) for any two documents that are neighbors, whatever their words")
-    lines.append(f"profile        {profile.name}: {profile.claim}")
+    lines.append(f"profile        {profile.name}: {certificate.claim}")
     lines.append(f"not protected  {'; '.join(certificate.not_protected)}")
     return lines
 
@@ -163,6 +164,9 @@ def list_warnings(certificate: Certificate) -> list[str]:
     tally, warnings = certificate.tally, []
     if clear := tally.words[Outcome.KEPT_UNKNOWN] + tally.words[Outcome.KEPT_NO_SHARE]:
         warnings.append(f"Warning: words released in clear that are not stopwords (profile paper): {clear}")
+    if certificate.terms.mechanism.get("guarantee") == NO_GUARANTEE:
+        name = certificate.terms.mechanism["name"]
+        warnings.append(f"Warning: the mechanism {name} has no guarantee. Do not protect real texts with it.")
     if tally.capped:
         warnings.append(
             f"Warning: the budget is too large for {tally.capped:,} words. Their shares were limited to "

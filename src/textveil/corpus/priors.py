@@ -24,6 +24,7 @@ from textveil.bundles.vectors import UNKNOWN, RowNumbers
 from textveil.corpus.kneser_ney import LARGEST_COUNT, FrequentNgrams, estimate
 from textveil.corpus.settings import PriorOptions
 from textveil.corpus.splitting import LONGEST_LINE
+from textveil.errors import ParameterError
 from textveil.execution import Executor
 from textveil.progress import Progress
 from textveil.storage.atomic import make_folder, writing, writing_folder
@@ -34,6 +35,7 @@ HELD_OUT = 100
 BLOCK_BYTES = 8 << 20
 """The approximate number of bytes of a block of the file of tokens."""
 _MOST_MEASURED = 2_000_000  # tokens
+_MOST_KEYS = 2**63  # the number of an n-gram is one of 64 bits, with a sign
 _LEAST_NGRAMS = 1 << 16  # in memory, however little there is
 _BYTES_PER_NGRAM = 96  # with copies while they are sorted
 
@@ -204,6 +206,10 @@ class PriorBuilder:
 
     def run(self, entries: Sequence[str]) -> PriorTable:
         """Build the prior over the entries of a vocabulary."""
+        if len(entries) ** self.options.order >= _MOST_KEYS:
+            raise ParameterError(
+                f"{len(entries):,} entries are too many for `prior_order={self.options.order}`. Lower `prior_order`."
+            )
         vocabulary = self.folder / "vocabulary.txt"
         with writing(vocabulary) as stream:
             stream.write(("\n".join(entries) + "\n").encode())

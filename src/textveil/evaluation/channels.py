@@ -118,7 +118,7 @@ class ExactChannel(Channel):
 
     def _sum_up(self, points: Floats, exact: bool) -> tuple[Floats, Floats]:  # called by in_threads
         """The logarithms of the normalizing sums of some points at every node, and their slopes."""
-        gaps = self._to_writable.compute(points, np.full(len(points), 2.0))  # the negative distances
+        gaps = -self._to_writable.measure(points)
         largest = gaps.max(axis=1)
         gaps -= largest[:, None]
         sums, slopes = np.empty((len(self._nodes), len(points))), np.zeros((len(self._nodes), len(points)))

@@ -46,6 +46,7 @@ class Exponential(Mechanism):
             "Distance from which on all entries are equally likely. It bounds the ratio for any two words by "
             "exp(share * cap). By default there is no cap.",
             least=0,
+            most=1e12,
         ),
     )
     cap: float | None

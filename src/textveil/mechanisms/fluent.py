@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
-from textveil.errors import BundleError
+from textveil.errors import BundleError, ParameterError
 from textveil.mechanisms.base import ASKED, Request
 from textveil.mechanisms.exponential import BLOCK_PROBABILITIES, Exponential, normalize
 from textveil.mechanisms.sampling import Exponent, draw
@@ -56,6 +56,7 @@ class Fluent(Exponential):
             "Weight of the language model. At 0 the text is as with the mechanism exponential; larger values make it "
             "more fluent and less faithful.",
             least=0,
+            most=1000,
         ),
     )
     weight: float
@@ -67,6 +68,11 @@ class Fluent(Exponential):
                 "The mechanism 'fluent' needs a language model, and this bundle has none for this decomposition. Build "
                 "one with 'textveil prepare prior CORPUS --bundle BUNDLE --output NEW', or choose the mechanism "
                 "'exponential'."
+            )
+        if prior.entries != len(vectors):
+            raise ParameterError(
+                f"The `prior` is one of {prior.entries:,} entries, and the vocabulary has {len(vectors):,}. Use the "
+                "prior of the same bundle and decomposition."
             )
         self.prior = prior
         self._columns = prior.restrict(self.space.writable)

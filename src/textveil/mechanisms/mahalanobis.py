@@ -37,7 +37,7 @@ class Mahalanobis(NoisyVector):
         super().__init__(vectors, **options)
         moved = self.searched.matrix - self.searched.center
         covariance = (moved.T @ moved).astype(np.float64)
-        covariance *= len(covariance) / np.trace(covariance)
+        covariance *= len(covariance) / (np.trace(covariance) or 1.0)  # a single entry has no variance
         values, axes = np.linalg.eigh(self.blend * covariance + (1 - self.blend) * np.eye(len(covariance)))
         self.stretch = (axes * np.sqrt(values)) @ axes.T
         self.space = self.searched.map_by((axes / np.sqrt(values)) @ axes.T)

@@ -20,9 +20,11 @@ NEAR = 0.02
 PRECISION = 1e-3
 """The largest relative error of a probability. It is usually below 1e-5."""
 ROWS = 16
+COLUMNS = 256
 _SMALLEST = -1000.0  # its exponential is 0
 
 Exponent: TypeAlias = npt.NDArray[np.floating[Any]]
+Single: TypeAlias = npt.NDArray[np.float32]
 
 
 def squared_distances(points: Floats, entries: npt.NDArray[np.floating[Any]]) -> Floats:
@@ -36,9 +38,9 @@ def squared_distances(points: Floats, entries: npt.NDArray[np.floating[Any]]) ->
 class Exponents:
     """Computes the exponents -share * min(distance, cap) / 2 of many points and all entries.
 
-    Distances come from a matrix product in single precision. Where it would blur them, because two vectors are near
-    each other or a share is very large, they are computed in double precision. So a probability has a relative
-    error of at most ``PRECISION``.
+    Distances come from a matrix product in single precision. Those of near vectors are computed in double precision,
+    and so are all distances of a point with a very large share. So a probability has a relative error of at most
+    ``PRECISION``. The exponents of a point depend neither on the other points nor on their number.
 
     Args:
         entries: One entry per row.
@@ -47,51 +49,66 @@ class Exponents:
 
     def __init__(self, entries: Matrix, cap: float | None) -> None:
         self._cap = cap
-        self._center = entries.mean(axis=0, dtype=np.float64)
-        # |x - y|^2 is the product of (-2x, 1, |x|^2) and (y, |y|^2, 1).
-        self._extended = np.ones((len(entries), entries.shape[1] + 2), dtype=np.float32)
-        self._extended[:, :-2] = entries - self._center
-        self._extended[:, -2] = np.square(self._extended[:, :-2], dtype=np.float64).sum(axis=1)
-        self._longest = float(self._extended[:, -2].max(initial=0.0)) ** 0.5
+        self._entries = entries
+        # |x - y|^2 is the product of (-2x, 1, |x|^2) and (y, |y|^2, 1). Rows of zeros fill up the last tile.
+        self._extended = np.zeros((-(-len(entries) // COLUMNS) * COLUMNS, entries.shape[1] + 2), dtype=np.float32)
+        self._norms = np.einsum("ij,ij->i", entries, entries, dtype=np.float64)
+        self._extended[: len(entries), :-2] = entries
+        self._extended[: len(entries), -2] = self._norms
+        self._extended[:, -1] = 1
+        self._longest = float(self._norms.max(initial=0.0)) ** 0.5
 
-    def compute(self, points: Floats, shares: Floats) -> Exponent:
-        """The exponents of points (rows) and entries (columns)."""
-        moved = points - self._center
-        lengths = np.linalg.norm(moved, axis=1)
+    def compute(self, points: Floats, shares: Floats) -> Single:
+        """The exponents of points (rows) and entries (columns), up to a constant for each point with a huge share."""
         shares = np.minimum(shares, LARGEST_SHARE)
-        single = bool((shares * (lengths + self._longest) < LARGEST_SINGLE).all())
-        precision = np.float32 if single else np.float64
-        queries: Exponent = self._extend(moved, lengths).astype(precision)
-        exponents = np.empty((len(queries), len(self._extended)), dtype=precision)
-        factors = np.zeros((len(queries), 1), dtype=precision)
-        factors[: len(points), 0] = shares / -2
+        huge = shares * (np.linalg.norm(points, axis=1) + self._longest) >= LARGEST_SINGLE
+        if not huge.any():
+            return self._scale(points, shares)
+        exponents: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
+        exponents[~huge] = self._scale(points[~huge], shares[~huge])
+        for row in np.flatnonzero(huge):
+            exact = self.measure(points[row : row + 1], np.float64)[0] * (shares[row] / -2)
+            exponents[row] = np.maximum(exact - exact.max(), _SMALLEST)
+        return exponents
+
+    def _scale(self, points: Floats, shares: Floats) -> Single:
+        exponents = self.measure(points)
+        exponents *= (shares / -2).astype(np.float32)[:, None]
+        return exponents
+
+    def measure(self, points: Floats, precision: type[np.floating[Any]] = np.float32) -> npt.NDArray[Any]:
+        """The capped distances of points (rows) and entries (columns)."""
+        queries = self._extend(points).astype(precision)
+        distances = np.empty((len(points), len(self._entries)), dtype=precision)
         for start in range(0, len(self._extended), TILE_ENTRIES):
-            entries: Exponent = self._extended[start : start + TILE_ENTRIES].astype(precision, copy=False)
-            tile: Exponent = queries @ entries.T
-            if single:
-                self._sharpen(tile, moved, start)
-            np.sqrt(np.maximum(tile, 0, out=tile), out=tile)
+            stop = min(start + TILE_ENTRIES, len(self._entries))
+            entries = self._extended[start : start + TILE_ENTRIES].astype(precision, copy=False)
+            if precision is np.float64:
+                entries[: stop - start, -2] = self._norms[start:stop]
+            squares = (queries @ entries.T)[: len(points), : stop - start]
+            self._sharpen(squares, points, start)
+            tile = np.sqrt(np.maximum(squares, 0), out=distances[:, start:stop])
             if self._cap is not None:
                 np.minimum(tile, self._cap, out=tile)
-            np.multiply(tile, factors, out=exponents[:, start : start + TILE_ENTRIES])
-        return exponents[: len(points)]
+        return distances
 
-    def _extend(self, points: Floats, lengths: Floats) -> Floats:
+    def _extend(self, points: Floats) -> Floats:
         """The left factors of the product; zeros fill up the last rows.
 
-        The matrix product rounds a row alike, whatever the number of rows, if that is a multiple of ``ROWS``.
+        The product rounds a row alike, whatever the number of rows, if that is a multiple of ``ROWS``, and that of
+        columns a multiple of ``COLUMNS``.
         """
         extended = np.zeros((-(-len(points) // ROWS) * ROWS, points.shape[1] + 2))
         extended[: len(points), :-2] = -2 * points
         extended[: len(points), -2] = 1
-        extended[: len(points), -1] = lengths**2
+        extended[: len(points), -1] = np.einsum("ij,ij->i", points, points)
         return extended
 
-    def _sharpen(self, squares: Exponent, points: Floats, start: int) -> None:
-        """Replace the squared distances of near entries by those computed in double precision."""
-        near = np.flatnonzero(squares[: len(points)] < NEAR * self._longest**2)
+    def _sharpen(self, squares: npt.NDArray[Any], points: Floats, start: int) -> None:
+        """Replace the squared distances of near entries by sums of squared differences in double precision."""
+        near = np.flatnonzero(squares < NEAR * self._longest**2)
         rows, columns = np.divmod(near, squares.shape[1])
-        differences = points[rows] - self._extended[start + columns, :-2]
+        differences = points[rows] - self._entries[start + columns]
         squares[rows, columns] = np.einsum("ij,ij->i", differences, differences)
 
 

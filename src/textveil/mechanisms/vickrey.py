@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from textveil.bundles.vectors import RowNumbers
+from textveil.bundles.vectors import RowNumbers, Vectors
+from textveil.errors import ParameterError
 from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.mechanisms.noise import Block, NoisyVector
 from textveil.mechanisms.sampling import squared_distances
@@ -32,6 +35,11 @@ class Vickrey(NoisyVector):
         Option("threshold", float, 0.5, "At 0 the nearest entry is chosen, at 1 the second one.", least=0, most=1),
     )
     threshold: float
+
+    def __init__(self, vectors: Vectors, **options: Any) -> None:
+        super().__init__(vectors, **options)
+        if len(self.searched.writable) < 3:
+            raise ParameterError("The mechanism 'vickrey' needs a vocabulary with at least three entries to write.")
 
     def choose(self, block: Block) -> RowNumbers:
         """One of the two nearest entries of each noisy point, without the chunk itself."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.errors import InputError, TextveilError
+from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.privacy.budget import Budget
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import Profile, Stopwords, load_profile
@@ -163,7 +164,7 @@ class Certificate:
         return {
             "certificate": FORMAT_VERSION,
             "profile": terms.profile.name,
-            "claim": terms.profile.claim,
+            "claim": self.claim,
             "neighbors": terms.profile.neighbors,
             "not_protected": self.not_protected,
             "budget": {
@@ -194,6 +195,15 @@ class Certificate:
             "bundle": dict(terms.bundle),
             "versions": dict(terms.versions),
         }
+
+    @property
+    def claim(self) -> str:
+        """What the profile claims; nothing for a mechanism without a guarantee."""
+        if self._as_read is None and self.terms.mechanism.get("guarantee") == NO_GUARANTEE:
+            return (
+                f"None: the mechanism {self.terms.mechanism['name']!r} has no finite bound. It is for comparison only."
+            )
+        return self.terms.profile.claim
 
     @property
     def bounds(self) -> dict[str, float | None]:
