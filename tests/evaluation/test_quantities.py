@@ -78,11 +78,25 @@ def test_joined_references_cover_all_intervals():
     assert join_readings([]) is None
 
 
-def test_an_attacker_of_another_metric_can_be_the_strongest(evaluation):
-    style = make_measurement("stylometry", adaptive=(0.7, 0.6, 0.8), baseline=0.75)
-    both = make_evaluation(evaluation.measurements["attribute"], style)
-    assert STRONGEST.read(both) == Reading(0.7, Interval(0.6, 0.8))
-    assert STRONGEST.read_reference(both, Reference.ORIGINALS) == Reading(0.9)
+STYLE_MEASURED = make_measurement(
+    "stylometry", ("Only 17 test texts.",), adaptive=(0.7, 0.6, 0.8), baseline=0.75, chance=(0.2, 0.1, 0.3)
+)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_an_attacker_of_another_metric_brings_its_own_references_and_caveats(evaluation, alone):
+    others = () if alone else (evaluation.measurements["attribute"],)
+    found = make_evaluation(*others, STYLE_MEASURED)
+    assert STRONGEST.find_source(found) == ("stylometry", "adaptive")
+    assert STRONGEST.read(found) == Reading(0.7, Interval(0.6, 0.8))
+    assert STRONGEST.read_reference(found, Reference.ORIGINALS) == Reading(0.75)
+    assert STRONGEST.read_reference(found, Reference.CHANCE) == Reading(0.2, Interval(0.1, 0.3))
+    assert STRONGEST.caveats(found) == ("Only 17 test texts.",)
+
+
+def test_caveats_of_a_weaker_attacker_do_not_count(evaluation):
+    weak = make_measurement("stylometry", ("Only 17 test texts.",), adaptive=0.2)
+    assert STRONGEST.caveats(make_evaluation(evaluation.measurements["attribute"], weak)) == ()
 
 
 def test_where_chance_is_known_exactly_the_interval_of_the_value_decides():

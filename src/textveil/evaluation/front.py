@@ -82,7 +82,7 @@ def find_front(comparison: Comparison, pair: Pair) -> Front:
         attacked, useful = contender.read(attack), contender.read(utility)
         if attacked is not None and useful is not None:
             points.append(_Point(contender, attacked, useful))
-    caveats = dict.fromkeys(caveat for each in pair for caveat in comparison.caveats.get(each.metric, ()))
+    caveats = dict.fromkeys(caveat for each in pair for caveat in comparison.find_caveats(each))
     unsurpassed = [point for point in points if not any(_surpasses(pair, other, point) for other in points)]
     return Front(
         attack,

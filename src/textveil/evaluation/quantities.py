@@ -58,7 +58,8 @@ class Quantity:
         chance: The name of the value of chance.
         percent: Whether it is shown in percent.
         decimals: The decimals that are shown.
-        rivals: Values of other metrics, of which the worst is read, too. The references stay those of ``metric``.
+        rivals: Values of other metrics, of which the worst is read, too. Each metric has its own references under the
+            same names.
     """
 
     metric: str
@@ -77,26 +78,35 @@ class Quantity:
         """Its name in JSON, such as ``attribute.adaptive``."""
         return f"{self.metric}.{'|'.join(self.values)}"
 
+    def find_source(self, evaluation: Evaluation) -> tuple[str, str] | None:
+        """The metric and the name of the value that is read; ``None`` if nothing was measured."""
+        named = [*((self.metric, name) for name in self.values), *self.rivals]
+        found = {(metric, name): _read(evaluation.measurements.get(metric), name) for metric, name in named}
+        values = {source: reading.value for source, reading in found.items() if reading is not None}
+        worst = min if self.better == "higher" else max
+        return worst(values, key=lambda source: values[source]) if values else None
+
     def read(self, evaluation: Evaluation) -> Reading | None:
         """The value of an evaluation; ``None`` if it was not measured."""
-        named = [*((self.metric, name) for name in self.values), *self.rivals]
-        found = [_read(evaluation.measurements.get(metric), name) for metric, name in named]
-        readings = [reading for reading in found if reading is not None]
-        worst = min if self.better == "higher" else max
-        return worst(readings, key=lambda reading: reading.value) if readings else None
+        source = self.find_source(evaluation)
+        return None if source is None else _read(evaluation.measurements[source[0]], source[1])
 
     def read_reference(self, evaluation: Evaluation, reference: Reference) -> Reading | None:
-        """A value to compare with; ``None`` if there is none."""
-        found = evaluation.measurements.get(self.metric)
+        """A value to compare with, of the metric that is read; ``None`` if there is none."""
+        found = self._find_measurement(evaluation)
         if reference is Reference.ORIGINALS and isinstance(self.original, float):
             return None if found is None else Reading(self.original, Interval(self.original, self.original))
         names = {Reference.ORIGINALS: self.original, Reference.CHANCE: self.chance, Reference.MAJORITY: "majority"}
         return _read(found, str(names[reference]))
 
     def caveats(self, evaluation: Evaluation) -> tuple[str, ...]:
-        """The reasons to draw no conclusion from it."""
-        found = evaluation.measurements.get(self.metric)
+        """The reasons to draw no conclusion from it: those of the metric that is read."""
+        found = self._find_measurement(evaluation)
         return () if found is None else found.caveats
+
+    def _find_measurement(self, evaluation: Evaluation) -> Measurement | None:
+        metric, _ = self.find_source(evaluation) or (self.metric, "")
+        return evaluation.measurements.get(metric)
 
     def is_clearly_better(self, one: Reading, other: Reading) -> bool:
         """Whether one value is better than another, and their intervals do not overlap."""
