@@ -125,11 +125,14 @@ def test_an_attacker_is_judged_against_chance_and_originals(adaptive, caveats, e
     assert judge_attack(ADAPTIVE, measure(adaptive=adaptive, caveats=caveats)) == expected
 
 
-def test_without_an_interval_nothing_is_concluded():
-    bare = make_evaluation(make_measurement("attribute", static=0.1, chance=around(0.25), baseline=around(0.9)))
+def test_without_an_interval_only_chance_is_concluded():
+    bare = make_evaluation(make_measurement("attribute", static=0.5, chance=around(0.25), baseline=around(0.9)))
     assert judge_attack(STATIC, bare) == "no conclusion: it has no interval"
+    certain = make_evaluation(make_measurement("attribute", static=0.0, chance=around(0.25), baseline=around(0.9)))
+    assert judge_attack(STATIC, certain) == "cannot be told from chance"
     alone = make_evaluation(make_measurement("attribute", static=around(0.1)))
     assert judge_attack(STATIC, alone).startswith("no conclusion")
+    assert judge_attack(STATIC, make_evaluation()).startswith("no conclusion")
 
 
 def test_attackers_that_were_not_tried_are_listed(issued):

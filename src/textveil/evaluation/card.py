@@ -244,12 +244,12 @@ def judge_attack(quantity: Quantity, evaluation: Evaluation) -> str:
     own = quantity.read(evaluation)
     chance = quantity.read_reference(evaluation, Reference.CHANCE)
     original = quantity.read_reference(evaluation, Reference.ORIGINALS)
-    if own is None or own.interval is None:
-        return "no conclusion: it has no interval"
     if caveats := quantity.caveats(evaluation):
         return f"no conclusion: {' '.join(caveats)}"
-    if chance is not None and is_chance(own, chance):
+    if own is not None and chance is not None and is_chance(own, chance):
         return "cannot be told from chance"
+    if own is None or own.interval is None:
+        return "no conclusion: it has no interval"
     if original is not None and compare_readings(own, original) in (0, 1):
         return "no protection shown: cannot be told from the originals"
     said = ["above chance"] * (chance is not None)

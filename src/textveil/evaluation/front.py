@@ -150,10 +150,12 @@ def tell_attack(comparison: Comparison, attack: Quantity) -> list[str]:
         reading = contender.read(attack)
         if reading is None:
             continue
-        if attack.caveats(contender.evaluation) or reading.interval is None:
+        if attack.caveats(contender.evaluation):
             unknown.append(contender.name)
         elif comparison.is_chance(contender, attack):
             chance.append(contender.name)
+        elif reading.interval is None:
+            unknown.append(contender.name)
         elif comparison.is_original(contender, attack):
             originals.append(contender.name)
     title = attack.title[:1].upper() + attack.title[1:]
