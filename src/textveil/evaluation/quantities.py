@@ -191,11 +191,27 @@ STRONGEST = Quantity(
 ADAPTIVE = Quantity("attribute", ("adaptive",), "adaptive attacker F1", "lower", Side.PRIVACY, original="baseline")
 STATIC = Quantity("attribute", ("static",), "static attacker F1", "lower", Side.PRIVACY, original="baseline")
 STYLE = Quantity("stylometry", ("adaptive",), "style attacker F1", "lower", Side.PRIVACY, original="baseline")
-LINKAGE = Quantity("linkage", ("top_1",), "linked texts", "lower", Side.PRIVACY, chance="chance_top_1", percent=True)
+LINKAGE = Quantity(
+    "linkage",
+    ("top_1",),
+    "linked texts",
+    "lower",
+    Side.PRIVACY,
+    original=1.0,
+    chance="chance_top_1",
+    percent=True,
+)
 MEMBERSHIP = Quantity("membership", ("auc",), "membership AUC", "lower", Side.PRIVACY, original="baseline")
 INVERSION = Quantity(
-    "inversion", ("top_1",), "recovered chunks", "lower", Side.PRIVACY, chance="prior_top_1", percent=True
+    "inversion",
+    ("top_1", "decoded", "repeated"),
+    "recovered chunks",
+    "lower",
+    Side.PRIVACY,
+    chance="prior_top_1",
+    percent=True,
 )
+"""The best of the attackers that invert the mechanism. It needs chunks, which a comparison does not have."""
 IDENTIFIERS = Quantity(
     "identifiers", ("remaining",), "surviving identifiers", "lower", Side.PRIVACY, original=1.0, percent=True
 )
@@ -208,18 +224,20 @@ RELEASED = Quantity(
 )
 TASK = Quantity("downstream", ("f1",), "utility F1", "higher", Side.UTILITY, original="original")
 SIMILARITY = Quantity("similarity", ("cosine",), "similarity", "higher", Side.UTILITY, original=1.0)
-TOKENS = Quantity("token_similarity", ("f1",), "token similarity", "higher", Side.UTILITY, original=1.0)
+TOKENS = Quantity(
+    "token_similarity", ("f1",), "token similarity", "higher", Side.UTILITY, original=1.0, chance="unrelated"
+)
 PERPLEXITY = Quantity(
     "perplexity", ("median",), "median perplexity", "lower", Side.UTILITY, original="original_median", decimals=0
 )
 GAIN = Quantity("trade_off", ("relative_gain",), "relative gain", "higher", Side.TRADE_OFF, original=0.0)
 
 QUANTITIES = (
-    *(ADAPTIVE, STATIC, STYLE, LINKAGE, MEMBERSHIP, INVERSION, DIRECT, IDENTIFIERS, UNCHANGED, RELEASED),
+    *(ADAPTIVE, STATIC, STYLE, LINKAGE, MEMBERSHIP, DIRECT, IDENTIFIERS, UNCHANGED, RELEASED),
     *(TASK, SIMILARITY, TOKENS, PERPLEXITY),
     GAIN,
 )
 """The quantities of tables, in their order. A quantity that was not measured is not shown."""
-ATTACKS = (STRONGEST, LINKAGE, INVERSION, DIRECT, IDENTIFIERS, UNCHANGED)
+ATTACKS = (STRONGEST, LINKAGE, DIRECT, IDENTIFIERS, UNCHANGED)
 """The quantities that figures show against utility. The first that was measured is the main one."""
 UTILITIES = (TASK, SIMILARITY, TOKENS)
