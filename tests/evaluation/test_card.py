@@ -9,6 +9,7 @@ from tests.evaluation.making import around, make_evaluation, make_measurement
 from textveil.evaluation.blocks import Facts, Rows
 from textveil.evaluation.card import CLAIMS, OPEN_POINTS, build_card, judge_attack
 from textveil.evaluation.quantities import ADAPTIVE, STATIC
+from textveil.evaluation.verdicts import list_standing
 from textveil.evaluation.verification import Check
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
@@ -69,16 +70,30 @@ def test_the_worst_comes_first(issued):
     lines = section(build_card(measure(), issued, GOOD), "The worst that still stands").blocks[0].lines
     assert lines[0] == "72.0% (69.0–75.0%) of the words are unchanged."
     assert lines[1] == "52.0% of all identifiers survive."
-    assert lines[2].startswith(
-        "The strongest attacker infers the attribute with F1 0.500 (0.470–0.530); originals 0.930"
-    )
+    assert lines[2] == "The adaptive attacker has F1 0.500 (0.470–0.530; originals 0.930, chance 0.250)."
     strong = build_card(measure(adaptive=0.9), issued, GOOD)
-    assert section(strong, "The worst that still stands").blocks[0].lines[0].startswith("The strongest attacker")
+    assert section(strong, "The worst that still stands").blocks[0].lines[0].startswith("The adaptive attacker")
+
+
+def test_the_card_and_the_trade_off_have_one_list_of_what_still_stands(issued):
+    found = measure()
+    lines = section(build_card(found, issued, GOOD), "The worst that still stands").blocks[0].lines
+    assert [line.lower() for line in lines] == [
+        f"{each.precise}.".lower() for each in list_standing(found.measurements)
+    ]
+
+
+def test_an_inversion_that_reads_whole_texts_reaches_the_card(issued):
+    inversion = make_measurement("inversion", top_1=0.2, decoded=around(0.4), repeated=0.3, prior_top_1=0.05)
+    card = build_card(make_evaluation(inversion), issued)
+    (line,) = section(card, "The worst that still stands").blocks[0].lines
+    assert line.startswith("40.0% (37.0–43.0%) of the replaced chunks are recovered")
+    assert read_rows(card, "Attackers", "attacker")[0][2] == "40.0% (37.0–43.0%)"
 
 
 def test_direct_identifiers_are_named_where_they_are_known(issued):
     lines = section(build_card(measure(direct=0.31), issued, GOOD), "The worst that still stands").blocks[0].lines
-    assert "31.0% of the direct identifiers (people, addresses, numbers) survive." in lines
+    assert "31.0% of the direct identifiers survive." in lines
 
 
 def test_caveats_and_a_certificate_that_does_not_fit_are_among_the_worst(issued):
@@ -125,11 +140,14 @@ def test_an_attacker_is_judged_against_chance_and_originals(adaptive, caveats, e
     assert judge_attack(ADAPTIVE, measure(adaptive=adaptive, caveats=caveats)) == expected
 
 
-def test_without_an_interval_nothing_is_concluded():
-    bare = make_evaluation(make_measurement("attribute", static=0.1, chance=around(0.25), baseline=around(0.9)))
+def test_without_an_interval_only_chance_is_concluded():
+    bare = make_evaluation(make_measurement("attribute", static=0.5, chance=around(0.25), baseline=around(0.9)))
     assert judge_attack(STATIC, bare) == "no conclusion: it has no interval"
+    certain = make_evaluation(make_measurement("attribute", static=0.0, chance=around(0.25), baseline=around(0.9)))
+    assert judge_attack(STATIC, certain) == "cannot be told from chance"
     alone = make_evaluation(make_measurement("attribute", static=around(0.1)))
     assert judge_attack(STATIC, alone).startswith("no conclusion")
+    assert judge_attack(STATIC, make_evaluation()).startswith("no conclusion")
 
 
 def test_attackers_that_were_not_tried_are_listed(issued):

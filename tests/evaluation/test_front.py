@@ -93,3 +93,17 @@ def test_one_without_a_utility_has_no_place():
 )
 def test_an_attack_is_told_from_chance_and_from_originals(attack, expected):
     assert tell_attack(make_comparison({"a": (attack, 0.5)}), STRONGEST) == expected
+
+
+def test_caveats_of_the_front_are_those_of_the_strongest_attacker():
+    task = make_measurement("downstream", f1=(0.6, 0.5, 0.7))
+    style = make_measurement("stylometry", ("Only 17 test texts.",), adaptive=(0.7, 0.6, 0.8))
+    comparison = Comparison(tuple(Contender(name, make_evaluation(style, task)) for name in "ab"))
+    assert find_front(comparison, PAIR).caveats == ("Only 17 test texts.",)
+
+
+def test_an_attacker_below_chance_needs_no_interval_of_its_own():
+    found = make_evaluation(make_measurement("attribute", adaptive=0.0, chance=(0.25, 0.2, 0.3)))
+    assert tell_attack(Comparison((Contender("a", found),)), STRONGEST) == [
+        "Strongest attacker F1: a cannot be told from chance."
+    ]

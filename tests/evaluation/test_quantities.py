@@ -9,9 +9,11 @@ from textveil.evaluation.quantities import (
     ATTACKS,
     IDENTIFIERS,
     INVERSION,
+    LINKAGE,
     QUANTITIES,
     STRONGEST,
     TASK,
+    TOKENS,
     UTILITIES,
     Reading,
     Reference,
@@ -78,11 +80,25 @@ def test_joined_references_cover_all_intervals():
     assert join_readings([]) is None
 
 
-def test_an_attacker_of_another_metric_can_be_the_strongest(evaluation):
-    style = make_measurement("stylometry", adaptive=(0.7, 0.6, 0.8), baseline=0.75)
-    both = make_evaluation(evaluation.measurements["attribute"], style)
-    assert STRONGEST.read(both) == Reading(0.7, Interval(0.6, 0.8))
-    assert STRONGEST.read_reference(both, Reference.ORIGINALS) == Reading(0.9)
+STYLE_MEASURED = make_measurement(
+    "stylometry", ("Only 17 test texts.",), adaptive=(0.7, 0.6, 0.8), baseline=0.75, chance=(0.2, 0.1, 0.3)
+)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_an_attacker_of_another_metric_brings_its_own_references_and_caveats(evaluation, alone):
+    others = () if alone else (evaluation.measurements["attribute"],)
+    found = make_evaluation(*others, STYLE_MEASURED)
+    assert STRONGEST.find_source(found) == ("stylometry", "adaptive")
+    assert STRONGEST.read(found) == Reading(0.7, Interval(0.6, 0.8))
+    assert STRONGEST.read_reference(found, Reference.ORIGINALS) == Reading(0.75)
+    assert STRONGEST.read_reference(found, Reference.CHANCE) == Reading(0.2, Interval(0.1, 0.3))
+    assert STRONGEST.caveats(found) == ("Only 17 test texts.",)
+
+
+def test_caveats_of_a_weaker_attacker_do_not_count(evaluation):
+    weak = make_measurement("stylometry", ("Only 17 test texts.",), adaptive=0.2)
+    assert STRONGEST.caveats(make_evaluation(evaluation.measurements["attribute"], weak)) == ()
 
 
 def test_where_chance_is_known_exactly_the_interval_of_the_value_decides():
@@ -91,8 +107,30 @@ def test_where_chance_is_known_exactly_the_interval_of_the_value_decides():
     assert not is_chance(Reading(0.52), Reading(0.5))
 
 
+@pytest.mark.parametrize("best", ["top_1", "decoded", "repeated"])
+def test_an_inversion_is_read_by_its_best_attacker(best):
+    values = {"top_1": 0.2, "decoded": 0.2, "repeated": 0.2, "prior_top_1": 0.05, best: (0.4, 0.3, 0.5)}
+    found = make_evaluation(make_measurement("inversion", **values))
+    assert INVERSION.read(found) == Reading(0.4, Interval(0.3, 0.5))
+    assert INVERSION.read_reference(found, Reference.CHANCE) == Reading(0.05)
+
+
+def test_originals_are_always_linked_and_unrelated_texts_have_the_token_similarity_of_chance():
+    found = make_evaluation(
+        make_measurement("linkage", top_1=0.2, chance_top_1=0.1),
+        make_measurement("token_similarity", f1=0.8, unrelated=(0.6, 0.5, 0.7)),
+    )
+    assert LINKAGE.read_reference(found, Reference.ORIGINALS) == Reading(1.0, Interval(1.0, 1.0))
+    assert TOKENS.read_reference(found, Reference.CHANCE) == Reading(0.6, Interval(0.5, 0.7))
+
+
+def test_a_comparison_has_no_inversion_since_it_has_no_chunks():
+    assert INVERSION not in (*QUANTITIES, *ATTACKS)
+
+
 def test_every_metric_has_a_quantity_and_attacks_are_worse_if_higher():
-    assert set(METRICS) - {"overlap"} <= {quantity.metric for quantity in QUANTITIES}  # overlap repeats clear_text
+    others = {"overlap", "inversion"}  # overlap repeats clear_text
+    assert set(METRICS) - others <= {quantity.metric for quantity in QUANTITIES}
     assert len({quantity.key for quantity in QUANTITIES}) == len(QUANTITIES)
     assert {quantity.better for quantity in ATTACKS} == {"lower"}
     assert {quantity.better for quantity in UTILITIES} == {"higher"}

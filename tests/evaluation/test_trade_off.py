@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SHARED
-from textveil.evaluation import Dataset, Interval, Measurement, relative_gain
+from textveil.evaluation import Dataset, Evaluator, Interval, Measurement, Metric, relative_gain
 from textveil.evaluation.trade_off import TradeOff
 
 RESULTS = SHARED.parent / "paper/results.csv"
@@ -143,3 +143,19 @@ def test_a_gain_that_cannot_be_told_from_zero(changed):
     wide = {"similarity": {"cosine": Interval(0.0, 1.0)}}
     found = TradeOff().measure(replace(changed, measured=measured(intervals=wide)))
     assert "it cannot be told from 0, where as much privacy is gained as utility is lost" in found.line
+
+
+def test_a_gain_does_not_hide_an_attack_that_is_no_part_of_it(dataset):
+    class Given(Metric):
+        """A metric with given values."""
+
+        def measure(self, case):
+            return self.report("", given[self.name])
+
+    given = {**MEASURED, "linkage": {"top_1": 0.9}, "membership": {"auc": 0.52, "baseline": 0.6, "chance": 0.5}}
+    others = [type(name, (Given,), {"name": name})() for name in given]
+    texts = ["nothing"] * dataset.size
+    found = Evaluator(dataset, [TradeOff(), *others]).measure(texts).measurements["trade_off"]  # it is measured last
+    assert found.values["relative_gain"] > 0
+    assert ", but much still stands: 90.0% of the texts are linked to their original" in found.line
+    assert "membership" not in found.line  # it is not much

@@ -2,10 +2,11 @@
 
 import pytest
 
+from tests.evaluation.making import around, make_measurement
 from tests.evaluation.test_predictions import make_predictions
 from textveil.evaluation.base import Interval
 from textveil.evaluation.chance import Chance
-from textveil.evaluation.verdicts import MUCH, Standing, describe_chance, find_caveats, judge, refuse
+from textveil.evaluation.verdicts import MUCH, describe_chance, find_caveats, judge, list_standing, refuse
 
 CHANCE = Chance(0.1, Interval(0.056, 0.144))
 
@@ -31,12 +32,16 @@ def test_few_rows():
     )
 
 
+def list_of(**metrics):
+    return list_standing({name: make_measurement(name, **values) for name, values in metrics.items()})
+
+
 def test_much_in_clear():
-    standing = [
-        Standing.of_words(0.72),
-        Standing.of_identifiers({"direct": 0.52, "remaining": 0.41}),
-        Standing.of_attackers({"static": 0.6, "adaptive": 0.77, "baseline": 0.85, "chance": 0.1}),
-    ]
+    standing = list_of(
+        clear_text={"unchanged": 0.72},
+        identifiers={"direct": 0.52, "remaining": 0.41},
+        attribute={"static": 0.6, "adaptive": 0.77, "baseline": 0.85, "chance": 0.1},
+    )
     assert judge(0.104, Interval(0.06, 0.148), standing) == (
         "The relative gain is +0.104 (95 % interval +0.060 to +0.148): the formula counts a gain, but much still "
         "stands: the adaptive attacker has F1 0.770 (originals 0.850, chance 0.100); 72.0% of the words are unchanged; "
@@ -45,11 +50,11 @@ def test_much_in_clear():
 
 
 def test_a_good_result():
-    standing = [
-        Standing.of_words(0.31),
-        Standing.of_identifiers({"remaining": 0.04}),
-        Standing.of_attackers({"static": 0.12, "adaptive": 0.19, "baseline": 0.85, "chance": 0.1}),
-    ]
+    standing = list_of(
+        clear_text={"unchanged": 0.31},
+        identifiers={"remaining": 0.04},
+        attribute={"static": 0.12, "adaptive": 0.19, "baseline": 0.85, "chance": 0.1},
+    )
     assert judge(0.352, Interval(0.3, 0.404), standing) == (
         "The relative gain is +0.352 (95 % interval +0.300 to +0.404): more privacy was gained than utility was lost. "
         "The worst of what still stands: 31.0% of the words are unchanged."
@@ -69,7 +74,7 @@ def test_a_good_result():
     ],
 )
 def test_other_gains(gain, interval, meaning):
-    assert f": {meaning}" in judge(gain, interval, [Standing.of_words(MUCH)])
+    assert f": {meaning}" in judge(gain, interval, list_of(clear_text={"unchanged": MUCH}))
 
 
 def test_one_of_two_attackers_is_above_chance():
@@ -83,10 +88,40 @@ def test_one_of_two_attackers_is_above_chance():
 
 def test_what_stands_lies_between_chance_and_originals():
     values = {"static": 0.1, "adaptive": 0.3, "baseline": 0.5, "chance": 0.1}
-    assert Standing.of_attackers(values).share == pytest.approx(0.5)
-    assert Standing.of_attackers({**values, "adaptive": 0.05}).share == 0
-    assert "static" in Standing.of_attackers({**values, "static": 0.4}).sentence
-    assert Standing.of_identifiers({"direct": 0.2, "remaining": 0.3}).sentence == "30.0% of the identifiers survive"
+    assert list_of(attribute=values)[0].share == pytest.approx(0.5)
+    assert list_of(attribute={**values, "adaptive": 0.05, "static": 0.05})[0].share == 0
+    assert list_of(attribute={**values, "adaptive": 0.6})[0].share == 1
+    assert list_of(attribute={**values, "static": 0.4})[0].sentence.startswith("the static attacker has F1 0.400")
+
+
+@pytest.mark.parametrize(("adaptive", "share"), [(0.2, 1), (0.1, 0)])
+def test_where_originals_are_at_chance_all_or_nothing_stands(adaptive, share):
+    (found,) = list_of(attribute={"adaptive": adaptive, "baseline": 0.1, "chance": 0.1})
+    assert found.share == share
+
+
+def test_every_attack_that_was_measured_is_listed_and_the_worst_comes_first():
+    standing = list_of(
+        clear_text={"unchanged": around(0.3), "documents_verbatim": 0.01},
+        identifiers={"direct": 0.1, "remaining": 0.2},
+        attribute={"static": 0.1, "adaptive": 0.1, "baseline": 0.9, "chance": 0.1},
+        stylometry={"adaptive": around(0.4), "baseline": 0.5, "chance": 0.0},
+        linkage={"top_1": 0.9, "chance_top_1": 0.1},
+        inversion={"top_1": 0.5, "decoded": 0.6, "repeated": 0.4, "prior_top_1": 0.1},
+        membership={"auc": 0.515, "baseline": 0.6, "chance": 0.5},
+    )
+    assert [each.precise for each in standing] == [
+        "90.0% of the texts are linked to their original by an attacker who has all originals",
+        "the style attacker has F1 0.400 (0.370–0.430; originals 0.500, chance 0.000)",
+        "60.0% of the replaced chunks are recovered by an attacker who knows the mechanism",
+        "30.0% (27.0–33.0%) of the words are unchanged",
+        "20.0% of all identifiers survive",
+        "the membership attacker has AUC 0.515 (originals 0.600, chance 0.500)",
+        "10.0% of the direct identifiers survive",
+        "in 1.0% of the documents, every word to be replaced returned",
+    ]
+    assert standing[3].sentence == "30.0% of the words are unchanged"
+    assert list_of() == []
 
 
 def test_originals_that_are_well_above_chance_are_no_reason_for_doubt():

@@ -6,7 +6,7 @@ It has numbers, settings and row numbers, but never a text of a document.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from textveil.evaluation.blocks import Blanks, Block, Bullets, Facts, Page, Paragraph, Rows, Section
@@ -14,16 +14,13 @@ from textveil.evaluation.clear_text import RETURNED
 from textveil.evaluation.evaluator import Evaluation
 from textveil.evaluation.quantities import (
     ADAPTIVE,
-    DIRECT,
     GAIN,
-    IDENTIFIERS,
     INVERSION,
     LINKAGE,
     MEMBERSHIP,
     PERPLEXITY,
     SIMILARITY,
     STATIC,
-    STRONGEST,
     STYLE,
     TASK,
     TOKENS,
@@ -34,6 +31,7 @@ from textveil.evaluation.quantities import (
     compare_readings,
     is_chance,
 )
+from textveil.evaluation.verdicts import list_standing
 from textveil.evaluation.verification import Check, summarize_checks
 from textveil.privacy.certificate import Certificate, MethodRecord
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
@@ -126,48 +124,14 @@ def build_card(
 
 
 def _tell_worst(evaluation: Evaluation, certificate: Certificate | None, checks: Sequence[Check]) -> list[Block]:
-    ranked = sorted(_rank_standing(evaluation), key=lambda each: -each[0])
-    lines = [sentence for _, sentence in ranked] or ["Nothing was measured that shows what still stands."]
+    standing = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in list_standing(evaluation.measurements)]
+    lines = standing or ["Nothing was measured that shows what still stands."]
     if certificate is None:
         lines.append("No certificate was given. Nothing is known about the settings or the guarantee.")
     elif any(check.passed is False for check in checks):
         lines.append(summarize_checks(checks))
     caveats = dict.fromkeys(caveat for found in evaluation.measurements.values() for caveat in found.caveats)
     return [Bullets([*lines, *(f"No conclusion: {caveat}" for caveat in caveats)])]
-
-
-def _rank_standing(evaluation: Evaluation) -> Iterator[tuple[float, str]]:
-    """What still stands: how much of it, from 0 to 1 as in the originals, and a sentence."""
-    attacker = STRONGEST.read(evaluation)
-    if attacker is not None:
-        chance = STRONGEST.read_reference(evaluation, Reference.CHANCE)
-        original = STRONGEST.read_reference(evaluation, Reference.ORIGINALS)
-        low, high = chance.value if chance else 0.0, original.value if original else 1.0
-        share = (attacker.value - low) / (high - low) if high > low else 0.0
-        yield share, f"The strongest attacker infers the attribute with F1 {_beside(STRONGEST, evaluation)}."
-    for quantity, sentence in (
-        (DIRECT, "of the direct identifiers (people, addresses, numbers) survive"),
-        (IDENTIFIERS, "of all identifiers survive"),
-        (UNCHANGED, "of the words are unchanged"),
-        (LINKAGE, "of the texts are linked to their original by an attacker who has all originals"),
-        (INVERSION, "of the replaced chunks are recovered by an attacker who knows the mechanism"),
-    ):
-        reading = quantity.read(evaluation)
-        if reading is not None:
-            yield reading.value, f"{_show(quantity, reading)} {sentence}."
-    verbatim = evaluation.value("clear_text", "documents_verbatim")
-    if verbatim:
-        yield verbatim, f"In {verbatim:.1%} of the documents, every word that was to be replaced returned."
-
-
-def _beside(quantity: Quantity, evaluation: Evaluation) -> str:
-    """A value beside its references."""
-    parts = [_show(quantity, quantity.read(evaluation))]
-    for reference in Reference:
-        reading = quantity.read_reference(evaluation, reference)
-        if reading is not None:
-            parts.append(f"{reference.value} {quantity.show(reading.value)}")
-    return "; ".join(parts)
 
 
 def _show(quantity: Quantity, reading: Reading | None) -> str:
@@ -244,12 +208,12 @@ def judge_attack(quantity: Quantity, evaluation: Evaluation) -> str:
     own = quantity.read(evaluation)
     chance = quantity.read_reference(evaluation, Reference.CHANCE)
     original = quantity.read_reference(evaluation, Reference.ORIGINALS)
-    if own is None or own.interval is None:
-        return "no conclusion: it has no interval"
     if caveats := quantity.caveats(evaluation):
         return f"no conclusion: {' '.join(caveats)}"
-    if chance is not None and is_chance(own, chance):
+    if own is not None and chance is not None and is_chance(own, chance):
         return "cannot be told from chance"
+    if own is None or own.interval is None:
+        return "no conclusion: it has no interval"
     if original is not None and compare_readings(own, original) in (0, 1):
         return "no protection shown: cannot be told from the originals"
     said = ["above chance"] * (chance is not None)

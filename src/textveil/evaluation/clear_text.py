@@ -16,6 +16,7 @@ from textveil.errors import InputError, TextveilError
 from textveil.evaluation.alignment import Alignment
 from textveil.evaluation.base import Case, Interval, Measurement, Metric
 from textveil.evaluation.uncertainty import bootstrap_mean, bootstrap_ratio, show_interval
+from textveil.evaluation.verification import check_unchanged_words
 from textveil.language.words import find_words
 from textveil.mechanisms.returns import LARGEST_RATE
 from textveil.obfuscation import Obfuscator
@@ -26,8 +27,6 @@ from textveil.registry import Option
 
 RETURNED = "returned"
 """Chunks for which the mechanism happened to choose the original."""
-TOLERANCE = 0.1
-"""The largest difference between the unchanged words of texts and those that their certificate explains."""
 REASONS = {
     Outcome.KEPT_STOPWORD.value: "are stopwords that were kept",
     Outcome.KEPT_UNKNOWN.value: "are not in the vocabulary",
@@ -72,7 +71,7 @@ class ClearText(Metric):
                 "identical": bootstrap_mean(aligned.unchanged == aligned.words),
                 **explained.intervals,
             },
-            caveats=find_mismatch(aligned.share, values, details),
+            caveats=find_mismatch(case, aligned.share) if explained.values else (),
             **details,
         )
 
@@ -145,17 +144,12 @@ def describe_reasons(values: Mapping[str, float], chosen: float) -> str:
 _ALL_CHOSEN = "The mechanism chose all words."
 
 
-def find_mismatch(share: float, values: Mapping[str, float], details: Mapping[str, Any]) -> list[str]:
-    """The caveat for a certificate that explains another share of unchanged words than the texts have."""
-    if RETURNED not in values or "of_file" in details:  # a replay has other noise than the file
+def find_mismatch(case: Case, share: float) -> list[str]:
+    """The caveat for a certificate that states another share of unchanged words than the texts have."""
+    if case.certificate is None:
         return []
-    explained = sum(values[reason] for reason in REASONS)
-    if abs(share - explained) <= TOLERANCE:
-        return []
-    return [
-        f"The certificate explains {explained:.1%} unchanged words, but the texts have {share:.1%}. It may belong to "
-        "other texts."
-    ]
+    check = check_unchanged_words(case.certificate, case.dataset.size, share)
+    return [f"{check.finding} The certificate may belong to other texts."] if check.passed is False else []
 
 
 def find_intervals(case: Case) -> dict[str, Interval | None]:

@@ -87,7 +87,7 @@ _ALL = (
     _C("attribute", "majority", "majority attacker F1", MAJORITY, "lower", percent=True, reference_of=_ATTACK),
     _C("inversion", "top_1", "chunks recovered with one guess", "inverted", "lower", percent=True),
     _C("inversion", "prior_top_1", "chunks guessed by frequency", CHANCE, "lower", percent=True,
-       reference_of=("inversion_top_1",)),
+       reference_of=("inversion_top_1", "inversion_decoded")),
     _C("inversion", "decoded", "chunks recovered by reading texts", "decoded", "lower", percent=True),
     _C("inversion", "repeated", "chunks that returned", "repeated", "lower", percent=True, detail=True),
     _C("inversion", "top_10", "chunks recovered with ten guesses", "in ten", "lower", percent=True, detail=True),

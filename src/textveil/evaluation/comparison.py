@@ -104,7 +104,7 @@ class Comparison:
         if not attacks or not utilities:
             return ()
         pairs = [*((attack, utilities[0]) for attack in attacks), *((attacks[0], each) for each in utilities[1:])]
-        return tuple(sorted(pairs, key=lambda pair: any(quantity.metric in self.caveats for quantity in pair)))
+        return tuple(sorted(pairs, key=lambda pair: any(self.find_caveats(quantity) for quantity in pair)))
 
     @property
     def not_measured(self) -> dict[str, str]:
@@ -124,6 +124,10 @@ class Comparison:
                     found.setdefault(name, measurement.caveats)
         return found
 
+    def find_caveats(self, quantity: Quantity) -> tuple[str, ...]:
+        """Reasons to draw no conclusion from a quantity: those of the first obfuscation that has any."""
+        return next(filter(None, (quantity.caveats(contender.evaluation) for contender in self.contenders)), ())
+
     def read_reference(self, quantity: Quantity, reference: Reference) -> Reading | None:
         """A value to compare with, over all obfuscations; ``None`` if there is none."""
         readings = (quantity.read_reference(contender.evaluation, reference) for contender in self.contenders)
@@ -132,7 +136,7 @@ class Comparison:
     def find_best(self, quantity: Quantity) -> Contender | None:
         """The obfuscation with the best value, if it is clearly better than at least one other."""
         measured = [contender for contender in self.contenders if contender.read(quantity)]
-        if not measured or any(quantity.caveats(contender.evaluation) for contender in measured):
+        if not measured or self.find_caveats(quantity):
             return None
         sign = 1 if quantity.better == "higher" else -1
         best = max(measured, key=lambda contender: sign * contender.read(quantity).value)  # type: ignore[union-attr]

@@ -82,7 +82,7 @@ def find_front(comparison: Comparison, pair: Pair) -> Front:
         attacked, useful = contender.read(attack), contender.read(utility)
         if attacked is not None and useful is not None:
             points.append(_Point(contender, attacked, useful))
-    caveats = dict.fromkeys(caveat for each in pair for caveat in comparison.caveats.get(each.metric, ()))
+    caveats = dict.fromkeys(caveat for each in pair for caveat in comparison.find_caveats(each))
     unsurpassed = [point for point in points if not any(_surpasses(pair, other, point) for other in points)]
     return Front(
         attack,
@@ -150,10 +150,12 @@ def tell_attack(comparison: Comparison, attack: Quantity) -> list[str]:
         reading = contender.read(attack)
         if reading is None:
             continue
-        if attack.caveats(contender.evaluation) or reading.interval is None:
+        if attack.caveats(contender.evaluation):
             unknown.append(contender.name)
         elif comparison.is_chance(contender, attack):
             chance.append(contender.name)
+        elif reading.interval is None:
+            unknown.append(contender.name)
         elif comparison.is_original(contender, attack):
             originals.append(contender.name)
     title = attack.title[:1].upper() + attack.title[1:]

@@ -58,7 +58,8 @@ class Quantity:
         chance: The name of the value of chance.
         percent: Whether it is shown in percent.
         decimals: The decimals that are shown.
-        rivals: Values of other metrics, of which the worst is read, too. The references stay those of ``metric``.
+        rivals: Values of other metrics, of which the worst is read, too. Each metric has its own references under the
+            same names.
     """
 
     metric: str
@@ -77,26 +78,35 @@ class Quantity:
         """Its name in JSON, such as ``attribute.adaptive``."""
         return f"{self.metric}.{'|'.join(self.values)}"
 
+    def find_source(self, evaluation: Evaluation) -> tuple[str, str] | None:
+        """The metric and the name of the value that is read; ``None`` if nothing was measured."""
+        named = [*((self.metric, name) for name in self.values), *self.rivals]
+        found = {(metric, name): _read(evaluation.measurements.get(metric), name) for metric, name in named}
+        values = {source: reading.value for source, reading in found.items() if reading is not None}
+        worst = min if self.better == "higher" else max
+        return worst(values, key=lambda source: values[source]) if values else None
+
     def read(self, evaluation: Evaluation) -> Reading | None:
         """The value of an evaluation; ``None`` if it was not measured."""
-        named = [*((self.metric, name) for name in self.values), *self.rivals]
-        found = [_read(evaluation.measurements.get(metric), name) for metric, name in named]
-        readings = [reading for reading in found if reading is not None]
-        worst = min if self.better == "higher" else max
-        return worst(readings, key=lambda reading: reading.value) if readings else None
+        source = self.find_source(evaluation)
+        return None if source is None else _read(evaluation.measurements[source[0]], source[1])
 
     def read_reference(self, evaluation: Evaluation, reference: Reference) -> Reading | None:
-        """A value to compare with; ``None`` if there is none."""
-        found = evaluation.measurements.get(self.metric)
+        """A value to compare with, of the metric that is read; ``None`` if there is none."""
+        found = self._find_measurement(evaluation)
         if reference is Reference.ORIGINALS and isinstance(self.original, float):
             return None if found is None else Reading(self.original, Interval(self.original, self.original))
         names = {Reference.ORIGINALS: self.original, Reference.CHANCE: self.chance, Reference.MAJORITY: "majority"}
         return _read(found, str(names[reference]))
 
     def caveats(self, evaluation: Evaluation) -> tuple[str, ...]:
-        """The reasons to draw no conclusion from it."""
-        found = evaluation.measurements.get(self.metric)
+        """The reasons to draw no conclusion from it: those of the metric that is read."""
+        found = self._find_measurement(evaluation)
         return () if found is None else found.caveats
+
+    def _find_measurement(self, evaluation: Evaluation) -> Measurement | None:
+        metric, _ = self.find_source(evaluation) or (self.metric, "")
+        return evaluation.measurements.get(metric)
 
     def is_clearly_better(self, one: Reading, other: Reading) -> bool:
         """Whether one value is better than another, and their intervals do not overlap."""
@@ -181,11 +191,27 @@ STRONGEST = Quantity(
 ADAPTIVE = Quantity("attribute", ("adaptive",), "adaptive attacker F1", "lower", Side.PRIVACY, original="baseline")
 STATIC = Quantity("attribute", ("static",), "static attacker F1", "lower", Side.PRIVACY, original="baseline")
 STYLE = Quantity("stylometry", ("adaptive",), "style attacker F1", "lower", Side.PRIVACY, original="baseline")
-LINKAGE = Quantity("linkage", ("top_1",), "linked texts", "lower", Side.PRIVACY, chance="chance_top_1", percent=True)
+LINKAGE = Quantity(
+    "linkage",
+    ("top_1",),
+    "linked texts",
+    "lower",
+    Side.PRIVACY,
+    original=1.0,
+    chance="chance_top_1",
+    percent=True,
+)
 MEMBERSHIP = Quantity("membership", ("auc",), "membership AUC", "lower", Side.PRIVACY, original="baseline")
 INVERSION = Quantity(
-    "inversion", ("top_1",), "recovered chunks", "lower", Side.PRIVACY, chance="prior_top_1", percent=True
+    "inversion",
+    ("top_1", "decoded", "repeated"),
+    "recovered chunks",
+    "lower",
+    Side.PRIVACY,
+    chance="prior_top_1",
+    percent=True,
 )
+"""The best of the attackers that invert the mechanism. It needs chunks, which a comparison does not have."""
 IDENTIFIERS = Quantity(
     "identifiers", ("remaining",), "surviving identifiers", "lower", Side.PRIVACY, original=1.0, percent=True
 )
@@ -198,18 +224,20 @@ RELEASED = Quantity(
 )
 TASK = Quantity("downstream", ("f1",), "utility F1", "higher", Side.UTILITY, original="original")
 SIMILARITY = Quantity("similarity", ("cosine",), "similarity", "higher", Side.UTILITY, original=1.0)
-TOKENS = Quantity("token_similarity", ("f1",), "token similarity", "higher", Side.UTILITY, original=1.0)
+TOKENS = Quantity(
+    "token_similarity", ("f1",), "token similarity", "higher", Side.UTILITY, original=1.0, chance="unrelated"
+)
 PERPLEXITY = Quantity(
     "perplexity", ("median",), "median perplexity", "lower", Side.UTILITY, original="original_median", decimals=0
 )
 GAIN = Quantity("trade_off", ("relative_gain",), "relative gain", "higher", Side.TRADE_OFF, original=0.0)
 
 QUANTITIES = (
-    *(ADAPTIVE, STATIC, STYLE, LINKAGE, MEMBERSHIP, INVERSION, DIRECT, IDENTIFIERS, UNCHANGED, RELEASED),
+    *(ADAPTIVE, STATIC, STYLE, LINKAGE, MEMBERSHIP, DIRECT, IDENTIFIERS, UNCHANGED, RELEASED),
     *(TASK, SIMILARITY, TOKENS, PERPLEXITY),
     GAIN,
 )
 """The quantities of tables, in their order. A quantity that was not measured is not shown."""
-ATTACKS = (STRONGEST, LINKAGE, INVERSION, DIRECT, IDENTIFIERS, UNCHANGED)
+ATTACKS = (STRONGEST, LINKAGE, DIRECT, IDENTIFIERS, UNCHANGED)
 """The quantities that figures show against utility. The first that was measured is the main one."""
 UTILITIES = (TASK, SIMILARITY, TOKENS)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textveil.evaluation.alignment import Alignment
 from textveil.evaluation.base import Case, Interval, Measurement, Metric
 from textveil.evaluation.uncertainty import describe_few
-from textveil.evaluation.verdicts import Standing, judge, refuse
+from textveil.evaluation.verdicts import judge, list_standing, refuse
 
 
 def relative_gain(
@@ -50,19 +50,19 @@ class TradeOff(Metric):
 
     def measure(self, case: Case) -> Measurement:
         """Compute the relative gain, and judge it."""
-        identifiers, attribute, *_ = (case.measured[name] for name in self.after)
         if caveats := collect_caveats(case.measured):
             return self.report(refuse(caveats), {}, caveats=caveats)
         gain = relative_gain(**{part: case.measured[metric].values[name] for part, (metric, name) in PARTS.items()})
         interval = find_interval(gain, case.measured)
-        standing = [
-            Standing.of_words(Alignment.of(case).share),
-            Standing.of_identifiers(identifiers.values),
-            Standing.of_attackers(attribute.values),
-        ]
+        standing = list_standing({"clear_text": _measure_words(case), **case.measured})
         return self.report(
             judge(gain, interval, standing), {"relative_gain": gain}, intervals={"relative_gain": interval}
         )
+
+
+def _measure_words(case: Case) -> Measurement:
+    """The unchanged words, as ``clear_text`` measures them."""
+    return Measurement("clear_text", "", {"unchanged": Alignment.of(case).share}, "")
 
 
 PARTS = {

@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from textveil.evaluation.base import Interval
+from textveil.evaluation.base import Interval, Measurement
 from textveil.evaluation.chance import Chance
+from textveil.evaluation.evaluator import Evaluation
 from textveil.evaluation.predictions import Predictions
+from textveil.evaluation.quantities import (
+    DIRECT,
+    IDENTIFIERS,
+    INVERSION,
+    LINKAGE,
+    MEMBERSHIP,
+    STRONGEST,
+    UNCHANGED,
+    Quantity,
+    Reading,
+    Reference,
+)
 from textveil.evaluation.uncertainty import describe_few, show_bounds, show_interval
 
 MUCH = 0.5
@@ -62,28 +75,69 @@ class Standing:
     """How much of it still stands: 0 is nothing, 1 is as much as in the originals."""
     sentence: str
     """In plain language, without a full stop."""
+    precise: str
+    """The sentence with the interval of the value, if it has one."""
 
     @classmethod
-    def of_words(cls, share: float) -> Standing:
-        """The share of unchanged words."""
-        return cls(share, f"{share:.1%} of the words are unchanged")
+    def of_share(cls, share: float, sentence: str, interval: str = "") -> Standing:
+        """A share that still stands. The sentence has braces in place of the share.
+
+        >>> Standing.of_share(0.72, "{} of the words are unchanged").sentence
+        '72.0% of the words are unchanged'
+        """
+        shown = f"{share:.1%}"
+        return cls(share, sentence.format(shown), sentence.format(f"{shown}{interval}"))
 
     @classmethod
-    def of_identifiers(cls, values: Mapping[str, float]) -> Standing:
-        """The identifiers that survive: the direct ones, unless others survive more often."""
-        direct, remaining = values.get("direct", -1.0), values["remaining"]
-        if direct >= remaining:
-            return cls(direct, f"{direct:.1%} of the direct identifiers survive")
-        return cls(remaining, f"{remaining:.1%} of the identifiers survive")
+    def of_attacker(cls, name: str, quantity: Quantity, evaluation: Evaluation) -> Standing | None:
+        """An attacker, between chance and the originals; ``None`` if it was not measured."""
+        reading = quantity.read(evaluation)
+        if reading is None:
+            return None
+        found = {each: quantity.read_reference(evaluation, each) for each in (Reference.ORIGINALS, Reference.CHANCE)}
+        known = {each: reference.value for each, reference in found.items() if reference is not None}
+        low, high = known.get(Reference.CHANCE, 0.0), known.get(Reference.ORIGINALS, 1.0)
+        share = (reading.value - low) / (high - low) if high > low else float(reading.value > low)
+        beside = ", ".join(f"{each.value} {quantity.show(value)}" for each, value in known.items())
+        line = f"the {name} attacker has {quantity.title.rpartition(' ')[2]} {quantity.show(reading.value)}"
+        interval = _show_beside(quantity, reading).strip(" ()")
+        precise = "; ".join(filter(None, [interval, beside]))
+        return cls(
+            min(max(share, 0.0), 1.0),
+            f"{line} ({beside})" if beside else line,
+            f"{line} ({precise})" if precise else line,
+        )
 
-    @classmethod
-    def of_attackers(cls, values: Mapping[str, float]) -> Standing:
-        """The stronger attacker, between chance and its F1 on originals."""
-        stronger = "adaptive" if values["adaptive"] >= values["static"] else "static"
-        f1, chance, baseline = values[stronger], values["chance"], values["baseline"]
-        share = (f1 - chance) / (baseline - chance) if baseline > chance else 1.0
-        sentence = f"the {stronger} attacker has F1 {f1:.3f} (originals {baseline:.3f}, chance {chance:.3f})"
-        return cls(min(max(share, 0.0), 1.0), sentence)
+
+_ATTACKERS = {("attribute", "adaptive"): "adaptive", ("attribute", "static"): "static"}
+"""The names of attackers by metric and value. The only other one is the style attacker."""
+_SHARES = {
+    UNCHANGED: "{} of the words are unchanged",
+    DIRECT: "{} of the direct identifiers survive",
+    IDENTIFIERS: "{} of all identifiers survive",
+    LINKAGE: "{} of the texts are linked to their original by an attacker who has all originals",
+    INVERSION: "{} of the replaced chunks are recovered by an attacker who knows the mechanism",
+}
+
+
+def list_standing(measurements: Mapping[str, Measurement]) -> list[Standing]:
+    """Everything that was measured and still stands, the most first: the only list of it."""
+    evaluation = Evaluation(0, 0, measurements, {})
+    strongest = _ATTACKERS.get(STRONGEST.find_source(evaluation) or ("", ""), "style")
+    attackers = {strongest: STRONGEST, "membership": MEMBERSHIP}
+    standing = [Standing.of_attacker(name, quantity, evaluation) for name, quantity in attackers.items()]
+    for quantity, sentence in _SHARES.items():
+        if (reading := quantity.read(evaluation)) is not None:
+            standing.append(Standing.of_share(reading.value, sentence, _show_beside(quantity, reading)))
+    if verbatim := evaluation.value("clear_text", "documents_verbatim"):
+        standing.append(Standing.of_share(verbatim, "in {} of the documents, every word to be replaced returned"))
+    return sorted((each for each in standing if each is not None), key=lambda each: -each.share)
+
+
+def _show_beside(quantity: Quantity, reading: Reading) -> str:
+    """The interval of a value in parentheses; nothing if it has none, or if it is a point."""
+    interval = reading.interval
+    return "" if interval is None or interval.low == interval.high else f" ({quantity.show_interval(interval)})"
 
 
 def judge(gain: float, interval: Interval | None, standing: Sequence[Standing]) -> str:

@@ -14,8 +14,12 @@ from textveil.privacy.results import Obfuscation
 from textveil.version import __version__
 
 Texts = Sequence[str | None]
-TOLERANCE = 0.03
-"""The largest difference of shares of unchanged words. On film reviews it was below 0.003."""
+TOLERANCE = 0.1
+"""The largest difference of shares of unchanged words.
+
+Words that stand in the output by chance make it larger. For single words it was below 0.006. For collocations with
+perturbed stopwords it was 0.02, and up to 0.06 in short texts: an entry can share a word with the one it replaces.
+"""
 
 
 class Check(NamedTuple):
@@ -51,7 +55,7 @@ def verify_certificate(
         _check_documents(certificate, originals),
         _check_words(certificate, originals),
         _check_unchanged_texts(certificate, originals, obfuscated),
-        _check_unchanged_words(certificate, originals, unchanged),
+        check_unchanged_words(certificate, len(originals), unchanged),
         _check_outcomes(certificate, obfuscations),
         _check_claim(certificate),
     )
@@ -72,7 +76,7 @@ def summarize_checks(checks: Sequence[Check]) -> str:
 
 def _check_documents(certificate: Certificate, originals: Texts) -> Check:
     counted, rows = certificate.tally.documents.total(), len(originals)
-    if _covers_columns(certificate, originals):
+    if _covers_columns(certificate, rows):
         return Check("documents", None, f"The certificate counts {counted:,} documents in {rows:,} rows: {_COLUMNS}.")
     if counted == rows:
         return Check("documents", True, f"The certificate counts {counted:,} documents, one for each row.")
@@ -80,7 +84,7 @@ def _check_documents(certificate: Certificate, originals: Texts) -> Check:
 
 
 def _check_words(certificate: Certificate, originals: Texts) -> Check:
-    if _covers_columns(certificate, originals):
+    if _covers_columns(certificate, len(originals)):
         return Check("words", None, f"The words were not compared: {_COLUMNS}.")
     counted = certificate.tally.words.total()
     found = sum(len(find_spans(text)) for text in originals if text is not None)
@@ -92,9 +96,9 @@ def _check_words(certificate: Certificate, originals: Texts) -> Check:
 _COLUMNS = "it covers several columns"
 
 
-def _covers_columns(certificate: Certificate, originals: Texts) -> bool:
+def _covers_columns(certificate: Certificate, rows: int) -> bool:
     """Whether the certificate counts a document for each of several columns of every row."""
-    counted, rows = certificate.tally.documents.total(), len(originals)
+    counted = certificate.tally.documents.total()
     return counted > rows and counted % rows == 0
 
 
@@ -108,13 +112,19 @@ def _check_unchanged_texts(certificate: Certificate, originals: Texts, obfuscate
     return Check("unchanged texts", unchanged <= admitted, finding)
 
 
-def _check_unchanged_words(certificate: Certificate, originals: Texts, unchanged: float | None) -> Check:
-    """Whether the share of unchanged words is that of the certificate, up to words that stand there by chance."""
+def check_unchanged_words(certificate: Certificate, rows: int, unchanged: float | None) -> Check:
+    """Check the share of unchanged words against that of the certificate, up to words that stand there by chance.
+
+    Args:
+        certificate: The certificate.
+        rows: The number of originals.
+        unchanged: The measured share of unchanged words.
+    """
     name, tally = "unchanged words", certificate.tally
     kept = sum(tally.words[outcome] for outcome in Outcome if outcome.in_clear)
     total = tally.words.total()
     counted = total > 0 and (total == kept or tally.return_bands.total() > 0)  # format 1 has no returned words
-    if unchanged is None or not counted or _covers_columns(certificate, originals):
+    if unchanged is None or not counted or _covers_columns(certificate, rows):
         return Check(name, None, "The share of unchanged words was not compared.")
     stated = (kept + tally.returned) / total
     finding = f"{unchanged:.1%} of the words are unchanged; by the certificate it is {stated:.1%}."
