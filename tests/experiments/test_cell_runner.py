@@ -82,3 +82,11 @@ def test_the_reason_of_an_unexpected_error_does_not_quote_its_message():
         said = describe_error(error)
     assert said.startswith("a KeyError in test_cell_runner.py, line ")
     assert "secret" not in said
+
+
+def test_every_attacker_measures_the_originals(make_study):
+    metrics = {"stylometry": {}, "linkage": {"attackers": ["words"]}, "membership": {}}
+    experiment = make_study(metrics=metrics)
+    with experiment.store.locked():
+        experiment.read_datasets()
+        assert experiment.runner.measure_originals("reviews", list(metrics)) == ()

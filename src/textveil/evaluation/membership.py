@@ -38,6 +38,7 @@ class Membership(Classification):
     name = "membership"
     target = Need.LABEL
     needs: ClassVar[tuple[Need, ...]] = (Need.LABEL,)
+    compares_with_linear = False
 
     def measure(self, case: Case) -> Measurement:
         """Train a classifier on the members of every seed, and attack it."""

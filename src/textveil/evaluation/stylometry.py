@@ -25,6 +25,7 @@ class StylometryInference(Classification):
     name = "stylometry"
     target = Need.ATTRIBUTE
     needs: ClassVar[tuple[Need, ...]] = (Need.ATTRIBUTE,)
+    compares_with_linear = False
 
     options = (Option("classifier", object, CLASSIFIER, "The classifier: stylometry.", changes_results=False),)
 
