@@ -40,7 +40,9 @@ def test_words_by_reason():
     assert found.details["words"]["kept_unknown"] == ["grzybowski"]
     assert found.details["words"]["returned"][0] == "soup"
     assert (found.values["unchanged"], found.values["identical"]) == (1, 1)
-    assert found.line.startswith("100.0% of the words reach the output unchanged (95 % interval 15.8% to 100.0%), in 2 ")
+    assert found.line.startswith(
+        "100.0% of the words reach the output unchanged (95 % interval 15.8% to 100.0%), in 2 "
+    )
     assert "in 2 of 2 texts all of them. Of all words, " in found.line
     assert "Grzybowski" not in found.line
 
@@ -220,6 +222,7 @@ def test_the_texts_alone_show_unchanged_words():
         assert low < found.values[name] < high
     assert found.line.startswith("64.3% of the words reach the output unchanged (95 % interval ")
     assert found.line.endswith("), in 20 of 60 texts all of them.")
+    assert found.caveats == ()
 
 
 def test_identical_texts_are_unchanged_whatever_the_certificate_says():
@@ -228,10 +231,11 @@ def test_identical_texts_are_unchanged_whatever_the_certificate_says():
     found = ClearText().measure(released)
     assert found.values["unchanged"] == found.values["identical"] == 1
     assert found.values["kept_stopword"] < 0.6
-    (caveat,) = found.caveats
+    few, caveat = found.caveats
+    assert few == "Only 2 texts: too few for a conclusion, which needs at least 50."
     assert caveat.startswith("The certificate explains ")
     assert caveat.endswith("unchanged words, but the texts have 100.0%. It may belong to other texts.")
-    assert ClearText().measure(case).caveats == ()
+    assert ClearText().measure(case).caveats == (few,)
 
 
 def test_the_words_that_the_mechanism_chose_are_told():

@@ -130,6 +130,9 @@ def test_originals_without_direct_identifiers(identifiers):
     assert "direct" not in found.values
     assert found.line.startswith("No direct identifiers (people,")
     assert "100.0% of a text's indirect identifiers" in found.line
+    assert found.caveats == ("Only 1 texts with an identifier: too few for a conclusion, which needs at least 50.",)
+    many = measure(identifiers, ["We went to London."] * 50, ["we went to london"] * 50)
+    assert many.caveats == ()
 
 
 def test_a_part_with_several_kinds_counts_once_as_its_worst(identifiers, monkeypatch):
