@@ -11,6 +11,7 @@ from textveil.errors import InputError, ParameterError, UnknownNameError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
 from textveil.evaluation.clear_text import REASONS, ClearText, is_returned
+from textveil.evaluation.uncertainty import describe_few
 from textveil.evaluation.verification import check_unchanged_words
 from textveil.language.text import Chunk
 from textveil.obfuscation import Obfuscator
@@ -43,7 +44,10 @@ def test_words_by_reason():
     assert found.details["words"]["kept_unknown"] == ["grzybowski"]
     assert found.details["words"]["returned"][0] == "soup"
     assert (found.values["unchanged"], found.values["identical"]) == (1, 1)
-    assert found.line.startswith("100.0% of the words reach the output unchanged, in 2 of 2 texts all of them. Of all ")
+    assert found.line.startswith(
+        "100.0% of the words reach the output unchanged (95 % interval 15.8% to 100.0%), in 2 "
+    )
+    assert "in 2 of 2 texts all of them. Of all words, " in found.line
     assert "Grzybowski" not in found.line
 
 
@@ -205,8 +209,8 @@ def test_a_text_of_stopwords_has_no_perturbed_words():
     found = ClearText().measure(obfuscate(5, texts=["the and of", "it was"]))
     assert found.values["returned"] == 0
     assert found.line == (
-        "100.0% of the words reach the output unchanged, in 2 of 2 texts all of them. Of all words, 100.0% are "
-        "stopwords that were kept; the mechanism chose 0.0%."
+        "100.0% of the words reach the output unchanged (95 % interval 15.8% to 100.0%), in 2 of 2 texts all of them. "
+        "Of all words, 100.0% are stopwords that were kept; the mechanism chose 0.0%."
     )
 
 
@@ -222,6 +226,7 @@ def test_the_texts_alone_show_unchanged_words():
         assert low < found.values[name] < high
     assert found.line.startswith("64.3% of the words reach the output unchanged (95 % interval ")
     assert found.line.endswith("), in 20 of 60 texts all of them.")
+    assert found.caveats == ()
 
 
 def test_identical_texts_are_unchanged_whatever_the_certificate_says():
@@ -230,21 +235,25 @@ def test_identical_texts_are_unchanged_whatever_the_certificate_says():
     found = ClearText().measure(released)
     assert found.values["unchanged"] == found.values["identical"] == 1
     assert found.values["kept_stopword"] < 0.6
-    (caveat,) = found.caveats
+    few, caveat = found.caveats
+    assert few == "Only 2 texts: too few for a conclusion, which needs at least 50."
     assert caveat.startswith("100.0% of the words are unchanged; by the certificate it is ")
     assert caveat.endswith("%. The certificate may belong to other texts.")
-    assert ClearText().measure(case).caveats == ()
+    assert ClearText().measure(case).caveats == (few,)
 
 
 def test_the_caveat_is_the_check_of_the_certificate():
     case = obfuscate(0.01)
     released = replace(case, obfuscated=case.dataset.pair(TEXTS))
-    assert ClearText().measure(released).caveats  # also if the chunks are those of a replay
+    few = describe_few(len(TEXTS))
+    assert len(ClearText().measure(released).caveats) == 2  # also if the chunks are those of a replay
     stated = check_unchanged_words(case.certificate, 2, 1.0)
     assert stated.passed is False
-    assert ClearText().measure(released).caveats[0].startswith(stated.finding)
+    assert ClearText().measure(released).caveats[1].startswith(stated.finding)
     twice = replace(case.certificate, tally=Tally.over([case.certificate.tally] * 2))
-    assert ClearText().measure(replace(released, certificate=twice, obfuscations=None)).caveats == ()  # two columns
+    assert ClearText().measure(replace(released, certificate=twice, obfuscations=None)).caveats == tuple(
+        few
+    )  # two columns
 
 
 def test_a_word_that_two_collocations_share_is_no_mismatch():
@@ -254,7 +263,7 @@ def test_a_word_that_two_collocations_share_is_no_mismatch():
     found = ClearText().measure(case)
     explained = sum(found.values[reason] for reason in REASONS)
     assert found.values["unchanged"] > explained + 0.05
-    assert found.caveats == ()
+    assert found.caveats == tuple(describe_few(1))
 
 
 def test_the_words_that_the_mechanism_chose_are_told():
@@ -272,8 +281,8 @@ def test_words_by_reason_have_intervals_if_chunks_are_known():
     found = ClearText().measure(case)
     for reason in ("kept_stopword", "returned"):
         assert found.intervals[reason].low <= found.values[reason] <= found.intervals[reason].high
-    assert "kept_unknown" not in found.intervals  # there are none
-    assert ClearText().measure(replace(case, obfuscations=None)).intervals.keys() == {"unchanged"}
+    assert found.intervals["kept_unknown"] == pytest.approx((0, 0.06), abs=0.001)  # there are none in 60 texts
+    assert ClearText().measure(replace(case, obfuscations=None)).intervals.keys() == {"unchanged", "identical"}
 
 
 def test_a_certificate_of_one_text_explains_nothing_about_the_others():

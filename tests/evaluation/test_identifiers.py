@@ -119,11 +119,20 @@ def test_intervals_hold_the_values_and_shrink_with_more_texts(identifiers):
     assert no_caveats == ()
 
 
+def test_no_surviving_identifier_has_an_interval_over_texts(identifiers):
+    found = measure(identifiers, ["Maria Smith sang.", "Peter Jones sang."] * 30, [""] * 60)
+    assert found.values["direct"] == 0
+    assert found.intervals["direct"] == pytest.approx((0, 0.06), abs=0.001)
+
+
 def test_originals_without_direct_identifiers(identifiers):
     found = measure(identifiers, ["We went to London."], ["we went to london"])
     assert "direct" not in found.values
     assert found.line.startswith("No direct identifiers (people,")
     assert "100.0% of a text's indirect identifiers" in found.line
+    assert found.caveats == ("Only 1 texts with an identifier: too few for a conclusion, which needs at least 50.",)
+    many = measure(identifiers, ["We went to London."] * 50, ["we went to london"] * 50)
+    assert many.caveats == ()
 
 
 def test_a_part_with_several_kinds_counts_once_as_its_worst(identifiers, monkeypatch):

@@ -8,6 +8,8 @@ from textveil.evaluation.base import Case
 from textveil.evaluation.classifiers.transformer import Transformer
 from textveil.evaluation.downstream import Downstream
 from textveil.evaluation.learning import find_weakness
+from textveil.evaluation.membership import Membership
+from textveil.evaluation.stylometry import StylometryInference
 
 
 @pytest.fixture
@@ -35,3 +37,8 @@ def test_no_warning_if_the_linear_one_cannot_learn(hardly_trained):
     dataset = Dataset(["a", "b", "c", "d"], attribute=["x", "y"] * 2)
     case = Case(dataset, dataset.originals)
     assert find_weakness(AttributeInference(classifier=hardly_trained, seeds=[42]), case) == ()
+
+
+def test_metrics_whose_values_are_not_those_of_the_classifier_have_no_warning(unchanged, hardly_trained):
+    assert find_weakness(StylometryInference(seeds=[42]), unchanged) == ()
+    assert find_weakness(Membership(classifier=hardly_trained, seeds=[42]), unchanged) == ()

@@ -24,8 +24,9 @@ def test_members_of_a_model_of_originals_are_recognized():
     found = Membership().measure(make_case())
     assert found.values["auc"] == found.values["baseline"] > 0.7
     assert found.values["chance"] == 0.5
-    assert "Chance is 0.5 (0.396 to 0.604)." in found.line
+    assert "Chance is 0.5 (0.440 to 0.560)." in found.line  # of three seeds
     assert found.intervals["auc"].low > 0.65
+    assert found.caveats == ()
 
 
 def test_a_model_of_unrelated_texts_reveals_nothing():
@@ -37,6 +38,15 @@ def test_a_model_of_unrelated_texts_reveals_nothing():
     assert "This cannot be told from chance 0.5 (" in found.line
     low, high = found.intervals["auc"]
     assert low < 0.5 < high
+
+
+def test_an_attack_that_fails_on_originals_allows_no_conclusion():
+    dataset = Dataset(["soup of the day", "tea of the day"] * 60, label=["good", "bad"] * 60)
+    found = Membership().measure(Case(dataset, dataset.originals))
+    assert found.values["baseline"] == 0.5  # members and others are the same texts
+    (caveat,) = found.caveats
+    assert caveat.startswith("The attack fails without obfuscation, too: AUC 0.500 (0.4")
+    assert caveat.endswith(" is near chance, 0.5 (0.440 to 0.560).")
 
 
 def test_all_values_by_a_plain_computation():

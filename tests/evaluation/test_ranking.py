@@ -41,3 +41,13 @@ def test_the_interval_of_the_auc_holds_95_percent_of_random_scores():
     aucs = np.array([find_auc(generator.random(80), members) for _ in range(2000)])
     low, high = find_auc_by_chance(members)
     assert np.mean((low <= aucs) & (aucs <= high)) == pytest.approx(0.95, abs=0.02)
+
+
+def test_the_mean_auc_of_independent_members_has_a_smaller_interval():
+    generator = SeededRandomness(7).stream(0)
+    scores, members = generator.random(80), np.array([1.0] * 30 + [0.0] * 50)
+    means = np.array(
+        [np.mean([find_auc(scores, generator.permutation(members)) for _ in range(3)]) for _ in range(700)]
+    )
+    low, high = find_auc_by_chance(members, seeds=3)
+    assert np.mean((low <= means) & (means <= high)) == pytest.approx(0.95, abs=0.025)

@@ -6,7 +6,7 @@ from textveil.errors import ParameterError
 from textveil.evaluation import Dataset
 from textveil.evaluation.attribute import AttributeInference
 from textveil.evaluation.base import Case
-from textveil.evaluation.classification import Scenario
+from textveil.evaluation.classification import FIXED_SPLIT, Scenario
 from textveil.evaluation.stylometry import StylometryInference
 from textveil.randomness import SeededRandomness
 
@@ -30,6 +30,9 @@ def test_style_is_enough_for_the_attacker():
     assert found.values["majority"] == pytest.approx(1 / 3)
     assert found.values["chance"] == pytest.approx(0.5, abs=0.05)
     assert "It is above chance" in found.line
+    assert found.line.endswith(f" There were {found.details['test_texts']} test texts.")
+    assert found.details["chance"].keys() == {"adaptive", "baseline"}
+    assert max(level["high"] for level in found.details["chance"].values()) == found.intervals["chance"].high
     assert found.caveats == ()
 
 
@@ -57,6 +60,13 @@ def test_it_is_attribute_inference_with_another_classifier(case):
     assert values["adaptive"] == same.measure(case).values["adaptive"]
     assert values["adaptive_std"] == same.measure(case).values["adaptive_std"]
     assert found.score(case, Scenario.BASELINE) == same.score(case, Scenario.BASELINE)
+
+
+def test_the_majority_baseline_has_the_split_of_the_classifiers(case, monkeypatch):
+    splits = []
+    monkeypatch.setattr("textveil.evaluation.stylometry.majority_f1", lambda _, seeds: splits.extend(seeds) or 0.5)
+    StylometryInference(seeds=[1, 2], split="fixed").measure(case)
+    assert splits == [FIXED_SPLIT, FIXED_SPLIT]
 
 
 def test_another_classifier_is_refused():

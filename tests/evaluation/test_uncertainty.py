@@ -76,11 +76,24 @@ def test_texts_without_a_value_are_skipped():
 def test_one_text_has_no_interval():
     assert bootstrap_mean([0.5]) is bootstrap_mean([]) is bootstrap_mean([0.5, np.nan]) is None
     assert bootstrap_ratio([1, 0], [3, 0]) is None
+    assert bootstrap_mean([1.0]) is bootstrap_ratio([3, 0], [3, 0]) is None
 
 
-def test_texts_that_are_all_the_same_have_no_interval():
-    assert bootstrap_mean([1.0] * 9) is None
+def test_texts_that_all_have_the_same_number_have_no_interval():
+    assert bootstrap_mean([0.5] * 9) is None
     assert bootstrap_ratio([2] * 9, [4] * 9) is None
+
+
+def test_shares_of_none_and_of_all_have_exact_bounds_over_texts():
+    from scipy.stats import binomtest
+
+    all_of_60 = tuple(binomtest(60, 60).proportion_ci())
+    none_of_60 = tuple(binomtest(0, 60).proportion_ci())
+    assert bootstrap_mean([1.0] * 60 + [np.nan]) == pytest.approx(all_of_60)
+    assert bootstrap_mean(np.zeros((60, 3))) == pytest.approx(none_of_60)  # more draws are no more texts
+    words = [*range(1, 61), 0]  # the last text has none
+    assert bootstrap_ratio(words, words) == pytest.approx(all_of_60)
+    assert bootstrap_ratio([0] * 61, words) == pytest.approx(none_of_60)
 
 
 def test_words_are_resampled_with_their_text(generator):

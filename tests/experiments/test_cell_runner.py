@@ -28,6 +28,15 @@ def test_a_key_covers_everything_that_a_value_depends_on(make_study, values):
     assert keys(make_study(metrics={"clear_text": {"words": 3}}))["clear_text"] != first["clear_text"]
 
 
+def test_a_key_covers_what_a_metric_reads_only_if_it_is_given(make_study, values):
+    def find_key(**attribute):
+        columns = {name: values["datasets"]["reviews"][name] for name in ("path", "label")}
+        metrics = {"linkage": {"attackers": ["words"]}}
+        return keys(make_study(metrics=metrics, datasets={"reviews": {**columns, **attribute}}))["linkage"]
+
+    assert len({find_key(), find_key(attribute="author"), find_key(attribute="stars")}) == 3
+
+
 def test_a_study_without_a_largest_share_spends_the_whole_budget(make_study, local, tmp_path):
     def find_budget(**changes):
         experiment = make_study(
@@ -94,3 +103,11 @@ def test_a_mechanism_with_a_language_model_gets_the_one_of_the_bundle(make_study
     assert states[0].texts.certificate.terms.mechanism["options"]["weight"] == 0.5
     with pytest.raises(BundleError, match="textveil prepare prior"):
         make_study(**study).run(local)
+
+
+def test_every_attacker_measures_the_originals(make_study):
+    metrics = {"stylometry": {}, "linkage": {"attackers": ["words"]}, "membership": {}}
+    experiment = make_study(metrics=metrics)
+    with experiment.store.locked():
+        experiment.read_datasets()
+        assert experiment.runner.measure_originals("reviews", list(metrics)) == ()

@@ -131,6 +131,8 @@ class Metric(Method):
 
     kind = "metric"
     needs: ClassVar[tuple[Need, ...]] = ()
+    uses: ClassVar[tuple[Need, ...]] = ()
+    """What it reads if it is given, so its values depend on it, too."""
     after: ClassVar[tuple[str, ...]] = ()
     """The metrics whose measurements it is computed from."""
 

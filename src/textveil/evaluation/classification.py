@@ -50,6 +50,8 @@ class Classification(Metric):
     """
 
     target: ClassVar[Need]
+    compares_with_linear: ClassVar[bool] = True
+    """Whether a classifier that learns less than the linear one makes its values too low."""
 
     options: ClassVar[tuple[Option, ...]] = (
         Option(

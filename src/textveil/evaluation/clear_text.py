@@ -15,7 +15,7 @@ from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.errors import InputError, TextveilError
 from textveil.evaluation.alignment import Alignment
 from textveil.evaluation.base import Case, Interval, Measurement, Metric
-from textveil.evaluation.uncertainty import bootstrap_mean, bootstrap_ratio, show_interval
+from textveil.evaluation.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few, show_interval
 from textveil.evaluation.verification import check_unchanged_words
 from textveil.language.words import find_words
 from textveil.mechanisms.returns import LARGEST_RATE
@@ -71,7 +71,10 @@ class ClearText(Metric):
                 "identical": bootstrap_mean(aligned.unchanged == aligned.words),
                 **explained.intervals,
             },
-            caveats=find_mismatch(case, aligned.share) if explained.values else (),
+            caveats=[
+                *describe_few(len(aligned.words)),
+                *(find_mismatch(case, aligned.share) if explained.values else ()),
+            ],
             **details,
         )
 

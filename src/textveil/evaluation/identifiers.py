@@ -227,7 +227,9 @@ class Identifiers(Metric):
             self._write_line(averages, intervals),
             {**averages, "found": float(sum(whole.found)), "pairs": float(whole.texts)},
             intervals=intervals,
-            caveats=[] if direct is None else describe_few(direct.texts, "texts with a direct identifier"),
+            caveats=describe_few(whole.texts, "texts with an identifier")
+            if direct is None
+            else describe_few(direct.texts, "texts with a direct identifier"),
             harms=listed,
             kinds=self._list_kinds(rows),
         )

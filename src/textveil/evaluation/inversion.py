@@ -17,7 +17,7 @@ from textveil.evaluation.base import Case, Interval, Measurement, Metric, Need
 from textveil.evaluation.channels import build_channel
 from textveil.evaluation.decoding import Slot, decode
 from textveil.evaluation.texts import SAMPLE_SEED
-from textveil.evaluation.uncertainty import bootstrap_ratio
+from textveil.evaluation.uncertainty import bootstrap_ratio, describe_few
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import spoken
 from textveil.language.words import find_words
@@ -205,7 +205,14 @@ class Inversion(Metric):
             )
         values = {name: float(right.mean()) for name, right in hits.items()}
         intervals = find_intervals(hits, [len(text.replaced) for text in texts])
-        return self.report(_tell(values), values, intervals=intervals, chunks=total, texts=len(texts))
+        return self.report(
+            _tell(values, total, len(texts)),
+            values,
+            intervals=intervals,
+            caveats=describe_few(len(texts), "attacked texts"),
+            chunks=total,
+            texts=len(texts),
+        )
 
     def _rebuild(self, terms: Terms) -> Mechanism:
         """The mechanism that a certificate names."""
@@ -270,12 +277,13 @@ def _place(text: Released, guesses: Guesses) -> list[Slot]:
     return slots
 
 
-def _tell(values: Mapping[str, float]) -> str:
-    """The values in plain language."""
+def _tell(values: Mapping[str, float], chunks: int, texts: int) -> str:
+    """The values in plain language, with the numbers of chunks and texts that were attacked."""
     line = (
         f"An attacker who knows the mechanism recovers {values['top_1']:.1%} of the chunks with one guess and "
         f"{values['top_10']:.1%} with ten. From word frequencies alone it recovers {values['prior_top_1']:.1%} and "
-        f"{values['prior_top_10']:.1%}. {values['repeated']:.1%} of the chunks returned."
+        f"{values['prior_top_10']:.1%}. {values['repeated']:.1%} of the chunks returned. It attacked {chunks:,} chunks "
+        f"of {texts:,} texts."
     )
     if "decoded" in values:
         line += f" An attacker who also knows the language and reads whole texts recovers {values['decoded']:.1%}."

@@ -16,9 +16,10 @@ def find_weakness(metric: Classification, case: Case) -> tuple[str, ...]:
     """A warning if the classifier of a metric learned less from the originals than the linear one; else nothing.
 
     The linear classifier learns within seconds. A transformer that learned less was trained too briefly, or its model
-    does not suit the texts. It then underestimates attackers, or the utility of texts.
+    does not suit the texts. It then underestimates attackers, or the utility of texts. Metrics that do not compare
+    their classifier with the linear one have no warning.
     """
-    if metric.classifier.name == CLASSIFIER:
+    if not metric.compares_with_linear or metric.classifier.name == CLASSIFIER:
         return ()
     linear = type(metric)(classifier=CLASSIFIER, seeds=metric.seeds, split=metric.split)
     own = float(np.mean(metric.score(case, Scenario.BASELINE)))

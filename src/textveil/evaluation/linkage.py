@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
-from textveil.evaluation.base import EXTRA, Case, Interval, Measurement, Metric, identify
+from textveil.evaluation.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify
 from textveil.evaluation.dataset import Codes
 from textveil.evaluation.encoding import PACKAGES, CachedEncoder, read_versions
 from textveil.evaluation.ranking import CHANCE, count_above, find_share_by_chance
@@ -53,6 +53,7 @@ class Linkage(Metric):
     """
 
     name = "linkage"
+    uses: ClassVar[tuple[Need, ...]] = (Need.ATTRIBUTE,)
 
     options = (
         Option(

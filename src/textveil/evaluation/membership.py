@@ -8,7 +8,7 @@ import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import ParameterError
-from textveil.evaluation.base import Case, Measurement, Need, identify
+from textveil.evaluation.base import Case, Interval, Measurement, Need, identify
 from textveil.evaluation.classification import Classification
 from textveil.evaluation.dataset import Classes, Codes
 from textveil.evaluation.ranking import CHANCE, find_auc, find_auc_by_chance, find_aucs
@@ -38,6 +38,7 @@ class Membership(Classification):
     name = "membership"
     target = Need.LABEL
     needs: ClassVar[tuple[Need, ...]] = (Need.LABEL,)
+    compares_with_linear = False
 
     def measure(self, case: Case) -> Measurement:
         """Train a classifier on the members of every seed, and attack it."""
@@ -52,7 +53,7 @@ class Membership(Classification):
             name: bootstrap(_average, *(column for pair in zip(found, members, strict=True) for column in pair))
             for name, found in scores.items()
         }
-        chance = find_auc_by_chance(members[0])
+        chance = find_auc_by_chance(members[0], len(members))
         verdict = "This cannot be told from chance" if values["auc"] <= chance.high else "Chance is"
         line = (
             "An attacker who asks a model trained on obfuscated texts tells the originals of these texts from others "
@@ -64,7 +65,10 @@ class Membership(Classification):
             line,
             {**values, "chance": CHANCE},
             intervals={**intervals, "chance": chance},
-            caveats=describe_few(len(classes.codes)),
+            caveats=[
+                *describe_few(len(classes.codes)),
+                *find_caveats(values["baseline"], intervals["baseline"], chance),
+            ],
             seeds=dict(zip(map(str, self.seeds), by_seed["auc"], strict=True)),
             texts=len(classes.codes),
         )
@@ -88,6 +92,22 @@ class Membership(Classification):
             everyone = np.arange(len(classes.codes))
             cached.add({keys[number]: fitted.weigh_classes(case.originals, everyone)[everyone, classes.codes]})
         return [cached[key] for key in keys]
+
+
+def find_caveats(baseline: float, interval: Interval | None, chance: Interval) -> list[str]:
+    """The reason to draw no conclusion if the attack fails without obfuscation, too; none if it succeeds.
+
+    Args:
+        baseline: The AUC without obfuscation.
+        interval: Its interval.
+        chance: The interval of chance.
+    """
+    if (baseline if interval is None else interval.low) > chance.high:
+        return []
+    return [
+        f"The attack fails without obfuscation, too: AUC {baseline:.3f}{show_bounds(interval)} is near chance, 0.5"
+        f"{show_bounds(chance)}."
+    ]
 
 
 def choose_members(classes: Classes, seed: int) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from textveil.bundles.vectors import Floats
 from textveil.evaluation.base import EXTRA, Interval
 from textveil.evaluation.dataset import Classes, Codes
-from textveil.evaluation.uncertainty import RESAMPLES, SEED, SHARE, take_interval
+from textveil.evaluation.uncertainty import RESAMPLES, SEED, bound_agreement, take_interval
 from textveil.extras import require
 from textveil.randomness import SeededRandomness
 
@@ -69,7 +69,7 @@ class Predictions:
         then that of Clopper and Pearson.
         """
         if all((self.true[tested] == predicted).all() for tested, predicted in self._pairs()):
-            return Interval(((1 - SHARE) / 2) ** (1 / self.texts), 1.0)
+            return bound_agreement(1, self.texts)
         generator = SeededRandomness(SEED).stream(0)
         members = [np.flatnonzero(self.true == code) for code in range(self.classes)]
         found = []

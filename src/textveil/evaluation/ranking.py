@@ -38,15 +38,19 @@ def find_share_by_chance(level: float, weights: Floats) -> Interval:
     return Interval(float(max(0.0, level - error)), float(min(1.0, level + error)))
 
 
-def find_auc_by_chance(members: Floats) -> Interval:
-    """The 95 % interval of the AUC of random scores (Mann and Whitney), for one seed. Several seeds have a smaller one.
+def find_auc_by_chance(members: Floats, seeds: int = 1) -> Interval:
+    """The 95 % interval of the AUC of random scores (Mann and Whitney), or of the mean AUC of several seeds.
+
+    Args:
+        members: 1 for every member and 0 for every other text.
+        seeds: The number of seeds. Each one draws as many members, independently.
 
     >>> find_auc_by_chance(np.array([1.0, 0.0] * 150))
     Interval(low=0.434..., high=0.565...)
     """
     inside = members.sum()
     outside = len(members) - inside
-    error = Z * np.sqrt((len(members) + 1) / max(1, 12 * inside * outside))
+    error = Z * np.sqrt((len(members) + 1) / max(1, 12 * inside * outside) / seeds)
     return Interval(float(max(0.0, CHANCE - error)), float(min(1.0, CHANCE + error)))
 
 

@@ -25,6 +25,7 @@ class StylometryInference(Classification):
     name = "stylometry"
     target = Need.ATTRIBUTE
     needs: ClassVar[tuple[Need, ...]] = (Need.ATTRIBUTE,)
+    compares_with_linear = False
 
     options = (Option("classifier", object, CLASSIFIER, "The classifier: stylometry.", changes_results=False),)
 
@@ -39,15 +40,15 @@ class StylometryInference(Classification):
         predicted = {scenario.value: self.predict(case, scenario) for scenario in scenarios}
         classes, baseline = case.classes(self.target), predicted[Scenario.BASELINE.value]
         levels = {name: Chance.of(found) for name, found in predicted.items()}
-        chance = max(levels.values(), key=lambda level: level.interval.high)
+        chance = Chance.highest(levels.values())
         intervals = {name: found.find_interval() for name, found in predicted.items()}
-        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.seeds)}
+        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
         line = (
             "An attacker who reads only function words, punctuation and lengths infers the attribute with F1 "
             f"{values['adaptive']:.3f}{show_interval(intervals['adaptive'])}. "
             f"{describe_chance({'it': values['adaptive']}, chance)} Without obfuscation the F1 is "
             f"{values['baseline']:.3f}{show_bounds(intervals['baseline'])}. The majority baseline over "
-            f"{len(classes.names)} classes is {values['majority']:.3f}."
+            f"{len(classes.names)} classes is {values['majority']:.3f}. There were {baseline.texts:,} test texts."
         )
         return self.report(
             line,
@@ -55,5 +56,6 @@ class StylometryInference(Classification):
             intervals={**intervals, "chance": chance.interval},
             caveats=find_caveats(baseline, intervals["baseline"], levels["baseline"], name="attribute"),
             seeds=dict(zip(map(str, self.seeds), predicted["adaptive"].by_seed, strict=True)),
+            chance={name: level.as_dict() for name, level in levels.items()},
             **count_tests(baseline),
         )

@@ -64,11 +64,21 @@ def bootstrap_mean(values: npt.ArrayLike) -> Interval | None:
         values: A number for every text, of shape (texts,) or (texts, draws). Texts whose number is NaN in all draws are
             skipped.
 
+    Returns:
+        The interval; that of :func:`bound_agreement` if all numbers are 0 or all are 1, as shares can be. ``None`` for
+        fewer than two texts, and for texts that all have another number.
+
     >>> bootstrap_mean([0.4, 0.5, 0.6] * 30)
     Interval(low=0.48..., high=0.51...)
+    >>> bootstrap_mean([1.0] * 100)
+    Interval(low=0.963..., high=1.0)
     """
     table = _as_table(values)
     table = table[~np.isnan(table).all(axis=1)]
+    known = table[~np.isnan(table)]
+    for share in (0, 1):
+        if len(table) > 1 and (known == share).all():
+            return bound_agreement(share, len(table))
     return bootstrap(_mean, table)
 
 
@@ -77,14 +87,38 @@ def bootstrap_ratio(counts: npt.ArrayLike, totals: npt.ArrayLike) -> Interval | 
 
     Args:
         counts: The number that is counted in every text, of shape (texts,) or (texts, draws).
-        totals: The number of all words or chunks of every text, in the same shape.
+        totals: The number of all words or chunks of every text, in the same shape. Texts that have none are skipped.
+
+    Returns:
+        The interval; that of :func:`bound_agreement` if nothing is counted in any text, or everything in all. ``None``
+        for fewer than two texts, and for texts that all have another share.
 
     >>> bootstrap_ratio([1, 0, 1, 0] * 25, [2, 2, 2, 2] * 25)
     Interval(low=0.2..., high=0.3...)
+    >>> bootstrap_ratio([0] * 100, [2] * 100)
+    Interval(low=0.0, high=0.036...)
     """
     counted, total = _as_table(counts), _as_table(totals)
     used = total.any(axis=1)
-    return bootstrap(lambda x, y: _divide(x.sum(axis=1), y.sum(axis=1)), counted[used], total[used])
+    counted, total = counted[used], total[used]
+    for share in (0, 1):
+        if len(total) > 1 and (counted == share * total).all():
+            return bound_agreement(share, len(total))
+    return bootstrap(lambda x, y: _divide(x.sum(axis=1), y.sum(axis=1)), counted, total)
+
+
+def bound_agreement(share: int, texts: int) -> Interval:
+    """The 95 % interval of a share that is 0 or 1 in all texts, by Clopper and Pearson: resamples cannot differ.
+
+    Args:
+        share: 0 or 1.
+        texts: The number of texts. Words and chunks of a text depend on each other, so they count as one.
+
+    >>> bound_agreement(1, 50), bound_agreement(0, 50)
+    (Interval(low=0.928..., high=1.0), Interval(low=0.0, high=0.071...))
+    """
+    distance = 1 - ((1 - SHARE) / 2) ** (1 / texts)
+    return Interval(1 - distance, 1.0) if share else Interval(0.0, distance)
 
 
 def take_interval(samples: Floats) -> Interval:

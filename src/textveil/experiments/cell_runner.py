@@ -135,7 +135,7 @@ class CellRunner:
         for name, metric in self.metrics.items():
             if any(given.get(need, "") is None for need in metric.needs) or any(m not in keys for m in metric.after):
                 continue
-            classes = [given[need] for need in metric.needs if need in given]
+            classes = [given[need] for need in (*metric.needs, *metric.uses) if need in given]
             parts = [metric.identity, classes, [keys[other] for other in metric.after]]
             keys[name] = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]
         return keys
