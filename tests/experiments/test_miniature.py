@@ -95,4 +95,6 @@ def test_the_study_of_the_paper_runs_in_miniature_from_raw_downloads(tiny_models
     call("report")
     assert (tmp_path / "paper-results/report/report.html").exists()
     results = (tmp_path / "paper-results/results.csv").read_text(encoding="utf-8")
-    assert all(f",{metric}," in results for metric in ("relative_gain", "perplexity", "static_f1", "pi_remaining"))
+    assert all(f",{metric}," in results for metric in ("perplexity", "static_f1", "pi_remaining"))
+    assert ",relative_gain," not in results  # ten test texts of each data set are too few
+    assert "too few for a conclusion" in (tmp_path / "paper-results/report/report.html").read_text(encoding="utf-8")
