@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from textveil.evaluation.encoding import CachedEncoder, read_versions
+from textveil.evaluation.encoding import CachedEncoder, normalize_rows, read_versions
 from textveil.evaluation.texts import Texts
 from textveil.models.encoders import SentenceEncoder
 from textveil.models.files import ModelFiles
@@ -68,3 +68,8 @@ def test_progress_is_reported(files):
 def test_the_record_and_the_versions(files):
     assert CachedEncoder(files).record == {"model": files.as_dict(), "truncate": False}
     assert set(read_versions()) == {"sentence-transformers", "torch", "transformers"}
+
+
+def test_normalized_rows_have_length_one_and_zeros_stay():
+    found = normalize_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
+    np.testing.assert_allclose(found, [[0.6, 0.8], [0.0, 0.0]], rtol=1e-6)

@@ -13,7 +13,7 @@ from textveil.analysis.figures import draw_all, render_png, render_svg
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.latex import write_anova, write_results
 from textveil.analysis.layout import ANOVA_HEAD, lay_out_anova
-from textveil.analysis.report import TITLE, list_failures, list_terms, write_document, write_page
+from textveil.analysis.report import TITLE, list_failures, list_terms, write_page, write_sections
 from textveil.analysis.summaries import COMBINATION, average, average_combinations
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.storage.atomic import writing_folder
@@ -88,7 +88,7 @@ def write_empty_report(
     }
     found = {"settings": [], "reason": reason, "failures": dict(failures or {})}
     with writing_folder(folder, replace=overwrite) as unfinished:
-        (unfinished / REPORT).write_text(write_document(title, reason, sections), encoding="utf-8")
+        (unfinished / REPORT).write_text(write_sections(title, reason, sections), encoding="utf-8")
         (unfinished / FINDINGS).write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 

@@ -11,9 +11,9 @@ from textveil.version import __version__
 _STYLES = ("report.css", "page.css")
 
 
-def write_document(title: str, *content: Markup) -> str:
-    """A page with a title. It needs no other file."""
-    style = "".join(files("textveil.analysis").joinpath(name).read_text(encoding="utf-8") for name in _STYLES)
+def write_document(title: str, *content: Markup, styles: Sequence[str] = _STYLES) -> str:
+    """A page with a title and a footer. It needs no other file."""
+    style = "".join(files("textveil.analysis").joinpath(name).read_text(encoding="utf-8") for name in styles)
     body = "".join(content) + element("footer", f"Written by textveil {text(__version__)}.")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from itertools import groupby, zip_longest
 
 from textveil.analysis.anova import Anova, Effect, describe_p, show_p
@@ -14,10 +13,10 @@ from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.glossary import explain_terms
 from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, ResultTable, lay_out_anova, lay_out_results
 from textveil.analysis.markup import Markup, details, element, figure, paragraph, section, table, text
+from textveil.analysis.page import write_document
 from textveil.analysis.recommendations import Recommendation, tell_caveats
 from textveil.analysis.tukey import name_combination
 from textveil.analysis.wording import tell_chance, tell_clear, tell_datasets, tell_effects, tell_gaps, tell_pairs
-from textveil.version import __version__
 
 TITLE = "Decomposition, distribution and their trade-off"
 _PAIRS_SHOWN = 12
@@ -57,10 +56,10 @@ def write_page(
         "clear": ("Words released in clear", _show_clear(findings, drawn)),
         "results": ("All results", _show_results(findings)),
     }
-    return write_document(title, _summarize(findings), sections)
+    return write_sections(title, _summarize(findings), sections)
 
 
-def write_document(title: str, summary: str, sections: Mapping[str, tuple[str, Markup]]) -> str:
+def write_sections(title: str, summary: str, sections: Mapping[str, tuple[str, Markup]]) -> str:
     """A self-contained page of sections, each with its heading. Empty sections are omitted."""
     shown = {name: found for name, found in sections.items() if found[1]}
     links = (element("li", element("a", text(head), href=f"#{name}")) for name, (head, _) in shown.items())
@@ -69,13 +68,7 @@ def write_document(title: str, summary: str, sections: Mapping[str, tuple[str, M
         element("h1", text(title)) + paragraph(summary, class_="lead") + element("nav", element("ul", links)),
     )
     body += element("main", (section(head, content, name=name) for name, (head, content) in shown.items()))
-    body += element("footer", f"Written by textveil {text(__version__)}.")
-    style = files("textveil.analysis").joinpath("report.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
+    return write_document(title, body, styles=("report.css",))
 
 
 def _summarize(findings: Findings) -> str:

@@ -105,6 +105,7 @@ FindPrior = Annotated[
     bool,
     typer.Option("--prior/--no-prior", help="Build n-gram models, which the mechanism fluent needs."),
 ]
+CountingMemory = Annotated[str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")]
 Order = Annotated[int, typer.Option("--prior-order", help="The number of chunks of the longest n-grams of a prior.")]
 MinDocuments = Annotated[
     int, typer.Option(help="Leave out n-grams of a prior that occur in fewer documents, so that it quotes nobody.")
@@ -156,9 +157,7 @@ def make_bundle(
     executor: ExecutorName = EXECUTOR,
     workers: Workers = None,
     address: Address = None,
-    memory: Annotated[
-        str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")
-    ] = MEMORY_SIZE,
+    memory: CountingMemory = MEMORY_SIZE,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -277,9 +276,7 @@ def prior(
     executor: ExecutorName = EXECUTOR,
     workers: Workers = None,
     address: Address = None,
-    memory: Annotated[
-        str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")
-    ] = MEMORY_SIZE,
+    memory: CountingMemory = MEMORY_SIZE,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:

@@ -13,10 +13,26 @@ import typer
 
 from textveil.analysis.comparison_page import list_marks, name_column, tell_findings, write_comparison
 from textveil.cli.display import showing_progress
-from textveil.cli.metric_options import choose_classifier, drop_missing, flag, split_list, unit_of
+from textveil.cli.metric_options import (
+    Attacker,
+    AttackerModel,
+    Attribute,
+    Encoders,
+    FormatName,
+    Label,
+    LanguageModel,
+    MetricNames,
+    ObfuscatedText,
+    Seeds,
+    Text,
+    choose_classifier,
+    drop_missing,
+    split_list,
+    unit_of,
+)
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
-from textveil.evaluation import CLASSIFIERS, METRICS, Comparison, Dataset
+from textveil.evaluation import METRICS, Comparison, Dataset
 from textveil.evaluation import compare as measure
 from textveil.evaluation.compared_files import ComparedFiles
 from textveil.evaluation.comparison import Contender
@@ -55,25 +71,17 @@ def compare(
         list[str] | None,
         typer.Option("--name", "-n", help="The name of a file (repeatable, one per file). Default: its file name."),
     ] = None,
-    text: Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")] = TEXT_COLUMN,
-    obfuscated_text: Annotated[
-        str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
-    ] = None,
-    label: Annotated[str | None, typer.Option(help="For downstream: the column with the label of a task.")] = None,
-    attribute: Annotated[
-        str | None, typer.Option(help="For attribute: the column that an attacker wants to infer, such as the author.")
-    ] = None,
-    metrics: Annotated[
-        str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
-    ] = None,
-    attacker: Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")] = None,
-    attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None,
-    seeds: Annotated[str | None, flag(METRICS, "attribute, downstream, stylometry, membership", "seeds")] = None,
-    encoders: Annotated[str | None, flag(METRICS, "similarity", "models")] = None,
-    language_model: Annotated[str | None, flag(METRICS, "perplexity", "model")] = None,
-    format_name: Annotated[
-        str | None, typer.Option("--format", help="The format of the files. Default: by their names.")
-    ] = None,
+    text: Text = TEXT_COLUMN,
+    obfuscated_text: ObfuscatedText = None,
+    label: Label = None,
+    attribute: Attribute = None,
+    metrics: MetricNames = None,
+    attacker: Attacker = None,
+    attacker_model: AttackerModel = None,
+    seeds: Seeds = None,
+    encoders: Encoders = None,
+    language_model: LanguageModel = None,
+    format_name: FormatName = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with tables and curves to this file.")] = None,
     as_json: Annotated[Path | None, typer.Option("--json", help="Write all values as JSON to this file.")] = None,
     cache: Annotated[

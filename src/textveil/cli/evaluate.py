@@ -12,7 +12,24 @@ import typer
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.card import check_cards, write_cards
 from textveil.cli.display import showing_progress
-from textveil.cli.metric_options import choose_classifier, drop_missing, flag, split_list, unit_of
+from textveil.cli.metric_options import (
+    Attacker,
+    AttackerModel,
+    Attribute,
+    Encoders,
+    FormatName,
+    Label,
+    LanguageModel,
+    MetricNames,
+    ObfuscatedText,
+    Seeds,
+    Text,
+    choose_classifier,
+    drop_missing,
+    flag,
+    split_list,
+    unit_of,
+)
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
 from textveil.evaluation import CLASSIFIERS, METRICS, Dataset, Evaluation, Evaluator
@@ -57,15 +74,10 @@ def evaluate(
             "--obfuscated", help="The file with the obfuscated texts, in the same rows. Default: the same file."
         ),
     ] = None,
-    text: Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")] = TEXT_COLUMN,
-    obfuscated_text: Annotated[
-        str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
-    ] = None,
-    label: Annotated[str | None, typer.Option(help="For downstream: the column with the label of a task.")] = None,
-    attribute: Annotated[
-        str | None,
-        typer.Option(help="For attribute: the column that an attacker wants to infer, such as the author."),
-    ] = None,
+    text: Text = TEXT_COLUMN,
+    obfuscated_text: ObfuscatedText = None,
+    label: Label = None,
+    attribute: Attribute = None,
     certificate: Annotated[
         Path | None,
         typer.Option("--certificate", help="For clear_text, inversion: the certificate of the obfuscation."),
@@ -79,23 +91,19 @@ def evaluate(
             "that the certificate names.",
         ),
     ] = None,
-    metrics: Annotated[
-        str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
-    ] = None,
-    attacker: Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")] = None,
-    attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None,
+    metrics: MetricNames = None,
+    attacker: Attacker = None,
+    attacker_model: AttackerModel = None,
     epochs: Annotated[int | None, flag(CLASSIFIERS, "transformer", "epochs")] = None,
     learning_rate: Annotated[float | None, flag(CLASSIFIERS, "transformer", "learning_rate")] = None,
-    seeds: Annotated[str | None, flag(METRICS, "attribute, downstream, stylometry, membership", "seeds")] = None,
+    seeds: Seeds = None,
     kinds: Annotated[str | None, flag(METRICS, "identifiers", "kinds")] = None,
-    encoders: Annotated[str | None, flag(METRICS, "similarity", "models")] = None,
+    encoders: Encoders = None,
     keep_embeddings: Annotated[bool, flag(METRICS, "similarity", "keep_embeddings")] = False,
     truncate: Annotated[bool | None, flag(METRICS, "similarity", "truncate")] = None,
-    language_model: Annotated[str | None, flag(METRICS, "perplexity", "model")] = None,
+    language_model: LanguageModel = None,
     words: Annotated[int | None, flag(METRICS, "clear_text", "words")] = None,
-    format_name: Annotated[
-        str | None, typer.Option("--format", help="The format of the files. Default: by their names.")
-    ] = None,
+    format_name: FormatName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the evaluation as JSON.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Also write the evaluation as JSON to this file.")

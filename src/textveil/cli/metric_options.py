@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,25 @@ def flag(registry: Registry[Any], methods: str, option: str) -> Any:
     declared = registry.load(methods.partition(",")[0]).list_options()[option]
     default = ",".join(map(str, declared.default)) if isinstance(declared.default, tuple) else declared.default
     return typer.Option(flag_of(declared), help=f"For {methods}: {declared.help} Default: {default}.")
+
+
+Text = Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")]
+ObfuscatedText = Annotated[
+    str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
+]
+Label = Annotated[str | None, typer.Option(help="For downstream: the column with the label of a task.")]
+Attribute = Annotated[
+    str | None, typer.Option(help="For attribute: the column that an attacker wants to infer, such as the author.")
+]
+MetricNames = Annotated[
+    str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
+]
+Attacker = Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")]
+AttackerModel = Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")]
+Seeds = Annotated[str | None, flag(METRICS, "attribute, downstream, stylometry, membership", "seeds")]
+Encoders = Annotated[str | None, flag(METRICS, "similarity", "models")]
+LanguageModel = Annotated[str | None, flag(METRICS, "perplexity", "model")]
+FormatName = Annotated[str | None, typer.Option("--format", help="The format of the files. Default: by their names.")]
 
 
 def drop_missing(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 from textveil.extras import require_version
 from textveil.language.text import Document
 from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, PAPER_ENCODER, Encoder
-from textveil.models.files import EXTRA, ModelFiles
+from textveil.models.files import DEVICE_OPTION, EXTRA, ModelFiles
 from textveil.registry import Method, Option
 
 Score: TypeAlias = float | None
@@ -46,7 +46,7 @@ class EncoderDistributor(Distributor):
             changes_results=False,  # its files do, and they are recorded
         ),
         Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
-        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+        DEVICE_OPTION,
     )
     model: str
     batch_size: int

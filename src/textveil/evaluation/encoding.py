@@ -10,13 +10,22 @@ import numpy as np
 from textveil.evaluation.base import identify
 from textveil.evaluation.texts import Texts
 from textveil.extras import require_version
-from textveil.models.encoders import BATCH_SIZE, SentenceEncoder, Values
-from textveil.models.files import EXTRA, ModelFiles
+from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
+from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles
 from textveil.progress import Progress, ignore_progress
+from textveil.registry import Option
 from textveil.storage.score_cache import Row
 
 PACKAGES = ("sentence-transformers", "torch", "transformers")
 """The packages that run an encoder."""
+ENCODER_OPTION = Option(
+    "model",
+    str,
+    DEFAULT_ENCODER,
+    f"Sentence encoder: {MODEL_SOURCES}.",
+    changes_results=False,  # its files do, and they are recorded
+)
+"""The option of metrics that use one encoder."""
 LOADED = 3
 """The number of encoders to hold in memory. The paper uses three."""
 
@@ -101,3 +110,10 @@ def read_versions() -> dict[str, str]:
 def _load(files: ModelFiles, _sha256: str, batch_size: int, device: str | None) -> SentenceEncoder:
     """Load an encoder once per process. Its hash is a part of the key, since files can change."""
     return SentenceEncoder.open(files, batch_size=batch_size, device=device)
+
+
+def normalize_rows(rows: Values) -> Values:
+    """Rows of length 1; a row of zeros stays as it is."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    normalized: Values = rows / np.where(lengths > 0, lengths, 1)
+    return normalized

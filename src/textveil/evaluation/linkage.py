@@ -13,15 +13,15 @@ from textveil.bundles.vectors import Floats
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.evaluation.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify
 from textveil.evaluation.dataset import Codes
-from textveil.evaluation.encoding import PACKAGES, CachedEncoder, read_versions
+from textveil.evaluation.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows, read_versions
 from textveil.evaluation.ranking import CHANCE, count_above, find_share_by_chance
 from textveil.evaluation.texts import SAMPLE_SEED, Texts
 from textveil.evaluation.uncertainty import bootstrap_ratio, describe_few, show_bounds, show_interval
 from textveil.extras import require, require_version
 from textveil.language.words import find_spans, find_words
 from textveil.models.encoders import DEFAULT_ENCODER
+from textveil.models.files import DEVICE_OPTION, ModelFiles
 from textveil.models.files import EXTRA as NEURAL
-from textveil.models.files import MODEL_SOURCES, ModelFiles
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
@@ -62,15 +62,9 @@ class Linkage(Metric):
             None,
             f"What attackers compare: {', '.join(ATTACKERS)}. By default all, without the encoder if it is not there.",
         ),
-        Option(
-            "model",
-            str,
-            DEFAULT_ENCODER,
-            f"Sentence encoder: {MODEL_SOURCES}.",
-            changes_results=False,  # its files do, and they are recorded
-        ),
+        ENCODER_OPTION,
         Option("sample", int, SAMPLE, "The largest number of texts, always the same ones.", least=2),
-        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+        DEVICE_OPTION,
     )
     attackers: Sequence[str] | None
     model: str
@@ -243,18 +237,12 @@ class EncoderAttacker(Attacker):
 
     def __init__(self, encoder: CachedEncoder, originals: Texts, places: Codes) -> None:
         self._encoder = encoder
-        self._originals = _normalize(encoder.embed(originals, places.tolist()))
+        self._originals = normalize_rows(encoder.embed(originals, places.tolist()))
 
     def compare(self, obfuscated: Texts, places: Codes) -> Floats:
         """The cosines of some texts with every original."""
-        cosines: Floats = _normalize(self._encoder.embed(obfuscated, places.tolist())) @ self._originals.T
+        cosines: Floats = normalize_rows(self._encoder.embed(obfuscated, places.tolist())) @ self._originals.T
         return cosines
-
-
-def _normalize(rows: Floats) -> Floats:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    normalized: Floats = rows / np.where(lengths > 0, lengths, 1)
-    return normalized
 
 
 def rank(similarities: Floats, own: Codes, codes: Codes | None) -> Floats:

@@ -17,7 +17,15 @@ from textveil.evaluation.texts import Texts
 from textveil.evaluation.uncertainty import bootstrap, bootstrap_mean, describe_few, show_bounds, show_interval
 from textveil.extras import require, require_version
 from textveil.models.encoders import Values
-from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles, choose_device, make_readable, reading_model
+from textveil.models.files import (
+    DEVICE_OPTION,
+    EXTRA,
+    MODEL_SOURCES,
+    ModelFiles,
+    choose_device,
+    make_readable,
+    reading_model,
+)
 from textveil.progress import Progress
 from textveil.registry import Option
 from textveil.storage.score_cache import Row
@@ -57,7 +65,7 @@ class Perplexity(Metric):
         Option("start_token", bool, False, "Read the model's start token before every text, as one of the tokens."),
         SAMPLE_OPTION,
         Option("batch_size", int, BATCH_SIZE, "Texts to read at a time.", least=1, changes_results=False),
-        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+        DEVICE_OPTION,
     )
     model: str
     tokens: int

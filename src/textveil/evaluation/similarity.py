@@ -14,7 +14,7 @@ from textveil.evaluation.encoding import PACKAGES, CachedEncoder
 from textveil.evaluation.uncertainty import bootstrap_mean, describe_few, show_interval
 from textveil.extras import require_version
 from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, Values
-from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles
+from textveil.models.files import DEVICE_OPTION, EXTRA, MODEL_SOURCES, ModelFiles
 from textveil.registry import Option
 from textveil.storage.score_cache import Row, hash_text
 
@@ -49,7 +49,7 @@ class Similarity(Metric):
         ),
         SAMPLE_OPTION,
         Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
-        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+        DEVICE_OPTION,
         Option(
             "keep_embeddings",
             bool,

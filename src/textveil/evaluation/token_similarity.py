@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from textveil.evaluation.base import Case, Measurement, Metric, identify
-from textveil.evaluation.encoding import PACKAGES, CachedEncoder, read_versions
+from textveil.evaluation.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows, read_versions
 from textveil.evaluation.uncertainty import bootstrap_mean, describe_few, show_interval
 from textveil.extras import require_version
-from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, Values
-from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles
+from textveil.models.encoders import BATCH_SIZE, Values
+from textveil.models.files import DEVICE_OPTION, EXTRA, ModelFiles
 from textveil.registry import Option
 from textveil.storage.score_cache import Row, hash_text
 
@@ -39,16 +39,10 @@ class TokenSimilarity(Metric):
     name = "token_similarity"
 
     options = (
-        Option(
-            "model",
-            str,
-            DEFAULT_ENCODER,
-            f"Sentence encoder: {MODEL_SOURCES}.",
-            changes_results=False,  # its files do, and they are recorded
-        ),
+        ENCODER_OPTION,
         Option("sample", int, SAMPLE, "The largest number of pairs to read, always the same ones.", least=1),
         Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
-        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+        DEVICE_OPTION,
     )
     model: str
     sample: int
@@ -145,13 +139,7 @@ def match_tokens(original: Values, obfuscated: Values) -> tuple[float, float, fl
     """
     if not len(original) or not len(obfuscated):
         return 0.0, 0.0, 0.0
-    cosines = _normalize(obfuscated) @ _normalize(original).T
+    cosines = normalize_rows(obfuscated) @ normalize_rows(original).T
     precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
     total = precision + recall
     return (2 * precision * recall / total if total > 0 else 0.0), precision, recall
-
-
-def _normalize(rows: Values) -> Values:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    normalized: Values = rows / np.where(lengths > 0, lengths, 1)
-    return normalized

@@ -11,12 +11,17 @@ from pathlib import Path
 
 from textveil.errors import ParameterError, ResourceError
 from textveil.extras import require
+from textveil.registry import Option
 from textveil.resources import RESOURCES, find
 from textveil.storage.hashing import hash_files
 
 EXTRA = "neural"
 MODEL_SOURCES = "a resource, a folder, or OWNER/NAME in the Hugging Face cache"
 """The possible values of a parameter that names a model."""
+DEVICE_OPTION = Option(
+    "device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False
+)
+"""The option of methods that run a model."""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")  # an unpaired surrogate, which tokenizers refuse
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")

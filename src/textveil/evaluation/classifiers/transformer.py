@@ -17,7 +17,15 @@ from textveil.evaluation.classifiers.base import Classifier, Fitted
 from textveil.evaluation.dataset import Classes, Codes
 from textveil.evaluation.texts import Texts
 from textveil.extras import require, require_version
-from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles, choose_device, make_readable, reading_model
+from textveil.models.files import (
+    DEVICE_OPTION,
+    EXTRA,
+    MODEL_SOURCES,
+    ModelFiles,
+    choose_device,
+    make_readable,
+    reading_model,
+)
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Option
 
@@ -61,7 +69,7 @@ class Transformer(Classifier):
         Option("batch_size", int, BATCH_SIZE, "Number of texts per step.", least=1),
         Option("epochs", int, EPOCHS, "Number of passes over the training texts.", least=1),
         Option("longest", int, LONGEST, "Number of tokens to read of every text; the rest is cut.", least=1),
-        Option("device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False),
+        DEVICE_OPTION,
         Option(
             "keep",
             bool,
