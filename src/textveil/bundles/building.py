@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,7 @@ from textveil.bundles.bundle import (
     describe,
     identify_lexicon,
 )
-from textveil.bundles.distances import measure_distances, sample_rows
+from textveil.bundles.distances import find_unit, measure_distances, sample_rows
 from textveil.bundles.prior import PriorTable
 from textveil.bundles.spelling_fit import LEAST_ENTRIES, find_examples, fit_spelling
 from textveil.bundles.vectors import Matrix, RowNumbers, Vectors
@@ -71,6 +71,12 @@ class LexiconTable:
     origin: Mapping[str, Any] = field(default_factory=dict)
     license: str | None = None
 
+    def keep(self, is_wanted: Callable[[str], bool]) -> LexiconTable:
+        """The same lexicon with fewer expressions."""
+        places = [place for place, ngram in enumerate(self.ngrams) if is_wanted(ngram)]
+        scores = None if self.scores is None else self.scores[places]
+        return replace(self, ngrams=[self.ngrams[place] for place in places], scores=scores)
+
 
 def build_bundle(
     folder: Path,
@@ -86,6 +92,7 @@ def build_bundle(
     parameters: Mapping[str, Any] | None = None,
     storage: Storage = "float32",
     spelling: bool | None = None,
+    standardize: bool = True,
 ) -> Bundle:
     """Write a bundle; its folder appears when it is complete.
 
@@ -103,6 +110,7 @@ def build_bundle(
         storage: ``float32``, ``float16``, or ``int8`` with a scale per row.
         spelling: Fit a table that places unknown words by their spelling. By default it is fitted if there are at least
             2,000 single words to learn from and scipy is installed.
+        standardize: Divide vectors by their median distance, so that a budget means the same with every bundle.
 
     Raises:
         OutputExistsError: The folder exists.
@@ -121,11 +129,13 @@ def build_bundle(
         parts: dict[str, dict[str, Any]] = {}
         for decomposition, table in tables.items():
             _check_table(decomposition, table)
-            stored = _write_table(unfinished / decomposition, table, storage)
+            unit = find_unit(table.matrix) if standardize else 1.0
+            stored = _write_table(unfinished / decomposition, table, storage, unit)
             vectors = Vectors(table.entries, stored, excluded=table.excluded)
             described[decomposition] = {
                 **describe(vectors),
                 "storage": storage,
+                "unit": unit,
                 "changed_neighbors": measure_changed_neighbors(table.matrix, stored),
                 "distance": measure_distances(vectors),
             }
@@ -202,8 +212,8 @@ def _write_lexicon(folder: Path, lexicon: LexiconTable) -> dict[str, Any]:
     return {"ngrams": len(index), **lexicon.origin}
 
 
-def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
-    """Write the files of one decomposition; return the matrix as a reader will load it."""
+def _write_table(folder: Path, table: VectorTable, storage: Storage, unit: float) -> Matrix:
+    """Write the files of one decomposition with vectors in a unit; return the matrix as a reader will load it."""
     folder.mkdir(exist_ok=True)
     _write_entries(folder / "vocabulary.txt", table.entries)
     if table.excluded:
@@ -214,7 +224,7 @@ def _write_table(folder: Path, table: VectorTable, storage: Storage) -> Matrix:
     scales = np.ones(len(matrix), dtype=np.float32)
     for start in range(0, len(matrix), _COPY_ROWS):
         part = slice(start, start + _COPY_ROWS)
-        rows = np.asarray(table.matrix[part], dtype=np.float32)
+        rows = np.asarray(table.matrix[part], dtype=np.float32) / np.float32(unit)
         if storage == "int8":
             scales[part] = np.maximum(np.abs(rows).max(axis=1) / 127, np.finfo(np.float32).tiny)
             rows = np.rint(rows / scales[part, None])

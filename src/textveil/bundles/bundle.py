@@ -56,7 +56,7 @@ SINGLE_WORDS = frozenset({"words"})
 """The decompositions into single words. They never write an entry of several words."""
 PRIOR = "prior"
 """The name of the n-gram model in the manifest and in certificates."""
-UNVERIFIABLE = ("corpus", "tokens", "parameters", "changed_neighbours", "prior.perplexity", "spelling.quality")
+UNVERIFIABLE = ("corpus", "tokens", "parameters", "unit", "changed_neighbours", "prior.perplexity", "spelling.quality")
 """The statements of a manifest that nobody can check from its files: they are about the corpus and its vectors."""
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]

@@ -11,6 +11,7 @@ from textveil.bundles.vectors import RowNumbers, Vectors
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SAMPLE = 1000
+_ALIKE = 1e-6  # of the largest norm: a smaller distance is a rounding error
 _BATCH_SCORES = 2**21
 """The number of distances that are computed at once, which limits memory."""
 
@@ -39,6 +40,19 @@ def measure_distances(vectors: Vectors) -> dict[str, Any]:
         "center": np.linalg.norm(matrix[sample] - vectors.center, axis=1),
     }
     return {"metric": "euclidean", **{kind: _quantiles(distances) for kind, distances in measured.items()}}
+
+
+def find_unit(matrix: npt.NDArray[Any]) -> float:
+    """The median distance between two entries, in the same sample: the unit of distances.
+
+    It is 1 where most entries are at the same place.
+    """
+    rows = np.asarray(matrix[sample_rows(len(matrix))], dtype=np.float64)
+    norms = np.einsum("ij,ij->i", rows, rows)
+    squared = norms + norms[:, None] - 2 * (rows @ rows.T)
+    pairs = squared[np.triu_indices(len(rows), k=1)]
+    median = float(np.sqrt(max(0.0, np.median(pairs)))) if len(pairs) else 0.0
+    return median if median > _ALIKE * np.sqrt(norms.max()) else 1.0
 
 
 def sample_rows(rows: int) -> RowNumbers:

@@ -118,6 +118,15 @@ class ExactIndex:
         return int(candidates[exact.argmax()])
 
 
+def find_axes(moved: Matrix) -> Floats:
+    """The principal axes of vectors around the origin, one per column, by decreasing variance."""
+    _, axes = np.linalg.eigh((moved.T @ moved).astype(np.float64))
+    axes = axes[:, ::-1]
+    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    directed: Floats = axes * signs  # an axis has two directions; the choice must not depend on the library
+    return directed
+
+
 class Vectors:
     """The entries of a vocabulary with their vectors.
 
@@ -215,12 +224,7 @@ class Vectors:
         """
         if self._known_axes is not None:
             return self._known_axes
-        moved = self.matrix - self.center
-        _, axes = np.linalg.eigh((moved.T @ moved).astype(np.float64))
-        axes = axes[:, ::-1]
-        signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
-        directed: Floats = axes * signs  # an axis has two directions; the choice must not depend on the library
-        return directed
+        return find_axes(self.matrix - self.center)
 
     def project(self, dimensions: int) -> Vectors:
         """The same vocabulary in fewer dimensions: the projection of all vectors on the first principal axes."""

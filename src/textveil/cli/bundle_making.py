@@ -36,11 +36,23 @@ from textveil.cli.corpus_options import (
 from textveil.cli.display import showing_progress
 from textveil.cli.reporting import report, reporting_errors
 from textveil.corpus import MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
-from textveil.corpus.settings import STORAGE, Labels, PriorOptions, Thresholds, Training
+from textveil.corpus.settings import (
+    ARCHITECTURES,
+    MIN_DOCUMENTS,
+    PROJECTED,
+    STORAGE,
+    Labels,
+    PriorOptions,
+    Selection,
+    Thresholds,
+    Training,
+    VectorOptions,
+)
 from textveil.decomposition import DECOMPOSERS
 from textveil.errors import ParameterError
 from textveil.execution import EXECUTORS, Executor
 from textveil.extras import require
+from textveil.models.files import MODEL_SOURCES
 from textveil.resources import find
 from textveil.tables import TEXT_COLUMN
 
@@ -53,6 +65,7 @@ BUNDLE_EXAMPLES = """
 Examples:
   textveil prepare corpus.txt.xz --output my-english --min-count 40 --most-entries 30000
   textveil prepare reviews/ --column body --output reviews-en --decomposition words --decomposition pmi
+  textveil prepare posts.txt.xz --background novels.txt.xz --vectors encoder --output everyday-en
   textveil prepare hf:HuggingFaceFW/fineweb --config sample-10BT --output fineweb-en --memory 64G --workers 16
 
 After an interruption, the same command resumes. Finished steps are not repeated.
@@ -60,7 +73,7 @@ After an interruption, the same command resumes. Finished steps are not repeated
 TRAIN_EXAMPLES = """
 \b
 Examples:
-  textveil prepare train corpus.txt.xz --lexicons lexicons --output my-english --epochs 10 --cbow
+  textveil prepare train corpus.txt.xz --lexicons lexicons --output my-english --epochs 10 --architecture cbow
   textveil prepare train corpus.txt.xz --decomposition words --output my-words --dimensions 100 --no-names
 
 After an interruption, the same command resumes. Finished steps are not repeated.
@@ -92,15 +105,45 @@ Decompositions = Annotated[
         help=f"A decomposition to prepare; may be repeated. By default, all: {', '.join(DECOMPOSERS)}.",
     ),
 ]
-Dimensions = Annotated[int, typer.Option(help="The length of a vector.")]
+Background = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A file or folder whose words become known, but are neither written nor part of lexicons and priors, such "
+        "as old novels; may be repeated."
+    ),
+]
+Source = Annotated[
+    str,
+    typer.Option(
+        "--vectors",
+        help="The origin of vectors: word2vec learns them from the corpus, encoder takes those that a sentence encoder "
+        "gives to the entries, both joins the two.",
+    ),
+]
+EncoderName = Annotated[
+    str, typer.Option("--encoder", help=f"The sentence encoder of --vectors encoder and both: {MODEL_SOURCES}.")
+]
+Dimensions = Annotated[
+    int | None,
+    typer.Option(
+        help=f"The length of a vector. By default {Training.dimensions} for word2vec and {PROJECTED} for others, which "
+        "are projected on their principal axes."
+    ),
+]
 Window = Annotated[int, typer.Option(help="The number of chunks on each side that are the context of a chunk.")]
 MinEntryCount = Annotated[int, typer.Option(help="Leave out chunks that occur less often.")]
 MostEntries = Annotated[
-    int | None, typer.Option(help="The largest size of a vocabulary. The rarest chunks are left out.")
+    list[str] | None,
+    typer.Option(
+        help="The largest size of a vocabulary, such as 50000, or of that of a decomposition, such as words=60000; may "
+        "be repeated. The rarest chunks are left out."
+    ),
 ]
 Epochs = Annotated[int, typer.Option(help="The number of passes over the corpus.")]
 Negative = Annotated[int, typer.Option(help="The number of negative samples for each chunk of the context.")]
-Cbow = Annotated[bool, typer.Option("--cbow", help="Train CBOW instead of skip-gram.")]
+ArchitectureName = Annotated[
+    str, typer.Option("--architecture", help=f"The architecture of word2vec: {' or '.join(ARCHITECTURES)}.")
+]
 FindPrior = Annotated[
     bool,
     typer.Option("--prior/--no-prior", help="Build n-gram models, which the mechanism fluent needs."),
@@ -108,7 +151,11 @@ FindPrior = Annotated[
 CountingMemory = Annotated[str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")]
 Order = Annotated[int, typer.Option("--prior-order", help="The number of chunks of the longest n-grams of a prior.")]
 MinDocuments = Annotated[
-    int, typer.Option(help="Leave out n-grams of a prior that occur in fewer documents, so that it quotes nobody.")
+    int,
+    typer.Option(
+        help="Leave out chunks, expressions and n-grams of priors that occur in fewer documents, so that a bundle "
+        "quotes nobody."
+    ),
 ]
 MostNgrams = Annotated[
     int, typer.Option(help="The largest number of n-grams of a prior. Those with the least effect are left out.")
@@ -136,19 +183,22 @@ def make_bundle(
     min_pmi: MinPmi = MIN_PMI,
     top: Top = 100 * TOP_SHARE,
     only_attracted: OnlyAttracted = False,
-    dimensions: Dimensions = Training.dimensions,
+    min_documents: MinDocuments = MIN_DOCUMENTS,
+    min_entry_count: MinEntryCount = Selection.min_entry_count,
+    most_entries: MostEntries = None,
+    vectors: Source = VectorOptions.source,
+    encoder: EncoderName = VectorOptions.encoder,
+    dimensions: Dimensions = VectorOptions.dimensions,
     window: Window = Training.window,
-    min_entry_count: MinEntryCount = Training.min_entry_count,
-    most_entries: MostEntries = Training.most_entries,
     epochs: Epochs = Training.epochs,
     negative: Negative = Training.negative,
-    cbow: Cbow = False,
+    architecture: ArchitectureName = Training.architecture,
     prior: FindPrior = True,
     order: Order = PriorOptions.order,
-    min_documents: MinDocuments = PriorOptions.min_documents,
     most_ngrams: MostNgrams = PriorOptions.most_ngrams,
     storage: StorageName = STORAGE,
     names: FindNames = True,
+    background: Background = None,
     column: Column = TEXT_COLUMN,
     format_name: Format = None,
     config: Config = None,
@@ -161,7 +211,7 @@ def make_bundle(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Build a bundle from a corpus: count n-grams, score them, split the corpus by each decomposition, train word2vec.
+    """Build a bundle from a corpus: count n-grams, score them, split the corpus by each decomposition, embed chunks.
 
     The name of this command is optional: textveil prepare CORPUS... --output BUNDLE
     """
@@ -171,12 +221,22 @@ def make_bundle(
 
     job = PrepareJob(
         Corpus.find(
-            corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
+            corpus,
+            column=column,
+            format_name=format_name,
+            config=config,
+            split=split,
+            revision=revision,
+            output=output,
+            background=background or (),
         ),
         output,
         Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
         thresholds=Thresholds(min_count, min_pmi, parse_top(top), only_attracted),
-        training=Training(dimensions, window, min_entry_count, epochs, negative, not cbow, most_entries),
+        selection=_select(min_entry_count, min_documents, most_entries),
+        vectors=_choose_vectors(
+            vectors, dimensions, encoder, window=window, epochs=epochs, negative=negative, architecture=architecture
+        ),
         prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
         decompositions=_choose(decompositions),
         names_model=find("spacy-en") if names else None,
@@ -200,19 +260,22 @@ def train(
     corpus_label: CorpusLabel = None,
     license_name: License = Labels.license,
     decompositions: Decompositions = None,
-    dimensions: Dimensions = Training.dimensions,
+    min_documents: MinDocuments = MIN_DOCUMENTS,
+    min_entry_count: MinEntryCount = Selection.min_entry_count,
+    most_entries: MostEntries = None,
+    vectors: Source = VectorOptions.source,
+    encoder: EncoderName = VectorOptions.encoder,
+    dimensions: Dimensions = VectorOptions.dimensions,
     window: Window = Training.window,
-    min_entry_count: MinEntryCount = Training.min_entry_count,
-    most_entries: MostEntries = Training.most_entries,
     epochs: Epochs = Training.epochs,
     negative: Negative = Training.negative,
-    cbow: Cbow = False,
+    architecture: ArchitectureName = Training.architecture,
     prior: FindPrior = True,
     order: Order = PriorOptions.order,
-    min_documents: MinDocuments = PriorOptions.min_documents,
     most_ngrams: MostNgrams = PriorOptions.most_ngrams,
     storage: StorageName = STORAGE,
     names: FindNames = True,
+    background: Background = None,
     column: Column = TEXT_COLUMN,
     format_name: Format = None,
     config: Config = None,
@@ -224,7 +287,7 @@ def train(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Split a corpus by each decomposition, train word2vec, and write a bundle: the last steps of a preparation."""
+    """Split a corpus by each decomposition, embed the chunks, and write a bundle: the last steps of a preparation."""
     _require_libraries()
     from textveil.corpus.association import MEASURES
     from textveil.corpus.inputs import Corpus
@@ -238,11 +301,21 @@ def train(
         )
     job = PrepareJob(
         Corpus.find(
-            corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
+            corpus,
+            column=column,
+            format_name=format_name,
+            config=config,
+            split=split,
+            revision=revision,
+            output=output,
+            background=background or (),
         ),
         output,
         Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
-        training=Training(dimensions, window, min_entry_count, epochs, negative, not cbow, most_entries),
+        selection=_select(min_entry_count, min_documents, most_entries),
+        vectors=_choose_vectors(
+            vectors, dimensions, encoder, window=window, epochs=epochs, negative=negative, architecture=architecture
+        ),
         prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
         decompositions=chosen,
         lexicons=lexicons,
@@ -266,7 +339,7 @@ def prior(
         ),
     ] = None,
     order: Order = PriorOptions.order,
-    min_documents: MinDocuments = PriorOptions.min_documents,
+    min_documents: MinDocuments = MIN_DOCUMENTS,
     most_ngrams: MostNgrams = PriorOptions.most_ngrams,
     column: Column = TEXT_COLUMN,
     format_name: Format = None,
@@ -304,12 +377,32 @@ def prior(
 
 
 def _require_libraries() -> None:
-    for library in ("pyarrow", "gensim"):
-        require(library, extra="prepare")
+    require("pyarrow", extra="prepare")
 
 
 def _choose(decompositions: list[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(DECOMPOSERS.load(name).name for name in decompositions or DECOMPOSERS))
+
+
+def _select(min_entry_count: int, min_documents: int, most_entries: Sequence[str] | None) -> Selection:
+    """The thresholds of vocabularies."""
+    limits: dict[str, int] = {}
+    for limit in most_entries or ():
+        name, _, number = limit.rpartition("=")
+        try:
+            limits[DECOMPOSERS.load(name).name if name else ""] = int(number)
+        except ValueError as error:
+            raise ParameterError(
+                f"--most-entries needs a number, such as 50000 or words=60000. Got {limit!r} instead."
+            ) from error
+    return Selection(min_entry_count, min_documents, limits.pop("", None), limits)
+
+
+def _choose_vectors(
+    source: str, dimensions: int | None, encoder: str, *, window: int, epochs: int, negative: int, architecture: str
+) -> VectorOptions:
+    training = Training(window=window, epochs=epochs, negative=negative, architecture=architecture)  # type: ignore[arg-type]
+    return VectorOptions(source, dimensions, encoder, training)  # type: ignore[arg-type] # checked by the job
 
 
 def _list_names(corpus: Sequence[str]) -> str:

@@ -67,6 +67,10 @@ class InputFile:
         except OSError as error:
             raise InputError(f"{str(self.path)!r} cannot be read: {error.strerror}.") from error
 
+    def cite(self) -> dict[str, Any]:
+        """The description of the file for other machines: with its hash and without its folder."""
+        return {"name": self.path.name, "bytes": self.size, "sha256": self.hash()}
+
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
@@ -78,6 +82,7 @@ class Corpus:
         column: The column that holds the documents, for formats with columns.
         format_name: The format of the files, if their names do not show it.
         skipped: The number of files of unknown format in folders.
+        in_background: The number of files, the last ones, whose words only become known; see :meth:`split`.
     """
 
     files: tuple[InputFile, ...]
@@ -85,6 +90,7 @@ class Corpus:
     column: str = TEXT_COLUMN
     format_name: str | None = None
     skipped: int = 0
+    in_background: int = 0
 
     @classmethod
     def find(
@@ -97,10 +103,11 @@ class Corpus:
         split: str = SPLIT,
         revision: str | None = None,
         output: Path | None = None,
+        background: Sequence[str | Path] = (),
     ) -> Corpus:
         """Find files, folders (all their files of known format), and ``hf:`` data sets.
 
-        An ``output`` inside one of the folders is not part of the corpus.
+        An ``output`` inside one of the folders is not part of the corpus. The ``background`` has files and folders.
         """
         leave_out = () if output is None else (output.resolve(), ResumableRun(output.resolve()).folder)
         if format_name is not None:
@@ -125,7 +132,29 @@ class Corpus:
         if format_name is None:
             for path in paths:
                 detect_format(path)
-        return cls(tuple(map(InputFile.look_at, paths)), tuple(datasets), column, format_name, skipped)
+        corpus = cls(tuple(map(InputFile.look_at, paths)), tuple(datasets), column, format_name, skipped)
+        if not background:
+            return corpus
+        return corpus.add_background(cls.find(background, column=column, format_name=format_name, output=output))
+
+    def add_background(self, background: Corpus) -> Corpus:
+        """The same corpus with files in its background."""
+        if background.datasets:
+            raise ParameterError("`background` must be files or folders. Save the data set to a file first.")
+        files = (*self.files, *background.files)
+        _refuse_twice([file.path for file in files])
+        skipped = self.skipped + background.skipped
+        return replace(self, files=files, skipped=skipped, in_background=len(background.files))
+
+    def split(self) -> tuple[Corpus, Corpus | None]:
+        """The corpus without its background, and the background."""
+        if not self.in_background:
+            return self, None
+        foreground = len(self.files) - self.in_background
+        return (
+            replace(self, files=self.files[:foreground], in_background=0),
+            replace(self, files=self.files[foreground:], datasets=(), in_background=0),
+        )
 
     @property
     def layout(self) -> Layout:
@@ -148,6 +177,7 @@ class Corpus:
             "data_sets": [asdict(dataset) for dataset in self.datasets],
             "column": self.column,
             "format": self.format_name,
+            **({"background": self.in_background} if self.in_background else {}),
         }
 
     def add_hashes(self, hashes: Sequence[str]) -> Corpus:
@@ -171,14 +201,16 @@ class Corpus:
 
     def cite(self) -> dict[str, Any]:
         """The description of the corpus for other machines: with hashes and without folders."""
+        foreground, background = self.split()
         return {
-            "files": [{"name": file.path.name, "bytes": file.size, "sha256": file.hash()} for file in self.files],
+            "files": [file.cite() for file in foreground.files],
             "data_sets": [
                 {"name": Path(dataset.name).name if dataset.files else dataset.name}
                 | {"config": dataset.config, "split": dataset.split, "revision": dataset.revision}
                 for dataset in self.datasets
             ],
             "column": self.column,
+            **({"background": [file.cite() for file in background.files]} if background else {}),
         }
 
     def blocks(self, workers: int) -> Iterator[tuple[str, Block]]:

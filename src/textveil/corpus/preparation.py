@@ -2,8 +2,11 @@
 
 hashes              the SHA-256 of every file of the corpus
 counts, lexicons    the results of counting and scoring
+documents           the number of documents with each expression, by block
 first               a bundle with lexicons and without vectors, for splitting the corpus
-pmi/vectors         the trained vectors of a decomposition
+pmi/vocabulary      the entries of a decomposition
+pmi/word2vec        their trained vectors, until they are joined with those of an encoder
+pmi/vectors         their vectors
 pmi/prior           its n-gram prior
 names               the counts of capitals and of people's names, by block
 bundle              the finished bundle, which is then renamed to the output
@@ -14,31 +17,46 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
 from textveil.bundles.bundle import STORAGES, Bundle, Storage
 from textveil.bundles.prior import PriorTable
 from textveil.corpus import MEMORY
 from textveil.corpus.counting.job import CountJob
+from textveil.corpus.documents import count_documents
+from textveil.corpus.embedding import embed_entries, join_vectors
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
 from textveil.corpus.names import PASSAGES, RULES, Names, find_names, load_recognizer
 from textveil.corpus.priors import PriorBuilder, load_prior
 from textveil.corpus.resumption import CorpusRun, Reading
-from textveil.corpus.settings import STORAGE, Labels, PriorOptions, Thresholds, Training, check_bundle_folder
-from textveil.corpus.splitting import SplitMark, split_corpus
-from textveil.corpus.training import TrainedVectors, train
+from textveil.corpus.settings import (
+    STORAGE,
+    Labels,
+    PriorOptions,
+    Selection,
+    Thresholds,
+    VectorOptions,
+    check_bundle_folder,
+)
+from textveil.corpus.splitting import SplitMark, join_files, split_corpus
+from textveil.corpus.training import train
+from textveil.corpus.vocabulary import Vocabulary, choose_entries, load_vectors, save_vectors
 from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
 from textveil.errors import OutputError, SmallCorpusError, TextveilError
 from textveil.execution import Executor
 from textveil.extras import require
+from textveil.models.files import EXTRA, ModelFiles
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import unknown_name
 from textveil.resources import find
@@ -50,7 +68,7 @@ from textveil.version import __version__
 class _PreparationRun(CorpusRun):
     """The folder of an unfinished preparation."""
 
-    our_names = re.compile(r"counts|counts\.partial|\.counts\.lock|lexicons|first|names|bundle")
+    our_names = re.compile(r"counts|counts\.partial|\.counts\.lock|lexicons|documents|first|names|bundle")
 
     def owns(self, name: str) -> bool:
         """Whether a preparation writes a file or folder of this name: each decomposition has a folder."""
@@ -66,7 +84,8 @@ class PrepareJob:
         output: The folder of the bundle.
         labels: The description of the bundle.
         thresholds: The thresholds that make an n-gram an expression.
-        training: The parameters of word2vec.
+        selection: The thresholds that make a chunk an entry.
+        vectors: The origin of the vectors.
         prior: The settings of the n-gram priors. ``None`` skips this step.
         decompositions: The decompositions that the bundle supports.
         lexicons: A folder that scoring wrote. Without it, the corpus is counted and scored.
@@ -81,7 +100,8 @@ class PrepareJob:
     output: Path
     labels: Labels
     thresholds: Thresholds = field(default_factory=Thresholds)
-    training: Training = field(default_factory=Training)
+    selection: Selection = field(default_factory=Selection)
+    vectors: VectorOptions = field(default_factory=VectorOptions)
     prior: PriorOptions | None = field(default_factory=PriorOptions)
     decompositions: tuple[str, ...] = tuple(DECOMPOSERS)
     lexicons: Path | None = None
@@ -92,13 +112,17 @@ class PrepareJob:
 
     def check(self) -> None:
         """Refuse invalid settings before anything is read."""
-        self.training.check()
+        self.selection.check()
+        self.vectors.check()
         if self.prior is not None:
             self.prior.check()
         if self.storage not in STORAGES:
             raise unknown_name("storage", self.storage, STORAGES)
         for library in self.list_libraries():
             require(library, extra="prepare")
+        if self.vectors.uses_encoder:
+            require("sentence_transformers", extra=EXTRA)
+            ModelFiles.find(self.vectors.encoder)
         if not self.output.absolute().parent.is_dir():
             raise OutputError(f"The folder for {str(self.output)!r} does not exist. Create it first.")
         if self.output.exists():
@@ -109,7 +133,8 @@ class PrepareJob:
 
     def list_libraries(self) -> list[str]:
         """The names of the libraries that the job needs."""
-        return ["pyarrow", "gensim", *(["spacy"] if self.names_model else [])]
+        trained = ["gensim"] if self.vectors.uses_word2vec else []
+        return ["pyarrow", *trained, *(["spacy"] if self.names_model else [])]
 
     def estimate_disk(self) -> int:
         """The approximate peak of disk space in bytes that the run needs besides the output.
@@ -126,7 +151,8 @@ class PrepareJob:
         settings = {
             "textveil": __version__,
             "thresholds": asdict(self.thresholds),
-            "training": self.training.as_dict(),
+            "selection": asdict(self.selection),
+            "vectors": self.identify_vectors(),
             "lexicons": self.lexicons and str(self.lexicons.resolve()),
         }
         with unfinished.locked():
@@ -146,6 +172,13 @@ class PrepareJob:
             unfinished.complete()
         return Bundle(self.output)
 
+    def identify_vectors(self) -> dict[str, Any]:
+        """The options of the vectors, with the hash of the encoder."""
+        described = self.vectors.describe()
+        if self.vectors.uses_encoder:
+            described["encoder"] = ModelFiles.find(self.vectors.encoder).as_dict()
+        return described
+
 
 @dataclass(slots=True)
 class _Preparation:
@@ -164,20 +197,19 @@ class _Preparation:
         lexicons = self._find_lexicons()
         first = self._write_first(lexicons)
         for decomposition in self.job.decompositions:
-            self._train(first, decomposition)
-        trained = {name: TrainedVectors.load(self._vectors(name)) for name in self.job.decompositions}
-        priors = {name: self._find_prior(name) for name in self.job.decompositions}
-        return self._write_bundle(lexicons, trained, priors)
+            self._embed(first, decomposition)
+        return self._write_bundle(lexicons)
 
     def is_worth_keeping(self, *, after: TextveilError) -> bool:
         """Whether a resumption would save work. If thresholds must change, only vectors can be reused."""
         if isinstance(after, SmallCorpusError):
-            return any(self._vectors(name).exists() for name in self.job.decompositions)
+            return any(self._find(name, "vectors").exists() for name in self.job.decompositions)
         begun = {path.relative_to(self.folder).parts[0] for path in self.folder.rglob("*") if path.is_file()}
         return bool(begun - {SETTINGS, "hashes", "first"})
 
-    def _vectors(self, decomposition: str) -> Path:
-        return self.folder / decomposition / "vectors"
+    def _find(self, decomposition: str, step: str) -> Path:
+        """The folder of a finished step of a decomposition."""
+        return self.folder / decomposition / step
 
     def _find_lexicons(self) -> dict[str, LexiconTable]:
         """The lexicons that the decompositions need."""
@@ -187,16 +219,18 @@ class _Preparation:
             tables["wordnet"] = read_wordnet_table(find("wordnet"))
         if needed - tables.keys():
             folder = self.job.lexicons or self._score()
-            tables |= read_lexicon_tables(folder)
-            for name in sorted(needed - tables.keys()):
+            scored = {name: table for name, table in read_lexicon_tables(folder).items() if name in needed}
+            for name in sorted(needed - tables.keys() - scored.keys()):
                 raise SmallCorpusError(explain_empty(folder, name))
-        return {name: table for name, table in tables.items() if name in needed}
+            tables |= self._leave_out_rare(scored)
+        return tables
 
     def _score(self) -> Path:
         """Count and score the n-grams of the corpus."""
         counts, lexicons, thresholds = self.folder / "counts", self.folder / "lexicons", self.job.thresholds
+        foreground, _ = self.job.corpus.split()
         if not counts.exists():
-            CountJob(self.job.corpus, counts, thresholds.min_count, self.job.memory).run(self.executor, self.progress)
+            CountJob(foreground, counts, thresholds.min_count, self.job.memory).run(self.executor, self.progress)
         if not lexicons.exists():
             ScoreJob(
                 counts,
@@ -206,6 +240,28 @@ class _Preparation:
                 only_attracted=thresholds.only_attracted,
             ).run()
         return lexicons
+
+    def _leave_out_rare(self, tables: dict[str, LexiconTable]) -> dict[str, LexiconTable]:
+        """The lexicons without the expressions that are in too few documents."""
+        least = self.job.selection.min_documents
+        found = count_documents(
+            self.job.corpus.split()[0],
+            self.folder / "documents",
+            self.executor,
+            workers=self.workers,
+            expressions=[ngram for table in tables.values() for ngram in table.ngrams],
+            progress=self.progress,
+        )
+        filtered = {name: table.keep(lambda ngram: found[ngram] >= least) for name, table in tables.items()}
+        for name, table in filtered.items():
+            if not table.ngrams:
+                raise SmallCorpusError(
+                    f"The {name} lexicon is empty: no expression is in {least} documents. "
+                    "Lower `min_documents`, or use more text."
+                )
+        return {
+            name: replace(table, origin={**table.origin, "min_documents": least}) for name, table in filtered.items()
+        }
 
     def _write_first(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "first"
@@ -223,15 +279,40 @@ class _Preparation:
                 f"{free >> 20:,} MiB are free. Free some space, then run the same command again."
             )
 
-    def _train(self, first: Path, decomposition: str) -> None:
-        """Train vectors and build a prior, unless they are there."""
-        folder, vectors = self.folder / decomposition, self._vectors(decomposition)
+    def _embed(self, first: Path, decomposition: str) -> None:
+        """Choose the entries of a decomposition, find their vectors and build a prior, unless all this is there."""
+        vectors = self._find(decomposition, "vectors")
         needs_prior = self.job.prior is not None and self._find_prior(decomposition) is None
         if vectors.exists() and not needs_prior:
             return
         self._check_disk()
-        tokens = split_corpus(
-            self.job.corpus,
+        foreground, background = self.job.corpus.split()
+        tokens = self._split(foreground, first, decomposition, self.folder / decomposition)
+        more = (
+            self._split(background, first, decomposition, self._find(decomposition, "background"))
+            if background
+            else None
+        )
+        chosen = self._find(decomposition, "vocabulary")
+        if not chosen.exists():
+            self.progress(f"choosing entries of {decomposition}", 0, None)
+            choose_entries(tokens, more, self.job.selection.narrow(decomposition)).save(chosen)
+        entries = Vocabulary.load(chosen).entries
+        if not vectors.exists():
+            save_vectors(self._compute_vectors(decomposition, entries, [tokens, *([more] if more else [])]), vectors)
+        if self.job.prior is not None and needs_prior:
+            folder = self.folder / decomposition
+            PriorBuilder(
+                tokens, folder, self.job.prior, self.executor, self.job.memory, self.progress, decomposition
+            ).run(entries)
+        tokens.unlink()
+        if more:
+            shutil.rmtree(more.parent)
+        shutil.rmtree(self._find(decomposition, "word2vec"), ignore_errors=True)
+
+    def _split(self, corpus: Corpus, first: Path, decomposition: str, folder: Path) -> Path:
+        return split_corpus(
+            corpus,
             folder,
             self.executor,
             workers=self.workers,
@@ -240,21 +321,32 @@ class _Preparation:
             progress=self.progress,
         )
 
+    def _compute_vectors(self, decomposition: str, entries: Sequence[str], tokens: Sequence[Path]) -> npt.NDArray[Any]:
+        """The vectors of the entries: trained, of an encoder, or both."""
+        options = self.job.vectors
+
         def tell(stage: str, amount: int, fraction: float | None) -> None:
             self.progress(f"{stage} {decomposition}", amount, fraction)
 
-        if not vectors.exists():
-            train(tokens, self.job.training, workers=self.executor.workers, progress=tell).save(vectors)
-        if self.job.prior is not None and needs_prior:
-            builder = PriorBuilder(
-                tokens, folder, self.job.prior, self.executor, self.job.memory, self.progress, decomposition
-            )
-            builder.run(TrainedVectors.load(vectors).entries)
-        tokens.unlink()
+        found: list[npt.NDArray[Any]] = []
+        if options.uses_word2vec:
+            trained = self._find(decomposition, "word2vec")
+            if not trained.exists():
+                joined = tokens[0]
+                if len(tokens) > 1:
+                    joined = tokens[-1].with_name("all.txt")
+                    join_files(tokens, joined)
+                matrix = train(joined, entries, options.train_options, workers=self.executor.workers, progress=tell)
+                save_vectors(matrix, trained)
+            found.append(load_vectors(trained))
+        if not options.uses_encoder:
+            return found[0]
+        found.append(embed_entries(ModelFiles.find(options.encoder), entries, tell))
+        return join_vectors(found, options.length)
 
     def _find_prior(self, decomposition: str) -> PriorTable | None:
         """The finished prior of a decomposition, if it has the settings of this job."""
-        folder = self.folder / decomposition / "prior"
+        folder = self._find(decomposition, "prior")
         if self.job.prior is None or not folder.exists():
             return None
         prior = load_prior(folder)
@@ -267,7 +359,7 @@ class _Preparation:
         if self.job.names_model is None:
             return None
         return find_names(
-            self.job.corpus,
+            self.job.corpus.split()[0],
             self.folder / "names",
             self.executor,
             workers=self.workers,
@@ -276,24 +368,20 @@ class _Preparation:
             progress=self.progress,
         )
 
-    def _write_bundle(
-        self,
-        lexicons: dict[str, LexiconTable],
-        trained: dict[str, TrainedVectors],
-        priors: dict[str, PriorTable | None],
-    ) -> Path:
+    def _write_bundle(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "bundle"
         shutil.rmtree(folder, ignore_errors=True)
-        names = self._find_names(entry for vectors in trained.values() for entry in vectors.entries)
+        chosen = {name: Vocabulary.load(self._find(name, "vocabulary")) for name in self.job.decompositions}
+        names = self._find_names(entry for vocabulary in chosen.values() for entry in vocabulary.entries)
         tables = {
-            decomposition: VectorTable(
-                vectors.entries,
-                vectors.matrix,
-                names.choose(vectors.entries) if names else (),
-                vectors.counts,
-                priors[decomposition],
+            name: VectorTable(
+                vocabulary.entries,
+                load_vectors(self._find(name, "vectors")),
+                self._list_excluded(vocabulary, names),
+                vocabulary.counts,
+                self._find_prior(name),
             )
-            for decomposition, vectors in trained.items()
+            for name, vocabulary in chosen.items()
         }
         build_bundle(
             folder,
@@ -305,6 +393,14 @@ class _Preparation:
             **self._describe(),
         )
         return folder
+
+    def _list_excluded(self, vocabulary: Vocabulary, names: Names | None) -> list[str]:
+        """The entries that are never written: names, and those in too few documents besides the background."""
+        excluded = set(names.choose(vocabulary.entries) if names else ())
+        if self.job.corpus.in_background:
+            rare = vocabulary.documents < self.job.selection.min_documents
+            excluded |= {vocabulary.entries[row] for row in np.flatnonzero(rare).tolist()}
+        return [entry for entry in vocabulary.entries if entry in excluded]
 
     def _describe(self) -> dict[str, Any]:
         labels = self.job.labels
@@ -318,10 +414,13 @@ class _Preparation:
 
     def _parameters(self) -> dict[str, Any]:
         software = ["numpy", "nupunkt", *self.job.list_libraries()]
+        if self.job.vectors.uses_encoder:
+            software += ["torch", "transformers", "sentence-transformers"]
         return {
             "corpus": self.job.corpus.cite(),
             "thresholds": asdict(self.job.thresholds),
-            "training": self.job.training.as_dict(),
+            "selection": asdict(self.job.selection),
+            "vectors": self.job.identify_vectors(),
             "names": self._describe_names(),
             "software": {"textveil": __version__, **{name: version(name) for name in software}},
         }

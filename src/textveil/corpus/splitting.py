@@ -142,12 +142,26 @@ def split_corpus(
         fraction = min(1.0, total.size / corpus.size) if corpus.size else None
         progress(f"splitting by {decomposition}", total.words, fraction)
     sum(finished, total).write(folder / "split.json")
-    _join([parts / f"{name}.txt" for name in names], tokens)
+    join_files([parts / f"{name}.txt" for name in names], tokens)
     shutil.rmtree(parts)
     return tokens
 
 
-def _join(parts: Sequence[Path], whole: Path) -> None:
+def read_documents(tokens: Path) -> Iterator[list[str]]:
+    """The tokens of every document. A document of more than ``LONGEST_LINE`` tokens has several lines."""
+    waiting: list[str] = []
+    with tokens.open(encoding="utf-8") as lines:
+        for line in lines:
+            part = line.split()
+            waiting += part
+            if len(part) < LONGEST_LINE:
+                yield waiting
+                waiting = []
+    if waiting:
+        yield waiting
+
+
+def join_files(parts: Sequence[Path], whole: Path) -> None:
     """Concatenate files."""
     with writing(whole) as stream:
         for part in parts:
