@@ -58,7 +58,7 @@ def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> BundleMaker:
     ) -> Bundle:
         folder = tmp_path_factory.mktemp("bundles") / "bundle"
         matrix = random_matrix(len(entries), dimensions) if matrix is None else matrix
-        options = {"name": "tiny", "version": "1", "corpus": "none", "license": "MIT", **options}
+        options = {"name": "tiny", "version": "1", "corpus": "none", "license": "MIT", "standardize": False, **options}
         return build_bundle(folder, {decomposition: VectorTable(entries, matrix, excluded, prior=prior)}, **options)
 
     return make

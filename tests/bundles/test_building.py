@@ -104,3 +104,16 @@ def test_a_failed_build_leaves_nothing(tmp_path):
 def test_a_folder_that_exists_is_not_overwritten(tiny):
     with pytest.raises(OutputExistsError):
         build_bundle(tiny.folder, {}, name="x", version="1", corpus="", license="")
+
+
+@pytest.mark.parametrize("storage", ["float32", "int8"])
+def test_distances_are_divided_by_their_median(make_bundle, storage):
+    matrix = 7 * random_matrix(len(ENTRIES), 12)
+    plain = make_bundle(matrix=matrix, storage=storage)
+    standard = make_bundle(matrix=matrix, storage=storage, standardize=True)
+    unit = standard.manifest.vectors["words"]["unit"]
+    assert plain.manifest.vectors["words"]["unit"] == 1
+    assert unit == pytest.approx(measure_distances(Vectors(ENTRIES, matrix))["pairs"]["0.5"], rel=1e-3)
+    assert standard.distance("words")["pairs"]["0.5"] == pytest.approx(1, abs=0.02)
+    np.testing.assert_allclose(standard.vectors("words").matrix * unit, plain.vectors("words").matrix, atol=0.01)
+    standard.verify()

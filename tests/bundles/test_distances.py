@@ -5,7 +5,7 @@ import pytest
 
 from tests.conftest import random_matrix
 from textveil.bundles import distances as module
-from textveil.bundles.distances import QUANTILES, measure_distances, sample_rows
+from textveil.bundles.distances import QUANTILES, find_unit, measure_distances, sample_rows
 from textveil.bundles.vectors import Vectors
 
 
@@ -51,3 +51,15 @@ def test_a_sample_is_spread_over_all_rows():
     assert sample_rows(3).tolist() == [0, 1, 2]
     large = sample_rows(50_000)
     assert (len(large), large[0], large[-1]) == (1000, 0, 49_999)
+
+
+def test_the_unit_is_the_median_distance_between_two_entries():
+    assert find_unit(np.array([[0, 0], [3, 0], [9, 0]])) == 6.0
+    matrix = random_matrix(3000, 8)
+    assert find_unit(matrix) == pytest.approx(measure_distances(make_vectors(matrix))["pairs"]["0.5"], abs=1e-4)
+    assert find_unit(1000 * matrix) == pytest.approx(1000 * find_unit(matrix))
+
+
+@pytest.mark.parametrize("matrix", [[[1, 2]], [[1, 2], [1, 2]], [[0, 0], [0, 0], [0, 0]], [[0.1, 1]] * 4 + [[9, 9]]])
+def test_entries_at_the_same_place_have_the_unit_one(matrix):
+    assert find_unit(np.array(matrix, dtype=np.float32)) == 1.0

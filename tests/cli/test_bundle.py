@@ -35,7 +35,7 @@ def test_verify_confirms_the_files_or_names_a_changed_one(copied_bundle):
     said = run("verify", copied_bundle).stdout
     assert "4 files match the manifest" in said
     assert "words     computed again and equal: entries, dimensions, writable, storage, distance" in said
-    assert "Not checked, since the files do not show it: corpus, tokens, parameters, changed_neighbours" in said
+    assert "Not checked, since the files do not show it: corpus, tokens, parameters, unit, changed_neighbours" in said
     (copied_bundle / "words" / "vocabulary.txt").write_text("other", encoding="utf-8")
     result = run("verify", copied_bundle)
     assert result.exit_code == 1
@@ -75,7 +75,8 @@ def test_import_builds_a_bundle_that_works(tmp_path, glove):
     assert "Of the 2 entries to exclude, 0 are in the vocabulary in the same spelling" in result.stderr
     bundle = Bundle.load(out)
     assert bundle.manifest.license == "PDDL"
-    np.testing.assert_array_equal(bundle.vectors("words").matrix[1], [4, 5, 6])
+    unit = bundle.manifest.vectors["words"]["unit"]
+    np.testing.assert_allclose(bundle.vectors("words").matrix[1] * unit, [4, 5, 6], rtol=1e-3)
     used = CliRunner().invoke(app, ["obfuscate", "a nice tea", "--epsilon", "9000", "--bundle", str(out)])
     assert used.stdout.split()[0] == "a"
     assert set(used.stdout.split()[1:]) <= {"tea", "cup"}
@@ -150,3 +151,24 @@ def test_gensim_reads_what_is_exported(tmp_path, tiny, binary):
     assert path.stat().st_size > 0  # the file was not replaced
     imported = run("import", path, "--output", tmp_path / "again")
     assert imported.exit_code == 0, imported.stderr
+
+
+def test_diff_names_what_changed_and_nothing_else(make_bundle):
+    before = make_bundle(["tea", "cup"], version="1")
+    after = make_bundle(["tea", "coffee"], version="2", matrix=before.vectors("words").matrix)
+    said = run("diff", before.folder, after.folder).stdout
+    assert "version: 1 -> 2" in said
+    assert "known entries: 1 added (coffee); 1 removed (cup)" in said
+    assert "storage" not in said
+    found = json.loads(run("diff", before.folder, after.folder, "--json").stdout)
+    assert found["words"]["known entries"]["examples_added"] == ["coffee"]
+    assert run("diff", before.folder, before.folder).stdout == "The bundles do not differ.\n"
+
+
+def test_info_tells_the_origin_of_vectors_and_their_unit(make_bundle):
+    options = {"source": "both", "encoder": {"name": "mine", "sha256": "ab"}, "word2vec": {"architecture": "cbow"}}
+    bundle = make_bundle(parameters={"vectors": options}, standardize=True)
+    said = run("info", bundle.folder).stdout
+    assert "vectors   of the encoder mine and trained with word2vec (cbow)" in said
+    assert f"divided by {bundle.manifest.vectors['words']['unit']:g}, their median before" in said
+    assert "size      0.0 MB" in said

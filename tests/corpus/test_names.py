@@ -8,7 +8,7 @@ from textveil.corpus.blocks import SentLines
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.names import REACH, Names, _Sampler, find_names
 from textveil.corpus.preparation import PrepareJob
-from textveil.corpus.settings import Labels, Training
+from textveil.corpus.settings import Labels, Selection, Training, VectorOptions
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
 from textveil.progress import ignore_progress
@@ -120,7 +120,8 @@ def test_a_bundle_never_writes_names(corpus, tmp_path):
         Corpus.find([corpus]),
         tmp_path / "bundle",
         Labels("tiny"),
-        training=Training(dimensions=8, epochs=1, min_entry_count=2),
+        selection=Selection(min_entry_count=2, min_documents=1),
+        vectors=VectorOptions(training=Training(dimensions=8, epochs=1)),
         decompositions=("words",),
         names_model=find("spacy-en"),
     )

@@ -11,7 +11,7 @@ import pytest
 from textveil.bundles.bundle import Bundle
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.preparation import PrepareJob
-from textveil.corpus.settings import Labels, PriorOptions, Thresholds, Training
+from textveil.corpus.settings import Labels, PriorOptions, Selection, Thresholds, Training, VectorOptions
 from textveil.errors import OutputError, OutputExistsError, ParameterError, SmallCorpusError
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
@@ -22,7 +22,8 @@ PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "
 SMALL = {
     "labels": Labels("tiny"),
     "thresholds": Thresholds(min_count=3, top_share=0.5),
-    "training": Training(dimensions=8, epochs=1, min_entry_count=2),
+    "selection": Selection(min_entry_count=2),
+    "vectors": VectorOptions(training=Training(dimensions=8, epochs=1)),
     "decompositions": ("words", "pmi", "llr", "tscore", "pos"),
 }
 
@@ -59,11 +60,11 @@ def test_a_killed_run_reuses_its_finished_steps(corpus, tmp_path, monkeypatch):
 
     trained = []
 
-    def fail_at_third(tokens, training, **options):
+    def fail_at_third(tokens, *arguments, **options):
         trained.append(tokens.parent.name)
         if len(trained) == 3:
             raise KeyboardInterrupt
-        return real(tokens, training, **options)
+        return real(tokens, *arguments, **options)
 
     real = preparation.train
     monkeypatch.setattr(preparation, "train", fail_at_third)
@@ -99,7 +100,7 @@ def test_a_run_that_was_killed_while_it_removed_its_folder_succeeds_when_it_is_r
 
 def test_a_resumption_may_have_more_decompositions(corpus, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("textveil.corpus.preparation.TrainedVectors.load", lambda *_: 1 / 0)
+        patch.setattr("textveil.corpus.preparation.load_vectors", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             prepare(corpus, tmp_path / "bundle", decompositions=("words",))
     assert prepare(corpus, tmp_path / "bundle", decompositions=("words", "pmi")).decompositions == ("words", "pmi")
@@ -109,18 +110,19 @@ def test_a_run_does_not_resume_with_other_settings(corpus, tmp_path, monkeypatch
     monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         prepare(corpus, tmp_path / "bundle")
-    with pytest.raises(ParameterError, match="other settings: training"):
-        prepare(corpus, tmp_path / "bundle", training=Training(dimensions=9))
+    with pytest.raises(ParameterError, match="other settings: vectors"):
+        prepare(corpus, tmp_path / "bundle", vectors=VectorOptions(dimensions=9))
 
 
 def test_a_corpus_too_small_for_the_thresholds_is_refused_with_better_ones(corpus, tmp_path):
     output = tmp_path / "bundle"
     for option, value, message in [
         ("thresholds", Thresholds(min_count=100_000), "too small for `min_count=100000`.*Try `min_count=2`"),
+        ("selection", Selection(min_documents=10_000), "lexicon is empty: no expression is in 10000 documents. Lower"),
         ("thresholds", Thresholds(3, min_pmi=50), r"above `min_pmi=50`, the highest has \d.*Try `min_pmi="),
         (
-            "training",
-            Training(min_entry_count=10_000),
+            "selection",
+            Selection(min_entry_count=10_000),
             r"too small for `min_entry_count=10000`.*occurs \d+ times. Lower",
         ),
     ]:
@@ -129,15 +131,13 @@ def test_a_corpus_too_small_for_the_thresholds_is_refused_with_better_ones(corpu
         assert not (tmp_path / "bundle.partial").exists()  # the next command is not a resumption
     most = int(re.search(r"occurs (\d+) times", str(caught.value))[1])
     pmi = {"thresholds": Thresholds(2, min_pmi=1.5, top_share=0.5), "decompositions": ("words",)}
-    assert (
-        len(prepare(corpus, output, training=Training(dimensions=8, min_entry_count=most), **pmi).vectors("words")) == 1
-    )
+    assert len(prepare(corpus, output, selection=Selection(most), **pmi).vectors("words")) == 1
 
 
 def test_trained_vectors_remain_if_another_decomposition_is_too_small(corpus, tmp_path):
     most = int(prepare(corpus, tmp_path / "words", decompositions=("words",)).counts("words")[0])
     with pytest.raises(SmallCorpusError, match="too small for `min_entry_count"):
-        prepare(corpus, tmp_path / "bundle", training=Training(dimensions=8, epochs=1, min_entry_count=most))
+        prepare(corpus, tmp_path / "bundle", selection=Selection(most))
     assert (tmp_path / "bundle.partial" / "words" / "vectors").exists()
 
 
@@ -168,7 +168,8 @@ def test_the_manifest_makes_the_build_repeatable(corpus, tmp_path):
     assert said["corpus"]["files"] == [
         {"name": "corpus.txt", "bytes": corpus.stat().st_size, "sha256": hash_file(corpus)}
     ]
-    assert said["training"]["dimensions"] == 8
+    assert said["vectors"]["word2vec"]["dimensions"] == said["vectors"]["dimensions"] == 8
+    assert said["selection"]["min_documents"] == 20
     assert said["thresholds"] == {"min_count": 3, "min_pmi": 2.0, "top_share": 0.5, "only_attracted": False}
     assert said["software"].keys() >= {"textveil", "gensim", "numpy", "nupunkt"}
     assert str(tmp_path) not in first.manifest.to_json()
@@ -181,7 +182,7 @@ def test_cbow_and_storage_are_optional(corpus, tmp_path):
         tmp_path / "two",
         storage="float32",
         decompositions=("words",),
-        training=Training(dimensions=8, epochs=1, min_entry_count=2, skip_gram=False),
+        vectors=VectorOptions(training=Training(dimensions=8, epochs=1, architecture="cbow")),
     )
     assert not np.allclose(skip_gram.vectors("words").matrix, cbow.vectors("words").matrix)
     assert skip_gram.manifest.vectors["words"]["changed_neighbors"] == 0
@@ -307,9 +308,9 @@ def test_other_settings_of_a_prior_keep_the_trained_vectors(corpus, tmp_path, mo
 
     trained = []
 
-    def note(tokens, training, **options):
+    def note(tokens, *arguments, **options):
         trained.append(tokens.parent.name)
-        return real(tokens, training, **options)
+        return real(tokens, *arguments, **options)
 
     real = preparation.train
     monkeypatch.setattr(preparation, "train", note)
@@ -337,3 +338,62 @@ def test_a_run_that_was_killed_while_it_built_a_prior_trains_no_vectors_again(co
     resumed = job.run(LocalExecutor())
     monkeypatch.undo()
     assert resumed.manifest == prepare(corpus, tmp_path / "whole", decompositions=("words",)).manifest
+
+
+def test_distances_have_a_median_of_one(corpus, tmp_path):
+    bundle = prepare(corpus, tmp_path / "bundle", storage="float32", decompositions=("words", "pmi"))
+    for decomposition in ("words", "pmi"):
+        assert bundle.distance(decomposition)["pairs"]["0.5"] == pytest.approx(1, abs=1e-3)
+        assert 0 < bundle.manifest.vectors[decomposition]["unit"] < 1  # one epoch on so little text
+
+
+def test_an_expression_of_one_document_is_not_in_the_bundle(corpus, tmp_path):
+    corpus.write_text(corpus.read_text() + "\n" + "my secret word. " * 99, encoding="utf-8")
+    bundle = prepare(corpus, tmp_path / "bundle", decompositions=("words", "pmi"))
+    assert "secret" not in bundle.vectors("words")
+    assert "green tea" in bundle.lexicon("pmi").spelled
+    assert not any("secret" in expression for expression in bundle.lexicon("pmi").spelled)
+    assert bundle.manifest.lexicons["pmi"]["min_documents"] == 20
+    every = {"selection": Selection(min_documents=1), "prior": PriorOptions(min_documents=1)}
+    bundle = prepare(corpus, tmp_path / "every", decompositions=("words", "pmi"), **every)
+    assert "secret" in bundle.vectors("words")
+    assert any("secret" in expression for expression in bundle.lexicon("pmi").spelled)
+
+
+def test_words_of_the_background_are_known_and_never_written(corpus, tmp_path):
+    novels = tmp_path / "novels.txt"
+    novels.write_text("Thou art a good film.\n" * 30, encoding="utf-8")
+    job = PrepareJob(
+        Corpus.find([corpus], background=[novels]), tmp_path / "bundle", **{**SMALL, "decompositions": ("words", "pmi")}
+    )
+    bundle = job.run(LocalExecutor())
+    for decomposition in ("words", "pmi"):
+        vectors = bundle.vectors(decomposition)
+        assert {"thou", "art"} <= set(vectors.entries)
+        written = {vectors.entries[row] for row in vectors.writable}
+        assert written.isdisjoint({"thou", "art"})
+        assert "tea" in written or "green_tea" in written
+    assert bundle.manifest.parts["words"]["prior"]["documents"] < 300
+    cited = bundle.manifest.parameters["corpus"]
+    assert [file["name"] for file in cited["files"]] == ["corpus.txt"]
+    assert [file["name"] for file in cited["background"]] == ["novels.txt"]
+    assert not list((tmp_path).glob("*.partial"))
+
+
+@pytest.mark.parametrize("source", ["encoder", "both"])
+def test_an_encoder_gives_vectors(corpus, tmp_path, minilm, source, monkeypatch):
+    options = {
+        "vectors": VectorOptions(source, 5, str(minilm), Training(dimensions=8, epochs=1)),
+        "decompositions": ("words",),
+    }
+    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+        patch.setattr("textveil.corpus.preparation.join_vectors", lambda *_: 1 / 0)
+        prepare(corpus, tmp_path / "bundle", **options)
+    monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: pytest.fail("trained again"))
+    bundle = prepare(corpus, tmp_path / "bundle", **options)
+    said = bundle.manifest.parameters["vectors"]
+    assert bundle.vectors("words").dimensions == said["dimensions"] == 5
+    assert said["encoder"]["sha256"]
+    assert ("word2vec" in said) == (source == "both")
+    assert {"torch", "transformers"} <= bundle.manifest.parameters["software"].keys()
+    assert str(minilm) not in bundle.manifest.to_json()

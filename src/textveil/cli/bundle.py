@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
-from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, PRIOR, STORAGES, UNVERIFIABLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, PRIOR, SPELLING, STORAGES, UNVERIFIABLE, Bundle
+from textveil.bundles.difference import compare_bundles, measure_size
 from textveil.bundles.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
@@ -53,6 +55,9 @@ def info(
     typer.echo(f"corpus    {manifest.corpus}" + (f", {manifest.tokens:,} tokens" if manifest.tokens else ""))
     typer.echo(f"license   {manifest.license}")
     typer.echo(f"sha256    {opened.hash}")
+    typer.echo(f"size      {measure_size(opened) / 1e6:.1f} MB")
+    if origin := describe_origin(manifest.parameters.get("vectors")):
+        typer.echo(f"vectors   {origin}")
     for decomposition, lexicon in manifest.lexicons.items():
         typer.echo(f"{decomposition:<9} lexicon of {lexicon['ngrams']:,} expressions")
     for decomposition, table in manifest.vectors.items():
@@ -62,8 +67,25 @@ def info(
             if distances.get(kind):
                 quantiles = ", ".join(f"{float(q):.0%} {value:g}" for q, value in distances[kind].items())
                 typer.echo(f"          distance {label}: {quantiles}")
+        parts = manifest.parts.get(decomposition, {})
         if opened.prior(decomposition) is not None:
-            typer.echo(describe_prior(manifest.parts[decomposition][PRIOR]))
+            typer.echo(describe_prior(parts[PRIOR]))
+        if isinstance(rows := parts.get(SPELLING, {}).get("ngrams"), int):
+            typer.echo(f"          spelling table of {rows:,} character n-grams")
+        if isinstance(unit := table.get("unit"), float):
+            typer.echo(f"          distances are divided by {unit:g}, their median before")
+
+
+def describe_origin(options: Any) -> str | None:
+    """The origin of the vectors in a few words, if the manifest states it."""
+    if not isinstance(options, Mapping):
+        return None
+    encoder = options.get("encoder")
+    named = encoder.get("name") if isinstance(encoder, Mapping) else encoder
+    sources = [f"of the encoder {named}"] if encoder else []
+    if isinstance(word2vec := options.get("word2vec"), Mapping):
+        sources.append(f"trained with word2vec ({word2vec.get('architecture')})")
+    return " and ".join(sources) or None
 
 
 def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
@@ -85,6 +107,50 @@ def describe_prior(described: Mapping[str, Any]) -> str:
     return f"          prior with n-grams: {sizes or 'none'}" + (
         f"; perplexity by order: {', '.join(measured)}" if measured else ""
     )
+
+
+@app.command("diff")
+@reporting_errors
+def diff(
+    before: NameOrFolder,
+    after: NameOrFolder,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all differences as JSON.")] = False,
+) -> None:
+    """Show what differs between two bundles: settings, sizes, entries, expressions, priors.
+
+    The examples of entries are the most frequent ones.
+    """
+    found = compare_bundles(Bundle.load(before), Bundle.load(after))
+    if as_json:
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    if not found:
+        typer.echo("The bundles do not differ.")
+    for part, changes in found.items():
+        typer.echo(part)
+        for name, change in changes.items():
+            typer.echo(f"  {name}: {_describe_change(change)}")
+
+
+def _describe_change(change: Mapping[str, Any]) -> str:
+    """One line about a change."""
+    if "before" in change:
+        return " -> ".join(_show_value(change[side]) for side in ("before", "after"))
+    sides = [
+        f"{change[side]:,} {side}" + (f" ({', '.join(examples)})" if (examples := change[f"examples_{side}"]) else "")
+        for side in ("added", "removed")
+    ]
+    return "; ".join(sides)
+
+
+def _show_value(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_show_value(each)}" for name, each in value.items())
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 @app.command("verify")

@@ -67,6 +67,8 @@ _UNITS = {
     "training": "epochs",
     "finding": "bytes",
     "numbering": "bytes",
+    "choosing": "entries",
+    "encoding": "entries",
 }
 
 

@@ -1,11 +1,13 @@
 """Counting the documents of a corpus that have an expression, so that a bundle quotes nobody.
 
+1f2e3d4c.txt    the expressions; the name of the file tells lists apart
 BLOCK.npy       the number of documents of a block with each expression
 """
 
 from __future__ import annotations
 
 import shutil
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,8 +25,6 @@ from textveil.language.words import find_words
 from textveil.progress import Progress
 from textveil.storage.atomic import make_folder, writing
 from textveil.storage.resumable import damaged_file
-
-_EXPRESSIONS = "expressions.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def count_documents(
     """
     wanted = sorted(set(expressions))
     content = ("\n".join(wanted) + "\n").encode()
-    listed = folder / _EXPRESSIONS
-    if listed.exists() and listed.read_bytes() != content:
+    listed = folder / f"{zlib.crc32(content):08x}.txt"
+    if folder.exists() and not listed.exists():
         shutil.rmtree(folder)  # it has the counts of other expressions
     make_folder(folder)
     with writing(listed) as stream:
@@ -109,7 +109,7 @@ def count_documents(
     done = 0
     for size in executor.map(run_documents, tasks()):
         done += size
-        progress("counting documents", done, min(1.0, done / corpus.size) if corpus.size else None)
+        progress("finding documents", done, min(1.0, done / corpus.size) if corpus.size else None)
     totals = sum(map(_load, outputs), np.zeros(len(wanted), dtype=np.int64))
     return dict(zip(wanted, totals.tolist(), strict=True))
 
