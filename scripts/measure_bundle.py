@@ -8,8 +8,8 @@ It prints for every decomposition:
 - the Spearman correlation with human judgments of 353 word pairs (WordSim-353, which gensim ships);
 - the neighbors of some expressions;
 - the share of the chunks and words of the reviews in the vocabulary, before and after back-off;
-- for 1,000 reviews at an epsilon of 0.1, 1 and 5 per word: documents per second, the share of unchanged words, and the
-  similarity to the originals (with all-MiniLM-L6-v2 and the extra ``neural``, if both are installed).
+- for 200 reviews, all words perturbed, three mechanisms at two budgets: documents per second, the share of unchanged
+  words, and the similarity to the originals (with all-MiniLM-L6-v2 and the extra ``neural``, if both are installed).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import math
 import time
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -31,14 +31,16 @@ from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.backoff import back_off
 from textveil.errors import TextveilError
+from textveil.evaluation.encoding import CachedEncoder, normalize_rows
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
+from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.outcomes import Outcome
 from textveil.privacy.results import Obfuscation
-from textveil.resources import find
 
-EPSILONS = (0.1, 1.0, 5.0)
+LEVELS = {"madlib": (24, 32), "exponential": (20, 28), "fluent": (20, 28)}
+"""The budgets per word of each mechanism, as multiples of one over the median distance."""
 DOCUMENTS = 1000
 EXPRESSIONS = (
     "new_york",
@@ -135,30 +137,39 @@ def read_reviews(paths: Sequence[Path]) -> list[str]:
     return reviews
 
 
-def load_encoder() -> Any:
-    """A function that encodes texts as vectors; ``None`` if the model or the extra is missing."""
+def load_encoder() -> CachedEncoder | None:
+    """The encoder that judges similarity; ``None`` if the model or the extra is missing."""
     try:
-        folder = find("all-minilm-l6-v2")
-        import torch
-        from transformers import AutoModel, AutoTokenizer
-    except (TextveilError, ImportError) as error:
+        return CachedEncoder(ModelFiles.find("all-minilm-l6-v2"))
+    except TextveilError as error:
         print(f"no similarities: {error}")
         return None
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
 
-    def encode(texts: Sequence[str]) -> Any:
-        vectors = []
-        for start in range(0, len(texts), 64):
-            batch = tokenizer(
-                list(texts[start : start + 64]), padding=True, truncation=True, max_length=256, return_tensors="pt"
-            )
-            with torch.inference_mode():
-                hidden = model(**batch).last_hidden_state
-            mask = batch["attention_mask"].unsqueeze(-1)
-            vectors.append(torch.nn.functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=1))
-        return torch.cat(vectors).numpy()
 
-    return encode
+def measure(bundle: Bundle, decomposition: str, reviews: Sequence[str], encoder: CachedEncoder | None) -> None:
+    """Obfuscate the reviews with every mechanism at several budgets, and print a line for each."""
+    for mechanism, levels in LEVELS.items():
+        if mechanism == "fluent" and bundle.prior(decomposition) is None:
+            continue
+        obfuscator = Obfuscator(
+            bundle,
+            decomposition=decomposition,
+            mechanism=mechanism,
+            stopwords="perturb",
+            largest_share=math.inf,
+            seed=1,
+        )
+        median = obfuscator.terms.distance["pairs"]["0.5"]
+        for level in levels:
+            started = time.perf_counter()
+            results = list(obfuscator.obfuscate_all(reviews, epsilon_per_word=level / median))
+            rate = len(results) / (time.perf_counter() - started)
+            line = f"    {mechanism} {level}: {rate:,.0f} documents/s, {count_unchanged(results):.1%} unchanged"
+            if encoder:
+                texts = [result.text for result in results]
+                one, other = (normalize_rows(encoder.model.embed(each)) for each in (reviews, texts))
+                line += f", similarity {(one * other).sum(axis=1).mean():.3f}"
+            print(line, flush=True)
 
 
 def main() -> None:
@@ -167,6 +178,7 @@ def main() -> None:
     parser.add_argument("--bundle", default="en", help="the name or the folder of the bundle")
     parser.add_argument("--reviews", type=Path, nargs="+", required=True, help="files of reviews, as .jsonl.xz")
     parser.add_argument("--words", type=int, default=60, help="the number of words to use of each review")
+    parser.add_argument("--obfuscated", type=int, default=200, help="the number of reviews to obfuscate")
     options = parser.parse_args()
     bundle = Bundle.load(options.bundle)
     size = sum(path.stat().st_size for path in bundle.folder.rglob("*") if path.is_file())
@@ -175,8 +187,7 @@ def main() -> None:
     documents = list(map(Document.parse, reviews))
     average = sum(len(document.words) for document in documents) / len(documents)
     print(f"{len(reviews):,} reviews, the first {options.words} words of each; {average:.1f} words on average")
-    encode = load_encoder()
-    originals = encode(reviews) if encode else None
+    encoder = load_encoder()
     for decomposition in bundle.decompositions:
         vectors = bundle.vectors(decomposition)
         rho, share = correlate(vectors)
@@ -184,16 +195,7 @@ def main() -> None:
         print(f"\n{decomposition}: {describe(bundle, decomposition)}")
         print(f"    WordSim-353 {rho:.3f} ({share:.0%} of pairs are known)")
         print(f"    known {covered}")
-        obfuscator = Obfuscator(bundle, decomposition=decomposition, seed=1)
-        for epsilon in EPSILONS:
-            started = time.perf_counter()
-            results = list(obfuscator.obfuscate_all(reviews, epsilon=epsilon * average))
-            rate = len(results) / (time.perf_counter() - started)
-            line = f"    {epsilon:>3} per word: {rate:,.0f} documents/s, {count_unchanged(results):.1%} unchanged"
-            if encode:
-                similar = (originals * encode([result.text for result in results])).sum(axis=1)
-                line += f", similarity {similar.mean():.3f}"
-            print(line, flush=True)
+        measure(bundle, decomposition, reviews[: options.obfuscated], encoder)
         for entry in EXPRESSIONS:
             if entry in vectors:
                 print(f"    {entry}: {', '.join(list_neighbors(vectors, entry))}")

@@ -228,7 +228,7 @@ def import_(
     """Build a bundle from the vectors of another program.
 
     Texts are matched in lowercase, so an entry with capital letters is never found in a text. Entries that are not
-    words, such as punctuation and addresses, are never written.
+    words, such as punctuation and addresses, are never written. All vectors are divided by their median distance.
     """
     decomposition = DECOMPOSERS.load(decomposition).name
     excluded = _read_lines(exclude) if exclude is not None else []
