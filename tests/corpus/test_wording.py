@@ -68,8 +68,8 @@ def test_long_drawn_words_are_not_written():
 
 
 def test_misspelled_words_are_not_written():
-    right = ["definitely", "receive", "yesterday", "looking", "because"]
-    wrong = ["definately", "recieve", "yeasterday", "lookin", "becuase"]
+    right = ["definitely", "receive", "yesterday", "looking", "because", "disappointed", "weird"]
+    wrong = ["definately", "recieve", "yeasterday", "lookin", "becuase", "dissapointed", "wierd"]
     assert judge(*wrong, common=right) == wrong
     assert judge(*wrong, wordnet=False, common=right) == []
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -33,6 +33,10 @@ COMMON_SHORT = 8
 YEARS = range(1870, 2031)
 """Numbers that are years. Other numbers above 100 must be round."""
 
+_RATIO = 3
+_RATIO_FORMED = 8
+_RATIO_SHORT = 20
+"""How much more frequent a similar word must be: usually, for formed words, and for words of five or six letters."""
 _ONE_LETTER = frozenset("ai")
 _LEFTOVERS = frozenset(
     """
@@ -209,11 +213,27 @@ class _Wording:
         formed = self._is_formed(word)
         if len(word) < 5 or (formed and len(word) < 7):
             return False
-        ratio = 3 if len(word) > 6 and not formed else 20
-        return any(
-            self.counts.get(other, 0.0) >= ratio * count and self._is_known(other) and not _is_variant(word, other)
-            for other in _edit(word)
+        ratio = _RATIO_SHORT if len(word) < 7 else _RATIO_FORMED if formed else _RATIO
+        return (
+            self._has_frequent(_edit(word), word, ratio * count)
+            or self._has_frequent(_transpose(word), word, _RATIO * count)
+            or self._has_frequent(self._same_but_for_doubles.get(_undouble(word), ()), word, _RATIO * count)
         )
+
+    def _has_frequent(self, others: Iterable[str], word: str, least: float) -> bool:
+        """Whether one of several words is known, so frequent, and not just another spelling of a word."""
+        return any(
+            self.counts.get(other, 0.0) >= least and self._is_known(other) and not _is_variant(word, other)
+            for other in others
+        )
+
+    @cached_property
+    def _same_but_for_doubles(self) -> dict[str, list[str]]:
+        """The known words by their spelling without double letters."""
+        found: dict[str, list[str]] = {}
+        for word in filter(self._is_known, self.counts):
+            found.setdefault(_undouble(word), []).append(word)
+        return found
 
     def _is_unknown(self, word: str, count: float) -> bool:
         """Whether nothing explains a rare word. Most of these are from other languages, or abbreviations."""
@@ -294,15 +314,28 @@ def _strip_accents(word: str) -> str:
 
 
 def _edit(word: str) -> Iterator[str]:
-    """All words with the same first letter that are one insertion, deletion, substitution or transposition away."""
+    """All words with the same first letter that are one insertion, deletion or substitution away."""
     for place in range(1, len(word) + 1):
         before, after = word[:place], word[place:]
         yield from (before + letter + after for letter in ascii_lowercase)
         if after:
             yield before + after[1:]
             yield from (before + letter + after[1:] for letter in ascii_lowercase if letter != after[0])
-        if len(after) > 1:
-            yield before + after[1] + after[0] + after[2:]
+
+
+def _transpose(word: str) -> Iterator[str]:
+    """All words with the same first letter that have two neighboring letters in the other order."""
+    for place in range(1, len(word) - 1):
+        yield word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+
+
+def _undouble(word: str) -> str:
+    """A word without double letters.
+
+    >>> _undouble("dissapointed") == _undouble("disappointed")
+    True
+    """
+    return re.sub(r"(.)\1", r"\1", word)
 
 
 def _is_variant(word: str, other: str) -> bool:
