@@ -19,7 +19,7 @@ import json
 import lzma
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -31,14 +31,16 @@ from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.backoff import back_off
 from textveil.errors import TextveilError
-from textveil.evaluation.encoding import CachedEncoder, normalize_rows
+from textveil.evaluation.encoding import normalize_rows
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
+from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
 from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.outcomes import Outcome
 from textveil.privacy.results import Obfuscation
 
+Encode = Callable[[Sequence[str]], Values]
 LEVELS = {"madlib": (24, 32), "exponential": (20, 28), "fluent": (20, 28)}
 """The budgets per word of each mechanism, as multiples of one over the median distance."""
 DOCUMENTS = 1000
@@ -137,16 +139,17 @@ def read_reviews(paths: Sequence[Path]) -> list[str]:
     return reviews
 
 
-def load_encoder() -> CachedEncoder | None:
-    """The encoder that judges similarity; ``None`` if the model or the extra is missing."""
+def load_encoder() -> Encode | None:
+    """A function that encodes texts as vectors of length one; ``None`` if the model or the extra is missing."""
     try:
-        return CachedEncoder(ModelFiles.find("all-minilm-l6-v2"))
+        encoder = SentenceEncoder.open(ModelFiles.find(DEFAULT_ENCODER), batch_size=BATCH_SIZE, device=None)
     except TextveilError as error:
         print(f"no similarities: {error}")
         return None
+    return lambda texts: normalize_rows(encoder.embed(texts))
 
 
-def measure(bundle: Bundle, decomposition: str, reviews: Sequence[str], encoder: CachedEncoder | None) -> None:
+def measure(bundle: Bundle, decomposition: str, reviews: Sequence[str], encode: Encode | None) -> None:
     """Obfuscate the reviews with every mechanism at several budgets, and print a line for each."""
     for mechanism, levels in LEVELS.items():
         if mechanism == "fluent" and bundle.prior(decomposition) is None:
@@ -165,10 +168,9 @@ def measure(bundle: Bundle, decomposition: str, reviews: Sequence[str], encoder:
             results = list(obfuscator.obfuscate_all(reviews, epsilon_per_word=level / median))
             rate = len(results) / (time.perf_counter() - started)
             line = f"    {mechanism} {level}: {rate:,.0f} documents/s, {count_unchanged(results):.1%} unchanged"
-            if encoder:
-                texts = [result.text for result in results]
-                one, other = (normalize_rows(encoder.model.embed(each)) for each in (reviews, texts))
-                line += f", similarity {(one * other).sum(axis=1).mean():.3f}"
+            if encode:
+                similar = (encode(reviews) * encode([result.text for result in results])).sum(axis=1)
+                line += f", similarity {similar.mean():.3f}"
             print(line, flush=True)
 
 
@@ -187,7 +189,7 @@ def main() -> None:
     documents = list(map(Document.parse, reviews))
     average = sum(len(document.words) for document in documents) / len(documents)
     print(f"{len(reviews):,} reviews, the first {options.words} words of each; {average:.1f} words on average")
-    encoder = load_encoder()
+    encode = load_encoder()
     for decomposition in bundle.decompositions:
         vectors = bundle.vectors(decomposition)
         rho, share = correlate(vectors)
@@ -195,7 +197,7 @@ def main() -> None:
         print(f"\n{decomposition}: {describe(bundle, decomposition)}")
         print(f"    WordSim-353 {rho:.3f} ({share:.0%} of pairs are known)")
         print(f"    known {covered}")
-        measure(bundle, decomposition, reviews[: options.obfuscated], encoder)
+        measure(bundle, decomposition, reviews[: options.obfuscated], encode)
         for entry in EXPRESSIONS:
             if entry in vectors:
                 print(f"    {entry}: {', '.join(list_neighbors(vectors, entry))}")

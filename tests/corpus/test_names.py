@@ -6,9 +6,10 @@ import pytest
 
 from textveil.corpus.blocks import SentLines
 from textveil.corpus.inputs import Corpus
-from textveil.corpus.names import REACH, Names, _Sampler, find_names
+from textveil.corpus.names import REACH, Names, Use, _Sampler, find_names, uses_capitals
 from textveil.corpus.preparation import PrepareJob
 from textveil.corpus.settings import Labels, Selection, Training, VectorOptions
+from textveil.corpus.wordnet import read_meanings
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
 from textveil.progress import ignore_progress
@@ -36,7 +37,7 @@ def corpus(tmp_path):
 def look(corpus, tmp_path):
     """Finds the names of the reviews."""
 
-    def look_for(entries=ENTRIES):
+    def look_for(entries=ENTRIES, wordnet=None):
         return find_names(
             Corpus.find([corpus]),
             tmp_path / "names",
@@ -45,16 +46,32 @@ def look(corpus, tmp_path):
             entries=entries,
             model=find("spacy-en"),
             progress=ignore_progress,
+            wordnet=wordnet,
         )
 
     return look_for
 
 
-def test_people_are_distinguished_from_places_and_things(look):
-    names = look()
+@pytest.fixture(scope="module")
+def meanings():
+    return read_meanings(find("wordnet"))
+
+
+@pytest.mark.parametrize("resource", [None, "wordnet"])
+def test_people_are_distinguished_from_places_and_things(look, resource):
+    names = look(wordnet=resource and find(resource))
     assert names.choose(ENTRIES) == ["robert", "redford", "meryl_streep", "susan_miller"]
-    assert names.capitals["paris"] == (15, 15)
-    assert names.capitals["film"] == (10, 0)
+    assert Use(*names.capitals["paris"]) == Use(title=15)
+    assert Use(*names.capitals["film"]) == Use(lower=10)
+    assert Use(*names.capitals["redford"]).addressed == 5
+
+
+def test_spacy_reads_only_what_capitals_and_wordnet_leave_open(look, tmp_path):
+    look(["redford", "paris", "film"], wordnet=find("wordnet"))
+    assert json.loads((tmp_path / "names" / "rates.json").read_text()).keys() == {"paris"}
+    look(["redford", "paris", "film"])  # the passages are others now
+    assert json.loads((tmp_path / "names" / "rates.json").read_text()).keys() == {"paris", "redford"}
+    assert look(["redford", "paris", "film"]).people["redford"][0] == 15
 
 
 def test_finished_blocks_are_not_read_again(look, tmp_path, monkeypatch):
@@ -69,7 +86,24 @@ def test_finished_blocks_are_not_read_again(look, tmp_path, monkeypatch):
 
 def test_other_entries_are_counted_again(look):
     assert "house" not in look(["redford"]).capitals
-    assert look(["house"]).capitals["house"] == (5, 0)
+    assert Use(*look(["house"]).capitals["house"]) == Use(lower=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("We met Amy there. She left.", True),
+        ("We met amy there. she left.", False),
+        ("so we met Amy there", False),
+        ("Then i met Amy there.", False),
+        ("He wrote i.e., and left.", True),
+        ("WE MET AMY THERE, AND SHE LEFT!", False),
+        ("We Met Amy There And She Left", False),
+        ("", False),
+    ],
+)
+def test_capitals_are_counted_in_texts_that_use_them_as_in_print(text, printed):
+    assert uses_capitals(text, text.split()[1:]) == printed
 
 
 @pytest.mark.parametrize(
@@ -87,20 +121,50 @@ def test_other_entries_are_counted_again(look):
     ],
 )
 def test_the_rules_for_a_word(people, capital, is_name):
-    names = Names({"bob": (100, capital)}, {"bob": (100, people)})
+    names = Names({"bob": Use(100 - capital, capital)}, {"bob": (100, people)})
     assert names.is_name("bob") == is_name
     assert names.choose(["bob", "dear_bob", "bobsled"]) == (["bob", "dear_bob"] if is_name else [])
 
 
 def test_an_expression_may_be_a_name_though_its_words_are_not():
     names = Names(
-        {"jack": (100, 40), "black": (100, 5)}, {"jack_black": (10, 5), "jack": (10, 4), "pitch_black": (9, 4)}
+        {"jack": Use(60, 40), "black": Use(95, 5)}, {"jack_black": (10, 5), "jack": (10, 4), "pitch_black": (9, 4)}
     )
     assert names.choose(["jack", "black", "jack_black", "pitch_black"]) == ["jack_black"]
 
 
 def test_a_stopword_is_not_a_name():
-    assert not Names({"i": (9, 9)}, {"i": (9, 9)}).is_name("i")
+    assert not Names({"i": Use(0, 9)}, {"i": (9, 9)}).is_name("i")
+
+
+def test_a_word_hardly_ever_in_lowercase_is_written_only_if_wordnet_knows_another_meaning(meanings):
+    use = {word: Use(5, 95) for word in ("elfride", "redford", "boston", "monday", "germans", "china")}
+    names = Names({**use, "dvd": Use(5, 15, 80), "blog": Use(95, 5), "mikey": Use(50, 50)}, {}, meanings)
+    assert names.choose([*use, "dvd", "blog", "mikey"]) == ["elfride", "redford"]
+
+
+def test_spacy_and_forms_of_address_decide_about_words_with_several_meanings(meanings):
+    words = ["boston", "jackson", "florence", "grace", "hope", "bill", "mikey"]
+    uses = [Use(1, 99), Use(1, 99, 0, 5), Use(1, 99), Use(70, 30), Use(97, 3), Use(35, 65), Use(50, 50)]
+    people = [5, 15, 30, 50, 50, 55, 10]
+    names = Names(
+        dict(zip(words, uses, strict=True)),
+        {word: (100, share) for word, share in zip(words, people, strict=True)},
+        meanings,
+    )
+    assert names.choose(words) == ["jackson", "florence", "bill", "mikey"]
+
+
+def test_expressions_that_wordnet_knows_are_written_though_a_word_is_a_name(meanings):
+    words = {word: Use(0, 99) for word in ("york", "louis", "francisco", "jack", "einstein", "albert")}
+    names = Names(words, dict.fromkeys(words, (10, 10)), meanings)
+    entries = ["york", "new_york", "in_new_york_city", "san_francisco", "jack_of_all_trades"]
+    assert names.choose([*entries, "duke_of_york", "albert_einstein", "jack_said"]) == [
+        "york",
+        "duke_of_york",
+        "albert_einstein",
+        "jack_said",
+    ]
 
 
 def test_passages_are_chosen_at_their_rate_and_do_not_overlap():

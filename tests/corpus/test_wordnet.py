@@ -1,7 +1,8 @@
 import pytest
 
-from textveil.corpus.wordnet import list_expressions
+from textveil.corpus.wordnet import list_expressions, read_meanings
 from textveil.errors import ResourceError
+from textveil.resources import find
 
 FILES = {
     "index.noun": "  1 This software and database\nhot_dog n 2 1 @ 3 1 07697537 10104064  \ndog n 1 1 @ 1 1 1  \n"
@@ -43,3 +44,29 @@ def test_a_damaged_folder_is_refused_with_the_command_that_repairs_it(folder, da
         path.write_bytes(b"" if damage == "empty" else b"\xff\xfe\x00")
     with pytest.raises(ResourceError, match=r"index\.verb.*textveil resources install wordnet"):
         list_expressions(folder)
+
+
+@pytest.fixture(scope="module")
+def meanings():
+    return read_meanings(find("wordnet"))
+
+
+def test_entries_are_told_apart_by_their_meanings(meanings):
+    assert {"rose", "roses", "grace", "mice", "ran", "bigger", "jack_of_all_trades"} <= meanings.common
+    assert {"paris", "new_york", "st_louis", "germans", "english", "monday"} <= meanings.proper
+    assert {"einstein", "paris", "martin_luther_king", "sherlock_holmes"} <= meanings.people
+    assert meanings.common.isdisjoint({"paris", "new_york", "einstein", "yess", "redford"})
+    assert meanings.proper.isdisjoint({"redford", "martin_luther_king", "sherlock_holmes"})
+    assert {"angeles", "york", "kong"} <= meanings.parts_of_proper
+    assert not meanings.know("definately")
+
+
+def test_an_entry_is_offensive_if_its_first_meaning_is(meanings):
+    assert {"wetback", "wetbacks", "bullshit", "white_trash"} <= meanings.offensive
+    assert meanings.offensive.isdisjoint({"boy", "queen", "spade", "suit", "tool"})
+
+
+def test_damaged_meanings_are_refused_with_the_command_that_repairs_them(folder):
+    (folder / "data.noun").write_text("00001740 03 n xx entity 0 000 | that which\n")
+    with pytest.raises(ResourceError, match=r"data\.noun.*textveil resources install wordnet"):
+        read_meanings(folder)

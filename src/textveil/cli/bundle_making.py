@@ -164,6 +164,13 @@ StorageName = Annotated[str, typer.Option(help=f"The storage of vectors: {', '.j
 FindNames = Annotated[
     bool, typer.Option("--names/--no-names", help="Find people's names with spaCy, and never write them.")
 ]
+Wording = Annotated[
+    bool,
+    typer.Option(
+        "--wording/--no-wording",
+        help="Never write odd numbers, leftovers of markup, and misspelled, archaic or offensive English words.",
+    ),
+]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace an existing bundle. Start over if an unfinished run differs.")
 ]
@@ -198,6 +205,7 @@ def make_bundle(
     most_ngrams: MostNgrams = PriorOptions.most_ngrams,
     storage: StorageName = STORAGE,
     names: FindNames = True,
+    wording: Wording = True,
     background: Background = None,
     column: Column = TEXT_COLUMN,
     format_name: Format = None,
@@ -240,6 +248,7 @@ def make_bundle(
         prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
         decompositions=_choose(decompositions),
         names_model=find("spacy-en") if names else None,
+        wording=wording,
         storage=storage,  # type: ignore[arg-type] # checked by the job
         memory=parse_size(memory),
         overwrite=overwrite,
@@ -275,6 +284,7 @@ def train(
     most_ngrams: MostNgrams = PriorOptions.most_ngrams,
     storage: StorageName = STORAGE,
     names: FindNames = True,
+    wording: Wording = True,
     background: Background = None,
     column: Column = TEXT_COLUMN,
     format_name: Format = None,
@@ -320,6 +330,7 @@ def train(
         decompositions=chosen,
         lexicons=lexicons,
         names_model=find("spacy-en") if names else None,
+        wording=wording,
         storage=storage,  # type: ignore[arg-type] # checked by the job
         overwrite=overwrite,
     )

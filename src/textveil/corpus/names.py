@@ -1,11 +1,12 @@
 """Finding people's names among the entries of a vocabulary, so that no bundle writes them.
 
-Two signs identify a name: it is capitalized inside sentences, and spaCy recognizes it as part of a person's name.
-Capitals are counted in the whole corpus. spaCy then reads a sample of passages for each mostly capitalized word.
+Four signs identify a name: it is capitalized inside sentences, it follows words such as "Mr." and "sister", spaCy
+recognizes it as part of a person's name, and WordNet knows no other meaning. Capitals are counted in the documents
+that use them as in print. spaCy then reads a sample of passages for each word that capitals and WordNet leave open.
 
 entries.json            the entries
-capitals/BLOCK.json     by word: the number of occurrences inside sentences, and the number of capitalized ones
-rates.json              by mostly capitalized word: the share of its passages that is read
+capitals/BLOCK.json     by word: the numbers of its uses, see :class:`Use`
+rates.json              by undecided word: the share of its passages that is read
 people/BLOCK.json       by entry: the number of occurrences in passages, and the number of those in a person's name
 """
 
@@ -16,14 +17,15 @@ import re
 import shutil
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from textveil.corpus.blocks import Block
 from textveil.corpus.inputs import Corpus
+from textveil.corpus.wordnet import Meanings, read_meanings
 from textveil.errors import InputError
 from textveil.execution import Executor
 from textveil.extras import require
@@ -41,14 +43,53 @@ PASSAGES = 20
 """The approximate number of passages that spaCy reads for a word."""
 REACH = 150
 """The number of characters before and after the word in a passage."""
-_LEAST_CAPITAL = min(capital for _, capital in RULES)
+_LEAST_CAPITAL = 0.3  # below it, a word is no name
+_HARDLY_LOWER = 0.85  # from here on, a word is a name unless WordNet and spaCy say otherwise
+_PERSON = 0.3  # from here on, a word that WordNet knows as a place or an acronym is a name
+_SUSPECT_PERSON = 0.1  # the same if other signs support it
+_ADDRESSED = 0.02  # the share of capitalized uses after a form of address from which on a word is a name
 _INSIDE_SENTENCE = re.compile(r"(?<=[\w,;] )\w+")  # after a word or a comma, where no sentence begins
+_SENTENCE_START = re.compile(r"(?:^|[.!?] )[\"'(]*([^\W\d_])")
+_LOWERCASE_I = re.compile(r"(?<![\w'\u2019.-])i(?![\w.])")
+_ADDRESS = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Mme|Dr|Prof|Sgt|Lt|Uncle|Aunt|Auntie|named|husband|wife|brother|sister|cousin|boyfriend|girlfriend)"
+    r"\.? ([^\W\d_]\w+)"
+)
 _LAST_WORD = re.compile(r"\S*$")
 _FIRST_WORD = re.compile(r"\S*")
 
-Counts = dict[str, tuple[int, int]]
-"""By word or entry: the number of occurrences, and the number of those that count as a name."""
+Counts = dict[str, tuple[int, ...]]
+"""By word or entry, the numbers that a task counts."""
 _Task = TypeVar("_Task", "CapitalTask", "PeopleTask")
+
+
+class Use(NamedTuple):
+    """The number of a word's occurrences inside sentences, by spelling, and after a form of address."""
+
+    lower: int = 0
+    title: int = 0
+    upper: int = 0
+    addressed: int = 0
+
+    @property
+    def seen(self) -> int:
+        """The number of occurrences inside sentences."""
+        return self.lower + self.title + self.upper
+
+    @property
+    def capital(self) -> float:
+        """The share of capitalized occurrences."""
+        return (self.title + self.upper) / self.seen if self.seen else 0.0
+
+    @property
+    def is_acronym(self) -> bool:
+        """Whether most capitalized occurrences consist of capitals."""
+        return self.upper > self.title
+
+    @property
+    def is_addressed(self) -> bool:
+        """Whether the word follows forms of address as often as names do."""
+        return self.addressed >= max(2, _ADDRESSED * self.title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +101,37 @@ class CapitalTask:
     folder: Path
 
     def run(self) -> Counts:
-        """The occurrences of every word inside sentences, and the capitalized ones."""
+        """The uses of every word in the documents that use capitals as in print."""
         wanted = {word for entry in _load(self.folder / "entries.json") for word in entry.split("_")}
-        seen: Counter[str] = Counter()
-        capital: Counter[str] = Counter()
-        for text in _read(self.block):
-            words = _INSIDE_SENTENCE.findall(text)
-            seen.update(map(fold, words))
-            capital.update(fold(word) for word in words if word[0].isupper())
-        return {word: (seen[word], capital[word]) for word in sorted(wanted & seen.keys())}
+        spelled: Counter[str] = Counter()
+        addressed: Counter[str] = Counter()
+        for text, words in _read_printed(self.block):
+            spelled.update(words)
+            addressed.update(word for word in _ADDRESS.findall(text) if word[0].isupper())
+        counts: dict[str, list[int]] = {}
+        for word, count in spelled.items():
+            place = 0 if not word[0].isupper() else 2 if len(word) > 1 and word.isupper() else 1
+            counts.setdefault(fold(word), [0] * 4)[place] += count
+        for word, count in addressed.items():
+            counts.setdefault(fold(word), [0] * 4)[3] += count
+        return {word: tuple(counts[word]) for word in sorted(wanted & counts.keys())}
+
+
+def uses_capitals(text: str, inside: Sequence[str]) -> bool:
+    """Whether a text uses capitals as in print: sentences begin with one, and the pronoun "I" is one.
+
+    Args:
+        text: The text.
+        inside: Its words inside sentences. In a title or a cry, most of them are capitalized.
+
+    >>> uses_capitals("We met Amy. She left.", ["met", "Amy", "left"]), uses_capitals("We met amy. she left.", [])
+    (True, False)
+    """
+    if _LOWERCASE_I.search(text):
+        return False
+    starts = _SENTENCE_START.findall(text)
+    capitals = sum(word[0].isupper() for word in inside)
+    return sum(map(str.isupper, starts)) > 0.9 * len(starts) and capitals <= 0.5 * len(inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +149,7 @@ class PeopleTask:
         seen: Counter[str] = Counter()
         named: Counter[str] = Counter()
         sampler = _Sampler(self.name, _load(self.folder / "rates.json"))
-        passages = (passage for text in _read(self.block) for passage in sampler.choose(text))
+        passages = (passage for text, _ in _read_printed(self.block) for passage in sampler.choose(text))
         for document in load_recognizer(self.model).pipe(passages, batch_size=256):
             words = [(word, token.ent_type_ == "PERSON") for token in document for word in find_words(token.text)]
             for start in range(len(words)):
@@ -134,8 +197,12 @@ def _cut(text: str, start: int, stop: int) -> str:
     return text[start:stop]
 
 
-def _read(block: Block) -> Iterator[str]:
-    return (text for texts in block.read() for text in texts if text is not None)
+def _read_printed(block: Block) -> Iterator[tuple[str, list[str]]]:
+    """The documents that use capitals as in print, with their words inside sentences."""
+    for texts in block.read():
+        for text in texts:
+            if text is not None and uses_capitals(text, inside := _INSIDE_SENTENCE.findall(text)):
+                yield text, inside
 
 
 @cache
@@ -154,31 +221,78 @@ def load_recognizer(model: Path) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The counts of capitals and of people's names, and the names that follow from them."""
+    """The counts of uses and of people's names, and the names that follow from them.
 
-    capitals: Counts
-    people: Counts
+    Args:
+        capitals: By word, the numbers of :class:`Use`.
+        people: By entry, the number of occurrences in passages, and the number of those in a person's name.
+        meanings: The entries of WordNet. Without them, capitals and spaCy decide alone.
+    """
+
+    capitals: Mapping[str, tuple[int, ...]]
+    people: Mapping[str, tuple[int, ...]]
+    meanings: Meanings | None = None
 
     def is_name(self, word: str) -> bool:
-        """Whether a word is a person's name by one of the rules."""
-        person, capital = _share(self.people, word), _share(self.capitals, word)
-        return word not in ENGLISH and any(
-            person >= least_person and capital >= least_capital for least_person, least_capital in RULES
+        """Whether a word is a person's name."""
+        use, person = self._find_use(word), self._find_share(word)
+        if word in ENGLISH or use.capital < _LEAST_CAPITAL:
+            return False
+        if self.is_decided(word):
+            return True
+        if self.meanings is None or word in self.meanings.common:
+            return any(person >= least and use.capital >= capital for least, capital in RULES)
+        if word in self.meanings.proper or use.is_acronym:
+            return person >= (_SUSPECT_PERSON if use.is_addressed or word in self.meanings.people else _PERSON)
+        return person >= _SUSPECT_PERSON or use.is_addressed
+
+    def is_decided(self, word: str) -> bool:
+        """Whether capitals and WordNet suffice to call a word a name."""
+        use = self._find_use(word)
+        return (
+            self.meanings is not None
+            and use.capital >= _HARDLY_LOWER
+            and not use.is_acronym
+            and not self._has_other_meaning(word)
         )
+
+    def needs_reading(self, word: str) -> bool:
+        """Whether spaCy must read passages to decide about a word."""
+        return self._find_use(word).capital >= _LEAST_CAPITAL and word not in ENGLISH and not self.is_decided(word)
 
     def choose(self, entries: Iterable[str]) -> list[str]:
         """The entries that are names: those with a word that is one, and those that mostly are one as a whole."""
-        return [
-            entry
-            for entry in entries
-            if any(map(self.is_name, words := entry.split("_")))
-            or (len(words) > 1 and _share(self.people, entry) >= RULES[0][0])
-        ]
+        return [entry for entry in entries if self._is_entry_name(entry.split("_"))]
 
+    def _is_entry_name(self, words: Sequence[str]) -> bool:
+        if len(words) > 1 and self._find_share("_".join(words)) >= RULES[0][0]:
+            return True
+        return any(map(self.is_name, self._drop_other_expressions(words)))
 
-def _share(counts: Counts, entry: str) -> float:
-    seen, found = counts.get(entry, (0, 0))
-    return found / seen if seen else 0.0
+    def _drop_other_expressions(self, words: Sequence[str]) -> list[str]:
+        """The words of an entry without the expressions that WordNet knows and that are no person: "New York"."""
+        if self.meanings is not None:
+            for length in range(len(words), 1, -1):
+                for start in range(len(words) - length + 1):
+                    if self._is_other_expression("_".join(words[start : start + length])):
+                        rest = self._drop_other_expressions(words[start + length :])
+                        return [*self._drop_other_expressions(words[:start]), *rest]
+        return list(words)
+
+    def _is_other_expression(self, entry: str) -> bool:
+        return self._has_other_meaning(entry) and self.meanings is not None and entry not in self.meanings.people
+
+    def _has_other_meaning(self, entry: str) -> bool:
+        known = self.meanings
+        return known is not None and (entry in known.common or entry in known.proper)
+
+    def _find_use(self, word: str) -> Use:
+        return Use(*self.capitals.get(word, ()))
+
+    def _find_share(self, entry: str) -> float:
+        """The share of an entry's occurrences that are part of a person's name."""
+        seen, found = self.people.get(entry, (0, 0))
+        return found / seen if seen else 0.0
 
 
 def find_names(
@@ -190,6 +304,7 @@ def find_names(
     entries: Iterable[str],
     model: Path,
     progress: Progress,
+    wordnet: Path | None = None,
 ) -> Names:
     """Count capitals and people's names in a corpus, or resume counting them.
 
@@ -201,6 +316,7 @@ def find_names(
         entries: The entries of all vocabularies, with words joined by underscores.
         model: The folder of a spaCy model that recognizes people's names.
         progress: Is told about the progress.
+        wordnet: The folder of WordNet. Without it, names are found by capitals and spaCy alone.
     """
     wanted = sorted(set(entries))
     if (folder / "entries.json").exists() and _load(folder / "entries.json") != wanted:
@@ -224,10 +340,14 @@ def find_names(
         return _add_up(folder / kind / f"{name}.json" for name in names)
 
     capitals = count("capitals", lambda name, block: CapitalTask(name, block, folder), "finding capitals")
-    proper = {word: seen for word, (seen, capital) in capitals.items() if capital >= _LEAST_CAPITAL * seen}
-    _save(folder / "rates.json", {word: min(1.0, PASSAGES / seen) for word, seen in proper.items()})
+    names = Names(capitals, {}, read_meanings(wordnet) if wordnet else None)
+    open_words = filter(names.needs_reading, capitals)
+    rates = {word: min(1.0, PASSAGES / max(1, Use(*capitals[word]).seen)) for word in open_words}
+    if (folder / "rates.json").exists() and _load(folder / "rates.json") != rates:
+        shutil.rmtree(folder / "people", ignore_errors=True)  # it has the counts of other passages
+    _save(folder / "rates.json", rates)
     people = count("people", lambda name, block: PeopleTask(name, block, folder, model), "finding names")
-    return Names(capitals, people)
+    return replace(names, people=people)
 
 
 def do_names(task: tuple[Path, CapitalTask | PeopleTask]) -> int:
@@ -241,9 +361,8 @@ def _add_up(paths: Iterable[Path]) -> Counts:
     """The sum of the counts of all blocks."""
     total: Counts = {}
     for path in paths:
-        for entry, (seen, found) in _load(path).items():
-            before = total.get(entry, (0, 0))
-            total[entry] = before[0] + seen, before[1] + found
+        for entry, counts in _load(path).items():
+            total[entry] = tuple(map(sum, zip(counts, total.get(entry, [0] * len(counts)), strict=True)))
     return total
 
 

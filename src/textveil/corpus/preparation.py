@@ -50,10 +50,11 @@ from textveil.corpus.settings import (
 from textveil.corpus.splitting import SplitMark, join_files, split_corpus
 from textveil.corpus.training import train
 from textveil.corpus.vocabulary import Vocabulary, choose_entries, load_vectors, save_vectors
+from textveil.corpus.wording import list_unfit
 from textveil.corpus.wordnet import read_wordnet_table
 from textveil.decomposition import DECOMPOSERS
 from textveil.decomposition.base import LexiconDecomposer
-from textveil.errors import OutputError, SmallCorpusError, TextveilError
+from textveil.errors import OutputError, ResourceError, SmallCorpusError, TextveilError
 from textveil.execution import Executor
 from textveil.extras import require
 from textveil.models.files import EXTRA, ModelFiles
@@ -91,6 +92,7 @@ class PrepareJob:
         lexicons: A folder that scoring wrote. Without it, the corpus is counted and scored.
         names_model: The folder of a spaCy model that recognizes people's names, which the bundle then never writes.
             ``None`` skips this step.
+        wording: Never write entries that a reader of English would notice, such as misspelled and archaic words.
         storage: The storage of vectors.
         memory: The number of bytes of memory that counting may use.
         overwrite: Replace an existing bundle, and start over if an unfinished run has other settings.
@@ -106,6 +108,7 @@ class PrepareJob:
     decompositions: tuple[str, ...] = tuple(DECOMPOSERS)
     lexicons: Path | None = None
     names_model: Path | None = None
+    wording: bool = True
     storage: Storage = STORAGE
     memory: int = MEMORY
     overwrite: bool = False
@@ -366,6 +369,7 @@ class _Preparation:
             entries=entries,
             model=self.job.names_model,
             progress=self.progress,
+            wordnet=_find_wordnet(),
         )
 
     def _write_bundle(self, lexicons: dict[str, LexiconTable]) -> Path:
@@ -395,8 +399,12 @@ class _Preparation:
         return folder
 
     def _list_excluded(self, vocabulary: Vocabulary, names: Names | None) -> list[str]:
-        """The entries that are never written: names, and those in too few documents besides the background."""
+        """The entries that are never written: names, unfit ones, and those that only the background has."""
         excluded = set(names.choose(vocabulary.entries) if names else ())
+        if self.job.wording:
+            excluded |= set(
+                list_unfit(vocabulary.entries, vocabulary.documents, vocabulary.total, wordnet=_find_wordnet())
+            )
         if self.job.corpus.in_background:
             rare = vocabulary.documents < self.job.selection.min_documents
             excluded |= {vocabulary.entries[row] for row in np.flatnonzero(rare).tolist()}
@@ -422,6 +430,7 @@ class _Preparation:
             "selection": asdict(self.job.selection),
             "vectors": self.job.identify_vectors(),
             "names": self._describe_names(),
+            "wording": self.job.wording,
             "software": {"textveil": __version__, **{name: version(name) for name in software}},
         }
 
@@ -430,3 +439,11 @@ class _Preparation:
             return None
         model = json.loads((self.job.names_model / "meta.json").read_bytes())
         return {"model": f"{model['name']} {model['version']}", "rules": RULES, "passages": PASSAGES}
+
+
+def _find_wordnet() -> Path | None:
+    """The folder of WordNet, if it is installed."""
+    try:
+        return find("wordnet")
+    except ResourceError:
+        return None
