@@ -146,7 +146,7 @@ def test_a_word_hardly_ever_in_lowercase_is_written_only_if_wordnet_knows_anothe
 def test_spacy_and_forms_of_address_decide_about_words_with_several_meanings(meanings):
     words = ["boston", "jackson", "florence", "grace", "hope", "bill", "mikey"]
     uses = [Use(1, 99), Use(1, 99, 0, 5), Use(1, 99), Use(70, 30), Use(97, 3), Use(35, 65), Use(50, 50)]
-    people = [5, 15, 30, 50, 50, 55, 10]
+    people = [5, 0, 40, 50, 50, 55, 20]
     names = Names(
         dict(zip(words, uses, strict=True)),
         {word: (100, share) for word, share in zip(words, people, strict=True)},
