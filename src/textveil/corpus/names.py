@@ -95,8 +95,8 @@ class Use(NamedTuple):
         return self.upper > self.title
 
     def follows_address(self, share: float) -> bool:
-        """Whether the word follows a form of address in this share of its capitalized uses, and at least three times."""
-        return self.addressed >= max(3, share * self.title)
+        """Whether the word follows a form of address in this share of its capitalized uses, at least three times."""
+        return self.addressed >= max(3, share * (self.title + self.upper))
 
 
 @dataclass(frozen=True, slots=True)
