@@ -155,6 +155,21 @@ def test_spacy_and_forms_of_address_decide_about_words_with_several_meanings(mea
     assert names.choose(words) == ["jackson", "florence", "bill", "mikey"]
 
 
+def test_a_person_in_wordnet_outweighs_a_meaning_in_lowercase_if_the_word_is_nearly_always_capitalized(meanings):
+    names = Names({"god": Use(14, 86), "casanova": Use(5, 95), "china": Use(5, 95)}, {}, meanings)
+    assert names.choose(["god", "casanova", "china"]) == ["casanova"]
+
+
+def test_a_word_that_often_follows_forms_of_address_is_a_name(meanings):
+    uses = {
+        "weld": Use(50, 50, 0, 45),
+        "gibbons": Use(3, 97, 0, 7),
+        "regina": Use(3, 97, 0, 4),
+        "usa": Use(0, 3, 99, 3),
+    }
+    assert Names(uses, {}, meanings).choose(uses) == ["weld", "gibbons", "regina"]
+
+
 def test_expressions_that_wordnet_knows_are_written_though_a_word_is_a_name(meanings):
     words = {word: Use(0, 99) for word in ("york", "louis", "francisco", "jack", "einstein", "albert")}
     names = Names(words, dict.fromkeys(words, (10, 10)), meanings)

@@ -47,6 +47,7 @@ _LEAST_CAPITAL = 0.3  # below this share of capitalized occurrences, a word is n
 _MOSTLY_CAPITAL = 0.5
 _RARELY_LOWER = 0.7  # from here on, a word without another meaning in WordNet is a name
 _HARDLY_LOWER = 0.85
+_NEARLY_ALWAYS_CAPITAL = 0.9  # from here on, a person in WordNet outweighs a meaning in lowercase
 # The shares of capitalized occurrences after a form of address:
 _ADDRESSED = 0.02  # as is usual for names
 _OFTEN_ADDRESSED = 0.04  # decides about places and the like
@@ -313,7 +314,7 @@ def _is_proper(word: str, use: Use, meanings: Meanings) -> bool:
 def _is_common_name(word: str, use: Use, meanings: Meanings) -> bool:
     """Whether a word with a meaning in lowercase is a name by forms of address, or by WordNet."""
     if use.capital >= _HARDLY_LOWER:
-        return use.follows_address(_ADDRESSED) or word in meanings.people
+        return use.follows_address(_ADDRESSED) or (use.capital >= _NEARLY_ALWAYS_CAPITAL and word in meanings.people)
     return use.capital >= _MOSTLY_CAPITAL and use.follows_address(_MOST_ADDRESSED)
 
 
