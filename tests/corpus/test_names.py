@@ -146,13 +146,28 @@ def test_a_word_hardly_ever_in_lowercase_is_written_only_if_wordnet_knows_anothe
 def test_spacy_and_forms_of_address_decide_about_words_with_several_meanings(meanings):
     words = ["boston", "jackson", "florence", "grace", "hope", "bill", "mikey"]
     uses = [Use(1, 99), Use(1, 99, 0, 5), Use(1, 99), Use(70, 30), Use(97, 3), Use(35, 65), Use(50, 50)]
-    people = [5, 15, 30, 50, 50, 55, 10]
+    people = [5, 0, 40, 50, 50, 55, 20]
     names = Names(
         dict(zip(words, uses, strict=True)),
         {word: (100, share) for word, share in zip(words, people, strict=True)},
         meanings,
     )
     assert names.choose(words) == ["jackson", "florence", "bill", "mikey"]
+
+
+def test_a_person_in_wordnet_outweighs_a_meaning_in_lowercase_if_the_word_is_nearly_always_capitalized(meanings):
+    names = Names({"god": Use(14, 86), "fitch": Use(5, 95), "china": Use(5, 95)}, {}, meanings)
+    assert names.choose(["god", "fitch", "china"]) == ["fitch"]
+
+
+def test_a_word_that_often_follows_forms_of_address_is_a_name(meanings):
+    uses = {
+        "weld": Use(50, 50, 0, 45),
+        "gibbons": Use(3, 97, 0, 7),
+        "regina": Use(3, 97, 0, 4),
+        "usa": Use(0, 3, 99, 3),
+    }
+    assert Names(uses, {}, meanings).choose(uses) == ["weld", "gibbons", "regina"]
 
 
 def test_expressions_that_wordnet_knows_are_written_though_a_word_is_a_name(meanings):

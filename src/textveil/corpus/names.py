@@ -39,15 +39,24 @@ from textveil.storage.resumable import damaged_file
 
 RULES = ((0.5, 0.5), (0.25, 0.7), (0.1, 0.9), (0.04, 0.95))
 """The lowest shares of each rule: of passages in which a word is a person's name, and of capitalized occurrences."""
-PASSAGES = 20
+PASSAGES = 12
 """The approximate number of passages that spaCy reads for a word."""
-REACH = 150
+REACH = 100
 """The number of characters before and after the word in a passage."""
-_LEAST_CAPITAL = 0.3  # below it, a word is no name
-_HARDLY_LOWER = 0.85  # from here on, a word is a name unless WordNet and spaCy say otherwise
-_PERSON = 0.3  # from here on, a word that WordNet knows as a place or an acronym is a name
-_SUSPECT_PERSON = 0.1  # the same if other signs support it
-_ADDRESSED = 0.02  # the share of capitalized uses after a form of address from which on a word is a name
+_LEAST_CAPITAL = 0.3  # below this share of capitalized occurrences, a word is no name
+_MOSTLY_CAPITAL = 0.5
+_RARELY_LOWER = 0.7  # from here on, a word without another meaning in WordNet is a name
+_HARDLY_LOWER = 0.85
+_NEARLY_ALWAYS_CAPITAL = 0.9  # from here on, a person in WordNet outweighs a meaning in lowercase
+# The shares of capitalized occurrences after a form of address:
+_ADDRESSED = 0.02  # as is usual for names
+_OFTEN_ADDRESSED = 0.04  # decides about places and the like
+_MOST_ADDRESSED = 0.1  # decides about words with a meaning in lowercase
+# The shares of passages in which a word is a person's name, from which on it is one:
+_PERSON_SUPPORTED = 0.1  # a place or the like, if WordNet knows a person or the word follows forms of address
+_PERSON_UNKNOWN = 0.2  # a word without another meaning that is mostly capitalized
+_PERSON_ALONE = 0.4  # a place or the like, without other signs
+_PERSON_MOSTLY = 0.5  # a word without another meaning that is mostly in lowercase
 _INSIDE_SENTENCE = re.compile(r"(?<=[\w,;] )\w+")  # after a word or a comma, where no sentence begins
 _SENTENCE_START = re.compile(r"(?:^|[.!?] )[\"'(]*([^\W\d_])")
 _LOWERCASE_I = re.compile(r"(?<![\w'\u2019.-])i(?![\w.])")
@@ -86,10 +95,9 @@ class Use(NamedTuple):
         """Whether most capitalized occurrences consist of capitals."""
         return self.upper > self.title
 
-    @property
-    def is_addressed(self) -> bool:
-        """Whether the word follows forms of address as often as names do."""
-        return self.addressed >= max(2, _ADDRESSED * self.title)
+    def follows_address(self, share: float) -> bool:
+        """Whether the word follows a form of address in this share of its capitalized uses, at least three times."""
+        return self.addressed >= max(3, share * (self.title + self.upper))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,23 +246,22 @@ class Names:
         use, person = self._find_use(word), self._find_share(word)
         if word in ENGLISH or use.capital < _LEAST_CAPITAL:
             return False
-        if self.is_decided(word):
-            return True
-        if self.meanings is None or word in self.meanings.common:
-            return any(person >= least and use.capital >= capital for least, capital in RULES)
-        if word in self.meanings.proper or use.is_acronym:
-            return person >= (_SUSPECT_PERSON if use.is_addressed or word in self.meanings.people else _PERSON)
-        return person >= _SUSPECT_PERSON or use.is_addressed
+        if self.meanings is None:
+            return _follows_rules(person, use)
+        if use.capital >= _HARDLY_LOWER and _is_proper(word, use, self.meanings):
+            supported = use.follows_address(_ADDRESSED) or word in self.meanings.people
+            limit = _PERSON_SUPPORTED if supported else _PERSON_ALONE
+            return use.follows_address(_OFTEN_ADDRESSED) or person >= limit
+        if word in self.meanings.common:
+            return _follows_rules(person, use) or _is_common_name(word, use, self.meanings)
+        return self.is_decided(word) or _is_unknown_name(person, use)
 
     def is_decided(self, word: str) -> bool:
         """Whether capitals and WordNet suffice to call a word a name."""
         use = self._find_use(word)
-        return (
-            self.meanings is not None
-            and use.capital >= _HARDLY_LOWER
-            and not use.is_acronym
-            and not self._has_other_meaning(word)
-        )
+        if self.meanings is None or use.is_acronym or self._has_other_meaning(word):
+            return False
+        return use.capital >= _RARELY_LOWER
 
     def needs_reading(self, word: str) -> bool:
         """Whether spaCy must read passages to decide about a word."""
@@ -293,6 +300,29 @@ class Names:
         """The share of an entry's occurrences that are part of a person's name."""
         seen, found = self.people.get(entry, (0, 0))
         return found / seen if seen else 0.0
+
+
+def _follows_rules(person: float, use: Use) -> bool:
+    return any(person >= least and use.capital >= capital for least, capital in RULES)
+
+
+def _is_proper(word: str, use: Use, meanings: Meanings) -> bool:
+    """Whether a word is a place or the like, or an acronym."""
+    return word in meanings.proper or (use.is_acronym and word not in meanings.common)
+
+
+def _is_common_name(word: str, use: Use, meanings: Meanings) -> bool:
+    """Whether a word with a meaning in lowercase is a name by forms of address, or by WordNet."""
+    if use.capital >= _HARDLY_LOWER:
+        return use.follows_address(_ADDRESSED) or (use.capital >= _NEARLY_ALWAYS_CAPITAL and word in meanings.people)
+    return use.capital >= _MOSTLY_CAPITAL and use.follows_address(_MOST_ADDRESSED)
+
+
+def _is_unknown_name(person: float, use: Use) -> bool:
+    """Whether a word without another meaning is a name by forms of address, or by the passages."""
+    if use.capital < _MOSTLY_CAPITAL:
+        return person >= _PERSON_MOSTLY
+    return person >= _PERSON_UNKNOWN or use.follows_address(_ADDRESSED)
 
 
 def find_names(

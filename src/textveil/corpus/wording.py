@@ -76,12 +76,12 @@ _SPELLINGS = (("ou", "o"), ("is", "iz"), ("ys", "yz"), ("ll", "l"), ("tre", "ter
 """Differences of British and American spelling."""
 _FUNCTION_WORDS = frozenset(
     """
-    albeit although amid among amongst anybody anyone anything because beside besides could despite everybody
+    albeit although amid among anybody anyone anything because beside besides could despite everybody
     everyone everything except hers hey hmm hooray hurrah including into might must myself nobody none nor
     nothing nowadays oneself onto oops ouch ours ourselves rather shall should since somebody someone something
     than their theirs them themselves these they this those though till toward towards unless unlike until unto
     upon versus via we what whatever whatsoever when whenever where whereas whereby wherever whether which
-    whichever whilst who whoever whom whomever whose why wow with within without would yeah yep yikes you your
+    whichever who whoever whom whomever whose why wow with within without would yeah yep yikes you your
     yours yourself yourselves
     """.split()
 )
