@@ -156,8 +156,8 @@ def test_spacy_and_forms_of_address_decide_about_words_with_several_meanings(mea
 
 
 def test_a_person_in_wordnet_outweighs_a_meaning_in_lowercase_if_the_word_is_nearly_always_capitalized(meanings):
-    names = Names({"god": Use(14, 86), "fitch": Use(5, 95), "china": Use(5, 95)}, {}, meanings)
-    assert names.choose(["god", "fitch", "china"]) == ["fitch"]
+    names = Names({"god": Use(14, 86), "bush": Use(5, 95), "china": Use(5, 95)}, {}, meanings)
+    assert names.choose(["god", "bush", "china"]) == ["bush"]
 
 
 def test_a_word_that_often_follows_forms_of_address_is_a_name(meanings):
