@@ -376,12 +376,15 @@ class _Preparation:
         folder = self.folder / "bundle"
         shutil.rmtree(folder, ignore_errors=True)
         chosen = {name: Vocabulary.load(self._find(name, "vocabulary")) for name in self.job.decompositions}
-        names = self._find_names(entry for vocabulary in chosen.values() for entry in vocabulary.entries)
+        unwritten = {name: self._list_unwritten(vocabulary) for name, vocabulary in chosen.items()}
+        others = {entry for name in chosen for entry in chosen[name].entries if entry not in unwritten[name]}
+        names = self._find_names(others)
+        people = set(names.choose(others) if names else ())
         tables = {
             name: VectorTable(
                 vocabulary.entries,
                 load_vectors(self._find(name, "vectors")),
-                self._list_excluded(vocabulary, names),
+                [entry for entry in vocabulary.entries if entry in unwritten[name] or entry in people],
                 vocabulary.counts,
                 self._find_prior(name),
             )
@@ -398,17 +401,17 @@ class _Preparation:
         )
         return folder
 
-    def _list_excluded(self, vocabulary: Vocabulary, names: Names | None) -> list[str]:
-        """The entries that are never written: names, unfit ones, and those that only the background has."""
-        excluded = set(names.choose(vocabulary.entries) if names else ())
+    def _list_unwritten(self, vocabulary: Vocabulary) -> set[str]:
+        """The entries that are unfit to be written, and those that only the background has."""
+        unwritten: set[str] = set()
         if self.job.wording:
-            excluded |= set(
+            unwritten.update(
                 list_unfit(vocabulary.entries, vocabulary.documents, vocabulary.total, wordnet=_find_wordnet())
             )
         if self.job.corpus.in_background:
             rare = vocabulary.documents < self.job.selection.min_documents
-            excluded |= {vocabulary.entries[row] for row in np.flatnonzero(rare).tolist()}
-        return [entry for entry in vocabulary.entries if entry in excluded]
+            unwritten.update(vocabulary.entries[row] for row in np.flatnonzero(rare).tolist())
+        return unwritten
 
     def _describe(self) -> dict[str, Any]:
         labels = self.job.labels
