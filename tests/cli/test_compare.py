@@ -52,7 +52,7 @@ def test_a_table_a_page_and_json(files, tmp_path):
     assert "\x1b" not in result.stdout
     content = json.loads(found.read_text())
     assert set(content["obfuscations"]) == {"half", "third"}
-    assert content["fronts"][0]["attack"] == "attribute.adaptive|static"
+    assert content["fronts"][0]["attack"] == "attribute.adaptive|attribute.static|stylometry.adaptive"
     assert content["obfuscations"]["half"]["metrics"]["attribute"]["values"]["baseline"] == 1
     assert "<svg" in page.read_text()
     assert f"Written: {page}" in result.stderr
@@ -65,7 +65,7 @@ def test_no_value_is_cut_off_in_a_narrow_terminal(monkeypatch, capsys):
     _show(comparison, [])
     shown = capsys.readouterr().out
     assert max(map(len, shown.partition("95 %")[0].splitlines())) <= 60
-    for value in ("0.300", "0.270–0.330", "0.250", "0.220–0.280", "0.930", "0.910–0.950", "0.570–0.630"):
+    for value in ("30.0%", "27.0–33.0%", "25.0%", "22.0–28.0%", "93.0%", "91.0–95.0%", "57.0–63.0%"):
         assert value in shown
     assert "…" not in shown
 

@@ -36,8 +36,9 @@ def test_classifiers_have_three_references(name):
     assert found == ["originals", "chance", "majority"]
 
 
-def test_both_attackers_that_invert_are_compared_with_word_frequencies():
-    assert METRIC_COLUMNS["inversion_prior_top_1"].reference_of == ("inversion_top_1", "inversion_decoded")
+def test_all_attackers_that_invert_are_compared_with_word_frequencies():
+    attackers = ("inversion_top_1", "inversion_decoded", "inversion_repeated")
+    assert METRIC_COLUMNS["inversion_prior_top_1"].reference_of == attackers
 
 
 def test_values_that_users_look_for_can_be_responses():

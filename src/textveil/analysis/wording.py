@@ -7,7 +7,7 @@ from textveil.analysis.clear import Advantage
 from textveil.analysis.columns import CLEAR, CONTROLS, HIGH
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.results import Results
-from textveil.evaluation.columns import CHANCE, METRIC_COLUMNS
+from textveil.evaluation.columns import Reference, find_reference
 
 
 def tell_untested(setting: SettingFindings) -> str:
@@ -118,7 +118,7 @@ def tell_chance(results: Results) -> list[str]:
     """The number of cells whose value cannot be told from chance, for every metric that has its interval, in words."""
     lines = []
     for metric in results.metrics:
-        chance = next((c for c in METRIC_COLUMNS.values() if metric.name in c.reference_of and c.short == CHANCE), None)
+        chance = find_reference(metric, Reference.CHANCE)
         if chance is None or f"{chance.name}{HIGH}" not in results.frame:
             continue
         top = results.frame[f"{chance.name}{HIGH}"]

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from textveil.analysis.comparison_page import list_marks, name_column, tell_findings, write_comparison
+from textveil.analysis.comparison_page import list_marks, tell_findings, write_comparison, write_head
 from textveil.cli.display import showing_progress
 from textveil.cli.metric_options import (
     Attacker,
@@ -34,10 +34,11 @@ from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
 from textveil.evaluation import METRICS, Comparison, Dataset
 from textveil.evaluation import compare as measure
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.compared_files import ComparedFiles
 from textveil.evaluation.comparison import Contender
 from textveil.evaluation.front import Front, find_front
-from textveil.evaluation.quantities import Quantity, Reading, Reference, Side
+from textveil.evaluation.quantities import Quantity, Reading, Side
 from textveil.jobs import check_free
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
@@ -171,7 +172,7 @@ def _build_table(comparison: Comparison, side: Side, quantities: list[Quantity])
     table = Table(title=f"{side.value}, {comparison.texts:,} texts", title_justify="left", show_lines=True)
     table.add_column("", overflow="fold")
     for quantity in quantities:
-        table.add_column(name_column(quantity), justify="right")
+        table.add_column(write_head(quantity), justify="right")
     for reference in Reference:
         readings = [comparison.read_reference(quantity, reference) for quantity in quantities]
         if any(readings):

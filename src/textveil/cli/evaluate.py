@@ -32,8 +32,9 @@ from textveil.cli.metric_options import (
 )
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
-from textveil.evaluation import CLASSIFIERS, METRICS, Dataset, Evaluation, Evaluator
+from textveil.evaluation import CLASSIFIERS, METRIC_COLUMNS, METRICS, Dataset, Evaluation, Evaluator
 from textveil.evaluation.base import Measurement
+from textveil.evaluation.columns import name_column
 from textveil.evaluation.files import PairedFiles
 from textveil.evaluation.replay import replay
 from textveil.jobs import check_free
@@ -252,15 +253,21 @@ def _count(evaluation: Evaluation) -> str:
 
 
 def _write_values(found: Measurement) -> list[str]:
-    """The values of a measurement, each with its interval. Standard deviations over seeds are in JSON only."""
+    """The values of a measurement as declared, each with its interval. Deviations over seeds are in JSON only."""
     lines = []
     for name, value in found.values.items():
         if name.endswith("_std"):
             continue
-        form = ",.0f" if value >= 100 or value == int(value) > 1 else ".3f"
+        column = METRIC_COLUMNS.get(name_column(found.metric, name))
         interval = found.intervals.get(name)
-        bounds = "" if interval is None else f" [{interval.low:{form}}, {interval.high:{form}}]"
-        lines.append(f"{name} {value:{form}}{bounds}")
+        if column is None:  # only a count is not declared
+            lines.append(f"{name} {value:,.0f}")
+        elif interval is None:
+            lines.append(f"{name} {column.show(value)}")
+        else:
+            lines.append(
+                f"{name} {column.show(value)} [{column.show_bare(interval.low)}, {column.show(interval.high)}]"
+            )
     return lines
 
 

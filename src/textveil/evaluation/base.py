@@ -19,8 +19,9 @@ from textveil.registry import Method, Option
 from textveil.version import __version__
 
 EXTRA = "evaluate"
-REVISION = 2
-"""The revision of measurements. Stored ones of earlier revisions, which lack intervals, are measured again."""
+REVISION = 3
+"""The revision of measurements. Stored ones of earlier revisions are measured again. Revision 2 added intervals.
+Revision 3 states F1 in percent and corrects the chance of linkage for the choice of the best attacker."""
 
 
 class Need(StrEnum):

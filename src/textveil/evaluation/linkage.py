@@ -14,7 +14,7 @@ from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.evaluation.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify
 from textveil.evaluation.dataset import Codes
 from textveil.evaluation.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows, read_versions
-from textveil.evaluation.ranking import CHANCE, count_above, find_share_by_chance
+from textveil.evaluation.ranking import AUC_BY_CHANCE, count_above, find_share_by_chance
 from textveil.evaluation.texts import SAMPLE_SEED, Texts
 from textveil.evaluation.uncertainty import bootstrap_ratio, describe_few, show_bounds, show_interval
 from textveil.extras import require, require_version
@@ -291,7 +291,7 @@ class Success(NamedTuple):
             f"top_{GUESSES}": np.clip((GUESSES - above) / (ties + 1), 0, 1),
             "auc": 1 - (above + ties / 2) / max(1, candidates - 1),
         }
-        chance = {"top_1": 1 / candidates, f"top_{GUESSES}": min(1.0, GUESSES / candidates), "auc": CHANCE}
+        chance = {"top_1": 1 / candidates, f"top_{GUESSES}": min(1.0, GUESSES / candidates), "auc": AUC_BY_CHANCE}
         if candidates <= GUESSES:  # ten guesses always succeed
             del scores[f"top_{GUESSES}"], chance[f"top_{GUESSES}"]
         values = {name: float(np.average(each, weights=weights)) for name, each in scores.items()}

@@ -11,7 +11,7 @@ from textveil.errors import ParameterError
 from textveil.evaluation.base import Case, Interval, Measurement, Need, identify
 from textveil.evaluation.classification import Classification
 from textveil.evaluation.dataset import Classes, Codes
-from textveil.evaluation.ranking import CHANCE, find_auc, find_auc_by_chance, find_aucs
+from textveil.evaluation.ranking import AUC_BY_CHANCE, find_auc, find_auc_by_chance, find_aucs
 from textveil.evaluation.texts import Texts
 from textveil.evaluation.uncertainty import bootstrap, describe_few, show_bounds, show_interval
 from textveil.randomness import SeededRandomness
@@ -63,7 +63,7 @@ class Membership(Classification):
         )
         return self.report(
             line,
-            {**values, "chance": CHANCE},
+            {**values, "chance": AUC_BY_CHANCE},
             intervals={**intervals, "chance": chance},
             caveats=[
                 *describe_few(len(classes.codes)),

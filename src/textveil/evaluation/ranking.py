@@ -9,7 +9,7 @@ from textveil.evaluation.base import EXTRA, Interval
 from textveil.evaluation.dataset import Codes
 from textveil.extras import require
 
-CHANCE = 0.5
+AUC_BY_CHANCE = 0.5
 """The AUC of random scores."""
 Z = 1.96
 """The number of standard deviations between the mean and the end of a 95 % interval."""
@@ -51,7 +51,7 @@ def find_auc_by_chance(members: Floats, seeds: int = 1) -> Interval:
     inside = members.sum()
     outside = len(members) - inside
     error = Z * np.sqrt((len(members) + 1) / max(1, 12 * inside * outside) / seeds)
-    return Interval(float(max(0.0, CHANCE - error)), float(min(1.0, CHANCE + error)))
+    return Interval(float(max(0.0, AUC_BY_CHANCE - error)), float(min(1.0, AUC_BY_CHANCE + error)))
 
 
 def find_auc(scores: Floats, members: Floats) -> float:
@@ -69,5 +69,5 @@ def find_aucs(scores: Floats, members: Floats) -> Floats:
     inside = members.sum(axis=1)
     outside = members.shape[1] - inside
     above = (ranks * members).sum(axis=1) - inside * (inside + 1) / 2
-    aucs: Floats = np.where(inside * outside > 0, above / np.maximum(1, inside * outside), CHANCE)
+    aucs: Floats = np.where(inside * outside > 0, above / np.maximum(1, inside * outside), AUC_BY_CHANCE)
     return aucs

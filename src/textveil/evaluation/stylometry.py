@@ -45,10 +45,10 @@ class StylometryInference(Classification):
         values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
         line = (
             "An attacker who reads only function words, punctuation and lengths infers the attribute with F1 "
-            f"{values['adaptive']:.3f}{show_interval(intervals['adaptive'])}. "
+            f"{values['adaptive']:.1%}{show_interval(intervals['adaptive'], '.1%')}. "
             f"{describe_chance({'it': values['adaptive']}, chance)} Without obfuscation the F1 is "
-            f"{values['baseline']:.3f}{show_bounds(intervals['baseline'])}. The majority baseline over "
-            f"{len(classes.names)} classes is {values['majority']:.3f}. There were {baseline.texts:,} test texts."
+            f"{values['baseline']:.1%}{show_bounds(intervals['baseline'], '.1%')}. The majority baseline over "
+            f"{len(classes.names)} classes is {values['majority']:.1%}. There were {baseline.texts:,} test texts."
         )
         return self.report(
             line,
