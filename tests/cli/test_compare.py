@@ -70,6 +70,40 @@ def test_no_value_is_cut_off_in_a_narrow_terminal(monkeypatch, capsys):
     assert "…" not in shown
 
 
+@pytest.mark.parametrize(
+    ("metric", "shown"), [("overlap", "ROUGE-L"), ("clear_text", "unchanged words"), ("linkage", "texts linked with")]
+)
+def test_every_metric_has_its_table(files, metric, shown):
+    result = run(*files, "--metrics", metric, "--no-cache", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert "privacy, 60 texts" in result.stdout
+    assert shown in " ".join(result.stdout.replace("┃", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "metric", "value"),
+    [
+        (["--metrics", "identifiers", "--kinds", "paper"], "identifiers", "paper"),
+        (["--metrics", "similarity", "--truncate"], "similarity", "truncate"),
+        (["--metrics", "linkage,attribute", "--encoders", "minilm"], "linkage", "encoder"),
+    ],
+)
+def test_metrics_take_the_options_of_evaluate(files, tmp_path, minilm, flags, metric, value):
+    found = tmp_path / "found.json"
+    flags = [str(minilm) if each == "minilm" else each for each in flags]
+    result = run(*files[:2], "--attribute", "author", *flags, "--json", found, "--no-cache", "-q")
+    assert result.exit_code == 0, result.stderr
+    measured = json.loads(found.read_text())["obfuscations"]["half"]["metrics"][metric]
+    assert value in json.dumps([measured["description"], measured["details"]])
+
+
+def test_options_of_a_transformer_go_with_a_transformer(files):
+    for flags in (["--epochs", "2"], ["--learning-rate", "0.1"]):
+        result = run(*files, "--attribute", "author", "--metrics", "attribute", *flags)
+        assert result.exit_code == 2
+        assert f"{flags[0]} goes with --attacker transformer" in result.stderr
+
+
 def test_names_make_curves(files, tmp_path):
     page = tmp_path / "page.html"
     result = run(*files, *CLASSES, "-n", "cut@2", "-n", "cut@3", "--html", page, "--no-cache", "-q")

@@ -18,14 +18,19 @@ from textveil.cli.metric_options import (
     AttackerModel,
     Attribute,
     Encoders,
+    Epochs,
     FormatName,
+    Kinds,
     Label,
     LanguageModel,
+    LearningRate,
     MetricNames,
     ObfuscatedText,
     Seeds,
     Text,
+    Truncate,
     choose_classifier,
+    choose_encoders,
     drop_missing,
     split_list,
     unit_of,
@@ -79,8 +84,12 @@ def compare(
     metrics: MetricNames = None,
     attacker: Attacker = None,
     attacker_model: AttackerModel = None,
+    epochs: Epochs = None,
+    learning_rate: LearningRate = None,
     seeds: Seeds = None,
+    kinds: Kinds = None,
     encoders: Encoders = None,
+    truncate: Truncate = None,
     language_model: LanguageModel = None,
     format_name: FormatName = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with tables and curves to this file.")] = None,
@@ -104,10 +113,14 @@ def compare(
     for path in outputs:
         check_free(path, overwrite=overwrite)
     wanted = None if metrics is None else [METRICS.load(name).name for name in split_list(metrics, "--metrics")]
+    encoded = choose_encoders(encoders, wanted)
+    training = {"model": attacker_model, "epochs": epochs, "learning_rate": learning_rate}
     options = drop_missing(
         {
-            **choose_classifier(attacker, {"model": attacker_model}, seeds, wanted),
-            "similarity": {"models": None if encoders is None else split_list(encoders, "--encoders")},
+            **choose_classifier(attacker, training, seeds, wanted),
+            "identifiers": {"kinds": kinds},
+            **encoded,
+            "similarity": {**encoded.get("similarity", {}), "truncate": truncate},
             "perplexity": {"model": language_model},
         }
     )

@@ -17,14 +17,19 @@ from textveil.cli.metric_options import (
     AttackerModel,
     Attribute,
     Encoders,
+    Epochs,
     FormatName,
+    Kinds,
     Label,
     LanguageModel,
+    LearningRate,
     MetricNames,
     ObfuscatedText,
     Seeds,
     Text,
+    Truncate,
     choose_classifier,
+    choose_encoders,
     drop_missing,
     flag,
     split_list,
@@ -32,7 +37,7 @@ from textveil.cli.metric_options import (
 )
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
-from textveil.evaluation import CLASSIFIERS, METRIC_COLUMNS, METRICS, Dataset, Evaluation, Evaluator
+from textveil.evaluation import METRIC_COLUMNS, METRICS, Dataset, Evaluation, Evaluator
 from textveil.evaluation.base import Measurement
 from textveil.evaluation.columns import name_column
 from textveil.evaluation.files import PairedFiles
@@ -95,13 +100,13 @@ def evaluate(
     metrics: MetricNames = None,
     attacker: Attacker = None,
     attacker_model: AttackerModel = None,
-    epochs: Annotated[int | None, flag(CLASSIFIERS, "transformer", "epochs")] = None,
-    learning_rate: Annotated[float | None, flag(CLASSIFIERS, "transformer", "learning_rate")] = None,
+    epochs: Epochs = None,
+    learning_rate: LearningRate = None,
     seeds: Seeds = None,
-    kinds: Annotated[str | None, flag(METRICS, "identifiers", "kinds")] = None,
+    kinds: Kinds = None,
     encoders: Encoders = None,
     keep_embeddings: Annotated[bool, flag(METRICS, "similarity", "keep_embeddings")] = False,
-    truncate: Annotated[bool | None, flag(METRICS, "similarity", "truncate")] = None,
+    truncate: Truncate = None,
     language_model: LanguageModel = None,
     words: Annotated[int | None, flag(METRICS, "clear_text", "words")] = None,
     format_name: FormatName = None,
@@ -136,6 +141,7 @@ def evaluate(
         raise ParameterError("--keep-embeddings needs a cache. Remove --no-cache.")
     check_cards(cards, overwrite=overwrite)
     wanted = None if metrics is None else [METRICS.load(name).name for name in split_list(metrics, "--metrics")]
+    encoded = choose_encoders(encoders, wanted)
     given = {
         **choose_classifier(
             attacker,
@@ -144,8 +150,9 @@ def evaluate(
             wanted,
         ),
         "identifiers": {"kinds": kinds},
+        **encoded,
         "similarity": {
-            "models": None if encoders is None else split_list(encoders, "--encoders"),
+            **encoded.get("similarity", {}),
             "keep_embeddings": keep_embeddings or None,
             "truncate": truncate,
         },
