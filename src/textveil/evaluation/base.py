@@ -137,6 +137,11 @@ class Metric(Method):
     after: ClassVar[tuple[str, ...]] = ()
     """The metrics whose measurements it is computed from."""
 
+    @classmethod
+    def list_unused(cls, options: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG003 # a subclass may need them
+        """The options that have no effect beside the given ones, such as a model that is not loaded."""
+        return ()
+
     @property
     def identity(self) -> dict[str, object]:
         """Everything that its values depend on besides the texts: the key of cached values."""

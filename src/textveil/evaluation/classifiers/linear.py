@@ -39,6 +39,7 @@ class Linear(Classifier):
     """
 
     name = "linear"
+    gives_probabilities = True
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
