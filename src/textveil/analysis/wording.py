@@ -7,7 +7,7 @@ from textveil.analysis.clear import Advantage
 from textveil.analysis.columns import CLEAR, CONTROLS, HIGH
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.results import Results
-from textveil.evaluation.columns import Reference, find_reference
+from textveil.evaluation.columns import MetricColumn, Reference, find_reference
 
 
 def tell_untested(setting: SettingFindings) -> str:
@@ -121,10 +121,22 @@ def tell_chance(results: Results) -> list[str]:
         chance = find_reference(metric, Reference.CHANCE)
         if chance is None or f"{chance.name}{HIGH}" not in results.frame:
             continue
-        top = results.frame[f"{chance.name}{HIGH}"]
-        known, count = int(top.notna().sum()), int((results.frame[metric.name] <= top).sum())
+        top, values = results.frame[f"{chance.name}{HIGH}"], results.frame[metric.name]
+        known, count = int((top.notna() & values.notna()).sum()), int((values <= top).sum())
         said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
         lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
+    return lines
+
+
+def tell_missing(results: Results, response: MetricColumn) -> list[str]:
+    """The data sets and levels that lack the response or another metric of tables, in words."""
+    lines = []
+    for metric in dict.fromkeys(each.metric for each in results.missing):
+        groups = "; ".join(str(each) for each in results.missing if each.metric == metric)
+        if metric == response:
+            lines.append(f"Excluded from the analysis, because {metric.title} is missing: {groups}.")
+        elif not metric.detail:
+            lines.append(_begin(f"{metric.title} is missing, so none of its values is used: {groups}."))
     return lines
 
 
