@@ -6,7 +6,8 @@ from tests.evaluation.making import around, make_measurement
 from tests.evaluation.test_predictions import make_predictions
 from textveil.evaluation.base import Interval
 from textveil.evaluation.chance import Chance
-from textveil.evaluation.verdicts import MUCH, describe_chance, find_caveats, judge, list_leaks, refuse
+from textveil.evaluation.trade_off import TradeOff
+from textveil.evaluation.verdicts import LEAKING, MUCH, describe_chance, find_caveats, judge, list_leaks, refuse
 
 CHANCE = Chance(0.1, Interval(0.056, 0.144))
 
@@ -84,6 +85,13 @@ def test_one_of_two_attackers_is_above_chance():
         "Both are above chance, which has F1"
     )
     assert describe_chance({"this": 0.5}, CHANCE).startswith("This is above chance")
+
+
+def test_every_metric_that_a_verdict_names_is_declared():
+    assert set(LEAKING) == {
+        *("attribute", "stylometry", "membership", "clear_text", "identifiers", "linkage", "inversion"),
+    }
+    assert TradeOff.reads == LEAKING
 
 
 def test_what_stands_lies_between_chance_and_originals():

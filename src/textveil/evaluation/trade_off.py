@@ -9,7 +9,7 @@ from typing import ClassVar
 from textveil.evaluation.alignment import Alignment
 from textveil.evaluation.base import Case, Interval, Measurement, Metric
 from textveil.evaluation.uncertainty import describe_few
-from textveil.evaluation.verdicts import judge, list_leaks, refuse
+from textveil.evaluation.verdicts import LEAKING, judge, list_leaks, refuse
 
 
 def relative_gain(
@@ -47,6 +47,7 @@ class TradeOff(Metric):
 
     name = "trade_off"
     after: ClassVar[tuple[str, ...]] = ("identifiers", "attribute", "downstream", "similarity")
+    reads: ClassVar[tuple[str, ...]] = LEAKING
 
     def measure(self, case: Case) -> Measurement:
         """Compute the relative gain, and judge it."""

@@ -120,6 +120,12 @@ _SHARES = {
 }
 
 
+LEAKING = tuple(
+    dict.fromkeys(column.metric for quantity in (STRONGEST, MEMBERSHIP, *_SHARES) for column in quantity.columns)
+)
+"""The metrics that :func:`list_leaks` reads."""
+
+
 def list_leaks(measurements: Mapping[str, Measurement]) -> list[Leak]:
     """Everything that was measured and still stands, the most first: the only list of it."""
     evaluation = Evaluation(0, 0, measurements, {})
