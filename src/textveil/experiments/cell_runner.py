@@ -145,11 +145,12 @@ class CellRunner:
         """Compute and cache the numbers that metrics need of the originals, so that cells need not repeat it.
 
         Returns:
-            Warnings of classifiers that have learned too little.
+            Warnings of classes that cannot be learned, and of classifiers that have learned too little.
         """
         dataset = self.evaluation_dataset(name)
         case = Case(dataset, dataset.originals)
-        warnings: list[str] = []
+        problems = self.study_dataset(name).info.problems
+        warnings = [f"The metrics that need the {role} are not measured. {said}" for role, said in problems.items()]
         for metric in (self.metrics[metric] for metric in metrics):
             if Need.CERTIFICATE not in metric.needs and case.lacks(metric) is None:
                 metric.measure(case)
