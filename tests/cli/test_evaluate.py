@@ -385,6 +385,21 @@ def test_empty_texts_are_counted(files):
     assert "59 pairs of texts, 1 skipped because the original has no word; 5 obfuscated texts are empty" in shown
 
 
+def test_help_names_what_every_metric_measures():
+    shown = " ".join(CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"}).stdout.split())
+    said = {
+        "identifiers": "surviving identifiers", "attribute": "inference of an attribute", "stylometry": "from style",
+        "linkage": "linked to their originals", "membership": "membership in the training texts",
+        "inversion": "chunks that can be guessed", "clear_text": "unchanged words", "overlap": "lexical overlap",
+        "downstream": "a downstream task", "similarity": "semantic similarity", "token_similarity": "of tokens",
+        "perplexity": "fluency", "trade_off": "trade-off",
+    }  # fmt: skip
+    assert set(said) == set(METRICS)
+    assert not [words for words in said.values() if words not in shown]
+    assert "For attribute, linkage, stylometry: the column that an attacker wants to infer" in shown
+    assert "For downstream, membership: the column with the label" in shown
+
+
 def test_help_has_examples():
     shown = CliRunner().invoke(app, ["evaluate", "--help"]).stdout
     assert "textveil evaluate --original reviews.csv --obfuscated out.csv --text text --label sentiment" in shown

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import textveil
 from textveil.evaluation import METRIC_COLUMNS, METRICS
 from textveil.evaluation.columns import COUNTS, RESPONSES, name_column
 
@@ -56,3 +59,23 @@ def test_declarations_need_no_heavy_package():
     code = "import sys, textveil.evaluation.columns; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "sklearn", "scipy", "pandas", "transformers"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", ["Standing", "Reference", "name_column", "ATTACKERS", "CHANCE"])
+def test_a_name_means_one_thing(name):
+    """Each of these had two meanings."""
+    rooms = [Path(textveil.__file__).parent / room for room in ("evaluation", "analysis")]
+    defined = re.compile(rf"^(?:class |def )?{name}\b *(?:[(:=]|: .*=)", flags=re.MULTILINE)
+    found = [path for room in rooms for path in room.rglob("*.py") if defined.search(path.read_text(encoding="utf-8"))]
+    assert len(found) <= 1
+
+
+def test_a_class_name_means_one_thing():
+    rooms = [Path(textveil.__file__).parent / room for room in ("evaluation", "analysis")]
+    names = [
+        name
+        for room in rooms
+        for path in room.rglob("*.py")
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    ]
+    assert {name for name in names if names.count(name) > 1 and not name.startswith("_")} == set()

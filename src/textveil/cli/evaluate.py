@@ -128,9 +128,11 @@ def evaluate(
 ) -> None:
     """Measure the privacy and the utility of obfuscated texts.
 
-    Privacy: surviving identifiers, attribute inference by attackers, chunks that can be guessed, unchanged words.
-    Utility: a downstream task, semantic similarity, fluency. Also their trade-off. By default, every metric is measured
-    whose inputs are given and whose models are installed. The others are listed with the reason.
+    Privacy: surviving identifiers, inference of an attribute from words or from style alone, texts linked to their
+    originals, membership in the training texts of a model, chunks that can be guessed, unchanged words, lexical
+    overlap. Utility: a downstream task, semantic similarity of texts and of tokens, fluency. Also their trade-off. By
+    default, every metric is measured whose inputs are given and whose models are installed. The others are listed with
+    the reason.
     Brackets hold 95 % intervals. An interrupted run resumes with the same command.
     """
     if sys.stdout is None:

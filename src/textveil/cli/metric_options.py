@@ -10,7 +10,7 @@ import typer
 from textveil.cli.method_options import flag_of, refuse_unused
 from textveil.errors import ParameterError
 from textveil.evaluation import CLASSIFIERS, METRICS
-from textveil.evaluation.base import check_seeds
+from textveil.evaluation.base import Need, check_seeds
 from textveil.evaluation.classification import CLASSIFIER
 from textveil.registry import Registry
 
@@ -30,7 +30,7 @@ def flag(registry: Registry[Any], methods: str, option: str, note: str = "") -> 
     """
     declared = registry.load(methods.partition(",")[0]).list_options()[option]
     default = ",".join(map(str, declared.default)) if isinstance(declared.default, tuple) else declared.default
-    sentences = filter(None, [declared.help, note, f"Default: {default}."])
+    sentences = filter(None, [declared.help, f"Default: {default}.", note])
     return typer.Option(flag_of(declared), help=f"For {methods}: {' '.join(sentences)}")
 
 
@@ -38,9 +38,21 @@ Text = Annotated[str, typer.Option("--text", "--column", help="The column with t
 ObfuscatedText = Annotated[
     str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
 ]
-Label = Annotated[str | None, typer.Option(help="For downstream: the column with the label of a task.")]
+
+
+def _list_takers(need: Need) -> str:
+    """The metrics that use the label or the attribute."""
+    return ", ".join(name for name in METRICS if need in (*METRICS.load(name).needs, *METRICS.load(name).uses))
+
+
+Label = Annotated[
+    str | None, typer.Option(help=f"For {_list_takers(Need.LABEL)}: the column with the label of a task.")
+]
 Attribute = Annotated[
-    str | None, typer.Option(help="For attribute: the column that an attacker wants to infer, such as the author.")
+    str | None,
+    typer.Option(
+        help=f"For {_list_takers(Need.ATTRIBUTE)}: the column that an attacker wants to infer, such as the author."
+    ),
 ]
 MetricNames = Annotated[
     str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")

@@ -170,7 +170,7 @@ class Linkage(Metric):
         scores = np.vstack([row[:-PERMUTATIONS] for row in rows])
         return scores, np.sum([row[-PERMUTATIONS:] for row in rows], axis=0)
 
-    def _build(self, name: str, case: Case, places: Codes) -> Attacker:
+    def _build(self, name: str, case: Case, places: Codes) -> LinkageAttacker:
         originals = case.originals
         if name == "encoder" and self.encoder is not None:
             if len(places) == len(originals):
@@ -185,7 +185,7 @@ def _find_encoder(model: str) -> ModelFiles:
     return ModelFiles.find(model)
 
 
-class Attacker(ABC):
+class LinkageAttacker(ABC):
     """Compares obfuscated texts with all originals."""
 
     @abstractmethod
@@ -193,7 +193,7 @@ class Attacker(ABC):
         """The similarity of the texts at some positions (rows) with every original (columns)."""
 
 
-class WordAttacker(Attacker):
+class WordAttacker(LinkageAttacker):
     """Compares the words of texts: the cosine of TF-IDF, with the frequencies of the originals."""
 
     def __init__(self, originals: Sequence[str]) -> None:
@@ -245,7 +245,7 @@ class ShapeAttacker(WordAttacker):
         return similarity
 
 
-class EncoderAttacker(Attacker):
+class EncoderAttacker(LinkageAttacker):
     """Compares the meaning of texts: the cosine of sentence embeddings."""
 
     def __init__(self, encoder: CachedEncoder, originals: Texts, places: Codes) -> None:
