@@ -62,7 +62,6 @@ def test_a_level_and_a_metric_are_needed(records):
         ({"relative_gain": math.nan}, "row 4: the column 'relative_gain' holds nan"),
         ({"relative_gain": "-inf"}, "row 4: the column 'relative_gain' holds -inf"),
         ({"relative_gain": [1]}, "row 4: the column 'relative_gain' does not hold a number"),
-        ({"relative_gain": " "}, "row 4: the column 'relative_gain' is empty, here and in 0 others"),
         ({"distribution": " "}, "row 4: the column 'distribution' is empty"),
         ({"dataset": None}, "row 4: the column 'dataset' is empty"),
         ({"distribution": "uniform"}, "pos / uniform is repeated: numbers 3 and 4"),
@@ -73,6 +72,14 @@ def test_a_level_and_a_metric_are_needed(records):
 def test_bad_rows_are_named(records, values, message):
     with pytest.raises(InputError, match=message):
         build(change(records, **values))
+
+
+def test_a_metric_may_be_missing_and_a_budget_may_not(records):
+    cells, _ = build(change(records, relative_gain=" "))
+    assert [number for number, cell in enumerate(cells) if cell["relative_gain"] is None] == [3]
+    budgets = [{**record, "epsilon": 1 if record["level"] == "high" else 2} for record in records]
+    with pytest.raises(InputError, match="row 4: the column 'epsilon' is empty, here and in 0 others"):
+        build(change(budgets, epsilon=""))
 
 
 def test_counts_of_words_are_not_negative(records):
@@ -126,8 +133,7 @@ def test_a_row_per_metric_is_the_same_as_a_row_per_cell(records):
     assert build(long) == build(wide)
     with pytest.raises(InputError, match="row 33: the row repeats 'relative_gain' of an earlier row"):
         build([*long, long[0]])
-    with pytest.raises(InputError, match="cell 16: the column 'perplexity' is empty, here and in 0 others"):
-        build(long[:-1])
+    assert build(long[:-1])[0][15]["perplexity"] is None
     with pytest.raises(InputError, match="row 33: the row has no metric"):
         build([*long, {**long[0], "metric": ""}])
 

@@ -37,10 +37,10 @@ def test_the_page_has_values_intervals_references_and_findings(page):
     text = Outline(page).text
     for said in (
         "4 obfuscations of 600 texts, in 3 settings; 2 rows skipped",
-        "0.500",
-        "0.470–0.530",
-        "majority baseline",
-        "0.220–0.280",
+        "50.0%",
+        "47.0–53.0%",
+        "majority",
+        "22.0–28.0%",
         "Strongest attacker F1: nothing cannot be told from chance.",
         "<b>rest</b> is behind the front: m@20 is clearly better in both.",
         "attribute (model)",

@@ -106,10 +106,31 @@ def test_every_value_of_a_study_can_be_the_response(records, response):
     draw_all(findings)
 
 
-def test_a_response_that_some_cells_lack_is_refused(records):
-    rows = [{**row, "inversion_top_1": 0.5 if place else ""} for place, row in enumerate(records)]
-    with pytest.raises(InputError, match="'inversion_top_1'"):
-        analyze(Results.from_records(rows), response="inversion_top_1")
-    rows = [{**row, "perplexity_median": 0.5 if place else ""} for place, row in enumerate(records)]
-    with pytest.raises(InputError, match="is empty in 1 cells"):
-        analyze(Results.from_records(rows), response="perplexity_median")
+def test_a_data_set_without_the_response_is_excluded(records):
+    rows = [
+        {**row, "inversion_top_1": place % 5 / 9 if row["dataset"] == "a" else ""} for place, row in enumerate(records)
+    ]
+    findings = analyze(Results.from_records(rows), response="inversion_top_1")
+    alone = analyze(Results.from_records([row for row in rows if row["dataset"] == "a"]), response="inversion_top_1")
+    assert {group.dataset for group in findings.results.groups} == {"a"}
+    assert findings.settings[0].anova == alone.settings[0].anova
+    assert [(each["metric"], each["dataset"], each["level"]) for each in findings.as_dict()["missing"]] == [
+        ("inversion_top_1", "b", "high"),
+        ("inversion_top_1", "b", "low"),
+    ]
+    draw_all(findings)
+
+
+def test_a_cell_without_the_response_excludes_its_data_set_and_level(records):
+    rows = [{**row, "perplexity_median": 5 + place % 7 if place else ""} for place, row in enumerate(records)]
+    findings = analyze(Results.from_records(rows), response="perplexity_median")
+    assert [str(group) for group in findings.results.groups] == ["a, level low", "b, level high", "b, level low"]
+    assert [str(each) for each in findings.results.missing] == ["a, level high (1 of 4 cells)"]
+
+
+def test_a_response_that_every_data_set_lacks_in_some_cells_is_refused(records):
+    rows = [{**row, "perplexity": 5 if place % 4 else ""} for place, row in enumerate(records)]
+    with pytest.raises(
+        InputError, match=r"lacks the response 'perplexity' in some cells: a, level high \(1 of 4 cells\)"
+    ):
+        analyze(Results.from_records(rows), response="perplexity")

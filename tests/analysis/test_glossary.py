@@ -15,17 +15,25 @@ def list_terms(results: Results) -> list[str]:
 
 
 def test_terms_of_results_with_one_metric(records):
-    assert list_terms(Results.from_records(records)) == ["relative gain", *TESTS]
+    assert list_terms(Results.from_records(records)) == ["relative gain", "originals", *TESTS]
 
 
-def test_a_term_for_every_metric_and_profile_that_needs_one(example):
-    metrics = ["relative gain", "static attacker F1", "adaptive attacker F1"]
-    assert list_terms(example.results) == [*metrics, "profile strict", "profile paper", *TESTS]
+def test_a_term_for_every_metric_reference_and_profile(example):
+    titles = {metric.title for metric in example.results.metrics}
+    terms = list_terms(example.results)
+    assert titles <= set(terms)
+    assert terms[len(titles) :] == ["originals", "chance", "profile strict", "profile paper", *TESTS]
+
+
+def test_every_metric_that_tables_show_has_a_meaning(records):
+    shown = [column for column in METRIC_COLUMNS.values() if not column.reference_of and not column.detail]
+    rows = [{**row, **{column.name: 0.5 for column in shown}} for row in records]
+    assert {column.title for column in shown} <= set(list_terms(Results.from_records(rows)))
 
 
 def test_metrics_that_results_lack_are_not_explained(records):
     attacked = [{**row, "static_f1": 0.5} for row in records]
-    assert list_terms(Results.from_records(attacked)) == ["relative gain", "static attacker F1", *TESTS]
+    assert list_terms(Results.from_records(attacked)) == ["relative gain", "static attacker F1", "originals", *TESTS]
 
 
 def test_a_profile_without_an_explanation_is_skipped():

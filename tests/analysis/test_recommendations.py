@@ -30,9 +30,36 @@ def test_the_best_is_named_with_what_it_beats():
     (found,) = recommend_for(records)
     assert (found.purpose, found.best.combination) == ("trade-off", "pos + yake")
     assert found.sentence == (
-        "For trade-off, choose pos + yake (words in clear not counted). Its relative gain is 6.005. It is "
+        "For trade-off, choose pos + yake (words in clear unknown). Its relative gain is 6.005. It is "
         "significantly better than all others."
     )
+
+
+def test_nothing_hinges_on_words_in_clear_that_one_data_set_does_not_count():
+    records = make_records(lambda *place: 5 * place[2] + [0, 0.1, -0.1, 0.05][place[0] + place[2]] * place[3])
+    counted = count_words(records, clear=lambda record: 5 if record["distribution"] == "yake" else 9)
+    (known,) = recommend_for(counted)
+    assert "of which pos + yake (5.0% of its words in clear) releases the fewest words" in known.sentence
+    partly = [
+        {name: "" if name.startswith("words_") and row["dataset"] == "b" else value for name, value in row.items()}
+        for row in counted
+    ]
+    (unknown,) = recommend_for(partly)
+    assert unknown.best.combination == known.best.combination
+    assert unknown.best.clear_share is None
+    assert "(words in clear unknown)" in unknown.sentence
+    assert unknown.sentence.endswith("Which of them releases the fewest words in clear is unknown.")
+
+
+def test_utility_is_recommended_from_the_data_sets_that_have_all_parts():
+    records = make_records(lambda *place: 0.0)
+    rows = [
+        {**row, "utility_f1": 0.5 + 0.1 * (row["decomposition"] == "pos"), "cosine_similarity": 0.4 + place % 3 / 900}
+        for place, row in enumerate(records)
+    ]
+    rows = [{**row, "cosine_similarity": "" if row["dataset"] == "b" else row["cosine_similarity"]} for row in rows]
+    found = {each.purpose: each for each in recommend_for(rows)}["utility"]
+    assert "Excluded, because it lacks values: b, level high; b, level low." in found.sentence
 
 
 def test_a_difference_by_chance_is_neither_recommended_nor_narrated():
@@ -163,7 +190,7 @@ def test_the_published_choices(published):
     assert (trade_off.best.combination, round(trade_off.best.score, 3)) == ("pos + attention", 0.236)
     assert utility.evident
     assert privacy.best.combination == "llr + keybert"
-    assert "(words in clear not counted)" in utility.sentence
+    assert "(words in clear unknown)" in utility.sentence
 
 
 def test_a_single_combination_of_one_factor_is_enough():

@@ -147,6 +147,23 @@ def test_unknown_counts_are_reported_as_unknown(records):
     assert "words_in_clear" not in page
 
 
+def test_missing_values_are_reported_in_words(records):
+    rows = [
+        {
+            **row,
+            "relative_gain": "" if row["dataset"] == "b" else row["relative_gain"],
+            "perplexity": 9 if place else "",
+        }
+        for place, row in enumerate(records)
+    ]
+    page = page_of(analyze(Results.from_records(rows)))
+    assert (
+        "Excluded from the analysis, because relative gain is missing: b, level high (all cells); b, level low" in page
+    )
+    assert "Perplexity is missing, so none of its values is used: a, level high (1 of 4 cells)." in page
+    assert ">nan<" not in page
+
+
 def test_excluded_groups_are_reported(records):
     results = Results.from_records(records[:-1], drop_incomplete=True)
     assert "b, level low (some combinations were missing)" in page_of(analyze(results))

@@ -33,6 +33,31 @@ def test_results_are_sorted_with_methods_in_their_usual_order():
     assert results.varying == ("decomposition", "distribution")
 
 
+def test_parts_that_are_missing_are_not_averaged_away(records):
+    rows = [{**row, "utility_f1": 0.9, "cosine_similarity": 0.5 if row["dataset"] == "a" else ""} for row in records]
+    frame = Results.from_records(rows).frame
+    assert frame.loc[frame["dataset"] == "a", "utility"].tolist() == pytest.approx([0.7] * 8)
+    assert frame.loc[frame["dataset"] == "b", "utility"].isna().all()
+
+
+def test_a_metric_that_one_cell_lacks_is_not_used_in_its_data_set_and_level(records):
+    rows = [{**row, "perplexity": 5.0 if place else None, "perplexity_low": 4.0} for place, row in enumerate(records)]
+    results = Results.from_records(rows)
+    assert results.frame["perplexity"].isna().tolist() == [True] * 4 + [False] * 12
+    assert results.frame["perplexity_low"].isna().tolist() == [True] * 4 + [False] * 12
+    assert [str(group) for group in results.list_lacking(METRIC_COLUMNS["perplexity"])] == ["a, level high"]
+    assert "perplexity" in [metric.name for metric in results.metrics]
+
+
+def test_words_that_were_not_counted_are_unknown_rather_than_none(records):
+    counts = {f"words_{name}": 4 for name in ("perturbed", "drawn", "kept_stopword", "kept_unknown", "kept_no_share")}
+    rows = [{**row, **(counts if row["dataset"] == "a" else {})} for row in records]
+    results = Results.from_records([{**dict.fromkeys(counts), **row} for row in rows])
+    assert results.frame["clear_share"].dropna().tolist() == pytest.approx([0.5] * 8)
+    assert not results.counts_words
+    assert results.without(results.list_lacking(results.choose_metric("clear_share"))).counts_words
+
+
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(random):
     records = make_records(lambda *place: sum(place) + place[0] * place[3])

@@ -94,6 +94,21 @@ def test_one_data_set_at_one_level_has_tables_and_says_why_nothing_was_tested(tm
     assert page.count('<table class="results">') >= 2
 
 
+def test_a_data_set_without_the_response_is_excluded_in_words(tmp_path):
+    def edit(lines):
+        head, *rows = (line.split(",") for line in lines)
+        dataset, gain = head.index("dataset"), head.index("relative_gain")
+        first = rows[0][dataset]
+        for row in rows:
+            row[gain] = "" if row[dataset] == first else row[gain]
+        return [",".join(row) for row in (head, *rows)]
+
+    result = run(change(tmp_path, edit))
+    assert result.exit_code == 0, result.stderr
+    assert "Excluded from the analysis, because relative gain is missing: " in result.stderr
+    assert result.stdout.startswith("54 cells, 3 data sets and levels")
+
+
 def test_incomplete_groups_can_be_excluded(tmp_path):
     result = run(change(tmp_path, lambda lines: lines[:-1]), "--drop-incomplete")
     assert result.exit_code == 0

@@ -52,7 +52,7 @@ def test_a_table_a_page_and_json(files, tmp_path):
     assert "\x1b" not in result.stdout
     content = json.loads(found.read_text())
     assert set(content["obfuscations"]) == {"half", "third"}
-    assert content["fronts"][0]["attack"] == "attribute.adaptive|static"
+    assert content["fronts"][0]["attack"] == "attribute.adaptive|attribute.static|stylometry.adaptive"
     assert content["obfuscations"]["half"]["metrics"]["attribute"]["values"]["baseline"] == 1
     assert "<svg" in page.read_text()
     assert f"Written: {page}" in result.stderr
@@ -65,9 +65,43 @@ def test_no_value_is_cut_off_in_a_narrow_terminal(monkeypatch, capsys):
     _show(comparison, [])
     shown = capsys.readouterr().out
     assert max(map(len, shown.partition("95 %")[0].splitlines())) <= 60
-    for value in ("0.300", "0.270–0.330", "0.250", "0.220–0.280", "0.930", "0.910–0.950", "0.570–0.630"):
+    for value in ("30.0%", "27.0–33.0%", "25.0%", "22.0–28.0%", "93.0%", "91.0–95.0%", "57.0–63.0%"):
         assert value in shown
     assert "…" not in shown
+
+
+@pytest.mark.parametrize(
+    ("metric", "shown"), [("overlap", "ROUGE-L"), ("clear_text", "unchanged words"), ("linkage", "texts linked with")]
+)
+def test_every_metric_has_its_table(files, metric, shown):
+    result = run(*files, "--metrics", metric, "--no-cache", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert "privacy, 60 texts" in result.stdout
+    assert shown in " ".join(result.stdout.replace("┃", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "metric", "value"),
+    [
+        (["--metrics", "identifiers", "--kinds", "paper"], "identifiers", "paper"),
+        (["--metrics", "similarity", "--truncate"], "similarity", "truncate"),
+        (["--metrics", "linkage,attribute", "--encoders", "minilm"], "linkage", "encoder"),
+    ],
+)
+def test_metrics_take_the_options_of_evaluate(files, tmp_path, minilm, flags, metric, value):
+    found = tmp_path / "found.json"
+    flags = [str(minilm) if each == "minilm" else each for each in flags]
+    result = run(*files[:2], "--attribute", "author", *flags, "--json", found, "--no-cache", "-q")
+    assert result.exit_code == 0, result.stderr
+    measured = json.loads(found.read_text())["obfuscations"]["half"]["metrics"][metric]
+    assert value in json.dumps([measured["description"], measured["details"]])
+
+
+def test_options_of_a_transformer_go_with_a_transformer(files):
+    for flags in (["--epochs", "2"], ["--learning-rate", "0.1"]):
+        result = run(*files, "--attribute", "author", "--metrics", "attribute", *flags)
+        assert result.exit_code == 2
+        assert f"{flags[0]} goes with --attacker transformer" in result.stderr
 
 
 def test_names_make_curves(files, tmp_path):

@@ -67,7 +67,7 @@ def test_the_table_has_a_plain_sentence_per_metric(files):
     plain = " ".join(plain.split())
     assert "of a text's direct identifiers" in plain
     assert re.search(r"location: \d+\.\d% of 1\d ", plain)  # every kind has its line
-    assert "Without obfuscation the F1 is 1.000" in plain
+    assert "Without obfuscation the F1 is 100.0%" in plain
     assert "No relative gain is computed, and no conclusion is drawn. Only 17 test texts" in plain
     assert "No conclusion: Only 17 test texts: too few for a conclusion" in plain
     assert "60 pairs of texts" in result.stdout
@@ -86,8 +86,8 @@ def test_values_stand_beside_chance_the_majority_baseline_and_the_originals(file
         assert not any(name.endswith("_std") for name in values)  # one seed has no standard deviation
         for name in names:
             low, high = intervals[name]
-            assert f"{name} {values[name]:.3f} [{low:.3f}, {high:.3f}]" in shown
-        assert f"majority {values['majority']:.3f} " in shown
+            assert f"{name} {values[name]:.1%} [{100 * low:.1f}, {high:.1%}]" in shown
+        assert f"majority {values['majority']:.1%} " in shown
         assert found[metric]["details"]["test_texts"] == 6
         assert found[metric]["caveats"][0].startswith("Only 6 test texts")
     low, high = found["similarity"]["intervals"]["cosine"]
@@ -248,7 +248,7 @@ def test_the_worst_documents_are_shown_without_their_text(files):
     assert found["details"]["of_file"]["documents"]["verbatim"] == recorded["100%"]
     table = " ".join(run(*command).stdout.replace("│", " ").split())
     for name in ("returned_p95", "returned_max", "documents_verbatim", "documents_80"):
-        assert f"{name} {values[name]:.3f}" in table
+        assert f"{name} {values[name]:.1%}" in table
     assert "of the perturbed words" in found["line"]
 
 
@@ -383,6 +383,21 @@ def test_empty_texts_are_counted(files):
     assert result.exit_code == 0, result.stderr
     shown = " ".join(result.stdout.split())
     assert "59 pairs of texts, 1 skipped because the original has no word; 5 obfuscated texts are empty" in shown
+
+
+def test_help_names_what_every_metric_measures():
+    shown = " ".join(CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"}).stdout.split())
+    said = {
+        "identifiers": "surviving identifiers", "attribute": "inference of an attribute", "stylometry": "from style",
+        "linkage": "linked to their originals", "membership": "membership in the training texts",
+        "inversion": "chunks that can be guessed", "clear_text": "unchanged words", "overlap": "lexical overlap",
+        "downstream": "a downstream task", "similarity": "semantic similarity", "token_similarity": "of tokens",
+        "perplexity": "fluency", "trade_off": "trade-off",
+    }  # fmt: skip
+    assert set(said) == set(METRICS)
+    assert not [words for words in said.values() if words not in shown]
+    assert "For attribute, linkage, stylometry: the column that an attacker wants to infer" in shown
+    assert "For downstream, membership: the column with the label" in shown
 
 
 def test_help_has_examples():

@@ -1,6 +1,6 @@
 import pytest
 
-from textveil.cli.metric_options import choose_classifier, drop_missing, flag, split_list, unit_of
+from textveil.cli.metric_options import choose_classifier, choose_encoders, drop_missing, flag, split_list, unit_of
 from textveil.errors import ParameterError
 from textveil.evaluation import CLASSIFIERS, METRICS
 
@@ -35,6 +35,17 @@ def test_a_classifier_is_for_the_metrics_that_train_one():
         choose_classifier(None, {}, "one", None)
     with pytest.raises(ParameterError, match="epochs"):
         choose_classifier("linear", {"epochs": 2}, None, None)
+
+
+def test_encoders_reach_every_metric_that_uses_one():
+    assert choose_encoders(None, None) == {}
+    assert choose_encoders("a,b", None) == {
+        "similarity": {"models": ["a", "b"]},
+        "token_similarity": {"model": "a"},
+        "linkage": {"model": "a"},
+    }
+    assert choose_encoders("a", ["linkage", "attribute"]) == {"linkage": {"model": "a"}}
+    assert choose_encoders("a", ["attribute"]) == {"similarity": {"models": ["a"]}}  # so that it is refused
 
 
 def test_progress_counts_what_a_stage_works_on():

@@ -20,9 +20,9 @@ def test_obfuscation_misleads_attackers(case):
     found = AttributeInference().measure(replace(case, obfuscated=case.dataset.pair(["nothing"] * 60)))
     assert found.values["baseline"] == 1
     assert found.values["static"] == found.values["adaptive"] == found.values["majority"] == pytest.approx(1 / 3)
-    assert "F1 0.333" in found.line
-    assert "Neither can be told from chance, which has F1 0." in found.line
-    assert "Without obfuscation the F1 is 1.000" in found.line
+    assert "F1 33.3%" in found.line
+    assert "Neither can be told from chance, which has F1 " in found.line
+    assert "Without obfuscation the F1 is 100.0%" in found.line
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_guesses_among_ten_authors_are_recognized_as_chance(ten_authors):
     low, high = found.intervals["chance"]
     assert low < found.values["chance"] < high < 0.16
     assert found.values["adaptive"] <= high
-    assert "Neither can be told from chance, which has F1 0." in found.line
+    assert "Neither can be told from chance, which has F1 " in found.line
     assert found.details["chance"].keys() == {"baseline", "static", "adaptive"}
     assert max(level["high"] for level in found.details["chance"].values()) == high
     assert found.values["baseline"] > 0.9
@@ -63,7 +63,7 @@ def test_values_have_intervals_over_test_texts(ten_authors):
     assert high - low > 0.1
     assert found.values.keys() == {"baseline", "static", "adaptive", "chance", "majority"}  # one seed has no deviation
     assert (found.details["test_texts"], found.details["test_texts_by_seed"]) == (60, 60)
-    assert f"with F1 {found.values['static']:.3f} (95 % interval " in found.line
+    assert f"with F1 {found.values['static']:.1%} (95 % interval " in found.line
     assert "Both are above chance" in found.line
     assert "There were 60 test texts." in found.line
 
@@ -78,8 +78,8 @@ def test_originals_that_do_not_reveal_the_attribute_are_a_reason_to_draw_no_conc
     dataset = Dataset(texts, attribute=SeededRandomness(2).stream(0).permutation(authors).tolist())
     (caveat,) = AttributeInference().measure(Case(dataset, dataset.originals)).caveats
     assert AttributeInference().measure(Case(dataset, dataset.pair(["x"] * len(texts)))).caveats == (caveat,)
-    assert caveat.startswith("The attribute cannot be learned from the originals: F1 0.")
-    assert "is near chance, 0." in caveat
+    assert caveat.startswith("The attribute cannot be learned from the originals: F1 ")
+    assert "is near chance, " in caveat
 
 
 def test_details_have_the_score_of_each_seed(case):

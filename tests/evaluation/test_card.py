@@ -9,7 +9,7 @@ from tests.evaluation.making import around, make_evaluation, make_measurement
 from textveil.evaluation.blocks import Facts, Rows
 from textveil.evaluation.card import CLAIMS, OPEN_POINTS, build_card, judge_attack
 from textveil.evaluation.quantities import ADAPTIVE, STATIC
-from textveil.evaluation.verdicts import list_standing
+from textveil.evaluation.verdicts import list_leaks
 from textveil.evaluation.verification import Check
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
@@ -70,7 +70,7 @@ def test_the_worst_comes_first(issued):
     lines = section(build_card(measure(), issued, GOOD), "The worst that still stands").blocks[0].lines
     assert lines[0] == "72.0% (69.0–75.0%) of the words are unchanged."
     assert lines[1] == "52.0% of all identifiers survive."
-    assert lines[2] == "The adaptive attacker has F1 0.500 (0.470–0.530; originals 0.930, chance 0.250)."
+    assert lines[2] == "The adaptive attacker has F1 50.0% (47.0–53.0%; originals 93.0%, chance 25.0%)."
     strong = build_card(measure(adaptive=0.9), issued, GOOD)
     assert section(strong, "The worst that still stands").blocks[0].lines[0].startswith("The adaptive attacker")
 
@@ -78,9 +78,7 @@ def test_the_worst_comes_first(issued):
 def test_the_card_and_the_trade_off_have_one_list_of_what_still_stands(issued):
     found = measure()
     lines = section(build_card(found, issued, GOOD), "The worst that still stands").blocks[0].lines
-    assert [line.lower() for line in lines] == [
-        f"{each.precise}.".lower() for each in list_standing(found.measurements)
-    ]
+    assert [line.lower() for line in lines] == [f"{each.precise}.".lower() for each in list_leaks(found.measurements)]
 
 
 def test_an_inversion_that_reads_whole_texts_reaches_the_card(issued):

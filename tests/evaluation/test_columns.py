@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import textveil
 from textveil.evaluation import METRIC_COLUMNS, METRICS
 from textveil.evaluation.columns import COUNTS, RESPONSES, name_column
 
@@ -36,8 +39,9 @@ def test_classifiers_have_three_references(name):
     assert found == ["originals", "chance", "majority"]
 
 
-def test_both_attackers_that_invert_are_compared_with_word_frequencies():
-    assert METRIC_COLUMNS["inversion_prior_top_1"].reference_of == ("inversion_top_1", "inversion_decoded")
+def test_all_attackers_that_invert_are_compared_with_word_frequencies():
+    attackers = ("inversion_top_1", "inversion_decoded", "inversion_repeated")
+    assert METRIC_COLUMNS["inversion_prior_top_1"].reference_of == attackers
 
 
 def test_values_that_users_look_for_can_be_responses():
@@ -55,3 +59,23 @@ def test_declarations_need_no_heavy_package():
     code = "import sys, textveil.evaluation.columns; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "sklearn", "scipy", "pandas", "transformers"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", ["Standing", "Reference", "name_column", "ATTACKERS", "CHANCE"])
+def test_a_name_means_one_thing(name):
+    """Each of these had two meanings."""
+    rooms = [Path(textveil.__file__).parent / room for room in ("evaluation", "analysis")]
+    defined = re.compile(rf"^(?:class |def )?{name}\b *(?:[(:=]|: .*=)", flags=re.MULTILINE)
+    found = [path for room in rooms for path in room.rglob("*.py") if defined.search(path.read_text(encoding="utf-8"))]
+    assert len(found) <= 1
+
+
+def test_a_class_name_means_one_thing():
+    rooms = [Path(textveil.__file__).parent / room for room in ("evaluation", "analysis")]
+    names = [
+        name
+        for room in rooms
+        for path in room.rglob("*.py")
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    ]
+    assert {name for name in names if names.count(name) > 1 and not name.startswith("_")} == set()

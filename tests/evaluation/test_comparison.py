@@ -3,8 +3,9 @@ import pytest
 from tests.evaluation.making import make_comparison, make_contender, make_evaluation, make_measurement
 from textveil.errors import InputError, ParameterError, UnknownNameError
 from textveil.evaluation import Evaluator, compare
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.comparison import Comparison, Contender, check_names, is_clearly_better
-from textveil.evaluation.quantities import ADAPTIVE, SIMILARITY, STRONGEST, TASK, Reference
+from textveil.evaluation.quantities import ADAPTIVE, SIMILARITY, STRONGEST, TASK
 
 
 def hide(texts, every):
@@ -140,4 +141,4 @@ def test_json_has_references_with_intervals():
         "value": 0.25,
         "interval": [pytest.approx(0.22), pytest.approx(0.28)],
     }
-    assert found["references"]["attribute.adaptive"]["majority baseline"]["interval"] is None
+    assert found["references"]["attribute.adaptive"]["majority"]["interval"] is None

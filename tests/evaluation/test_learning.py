@@ -21,8 +21,8 @@ def hardly_trained(make_encoder):
 def test_a_classifier_that_learned_less_than_the_linear_one_is_named(unchanged, hardly_trained, kind, column):
     metric = kind(classifier=hardly_trained, seeds=[42])
     (warning,) = find_weakness(metric, unchanged)
-    assert warning.startswith(f"On the originals, the classifier transformer infers the {column} with F1 0.")
-    assert "the linear one with F1 1.000" in warning
+    assert warning.startswith(f"On the originals, the classifier transformer infers the {column} with F1 ")
+    assert "the linear one with F1 100.0%" in warning
     assert "Raise `epochs` or `learning_rate`" in warning
     assert warning in metric.measure(unchanged).caveats
 

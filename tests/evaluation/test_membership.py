@@ -6,7 +6,7 @@ import pytest
 from textveil.errors import ParameterError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
-from textveil.evaluation.classifiers import Classifier, Fitted
+from textveil.evaluation.classifiers import Classifier
 from textveil.evaluation.dataset import Classes
 from textveil.evaluation.membership import Membership, choose_members
 from textveil.randomness import SeededRandomness
@@ -109,11 +109,18 @@ def test_a_classifier_without_probabilities():
         name = "silent"
 
         def fit(self, texts, rows, classes, *, seed, progress=None):
-            class Always(Fitted):
-                def predict(self, texts, rows):
-                    return np.zeros(len(rows), dtype=int)
+            pytest.fail("trained")
 
-            return Always()
+    for silent in (Silent(), "stylometry"):
+        with pytest.raises(ParameterError, match="gives no probabilities. Set `classifier` of membership to linear"):
+            Membership(classifier=silent)
 
-    with pytest.raises(ParameterError, match="'silent' gives no probabilities. Set `classifier` of membership to"):
-        Membership(classifier=Silent()).measure(make_case(20))
+
+def test_a_transformer_is_refused_before_it_is_trained(make_encoder):
+    with pytest.raises(ParameterError, match="'transformer' gives no probabilities"):
+        Membership(classifier="transformer", classifier_options={"model": make_encoder()})
+
+
+def test_a_fixed_split_is_refused_since_members_are_drawn_for_every_seed():
+    with pytest.raises(ParameterError, match="`split`"):
+        Membership(split="fixed")

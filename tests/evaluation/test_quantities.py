@@ -3,7 +3,8 @@ import math
 import pytest
 
 from tests.evaluation.making import make_evaluation, make_measurement
-from textveil.evaluation import METRICS, Interval
+from textveil.evaluation import METRIC_COLUMNS, METRICS, Interval
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.quantities import (
     ADAPTIVE,
     ATTACKS,
@@ -16,7 +17,6 @@ from textveil.evaluation.quantities import (
     TOKENS,
     UTILITIES,
     Reading,
-    Reference,
     is_chance,
     join_readings,
 )
@@ -89,7 +89,7 @@ STYLE_MEASURED = make_measurement(
 def test_an_attacker_of_another_metric_brings_its_own_references_and_caveats(evaluation, alone):
     others = () if alone else (evaluation.measurements["attribute"],)
     found = make_evaluation(*others, STYLE_MEASURED)
-    assert STRONGEST.find_source(found) == ("stylometry", "adaptive")
+    assert STRONGEST.find_column(found).name == "stylometry_adaptive"
     assert STRONGEST.read(found) == Reading(0.7, Interval(0.6, 0.8))
     assert STRONGEST.read_reference(found, Reference.ORIGINALS) == Reading(0.75)
     assert STRONGEST.read_reference(found, Reference.CHANCE) == Reading(0.2, Interval(0.1, 0.3))
@@ -128,9 +128,27 @@ def test_a_comparison_has_no_inversion_since_it_has_no_chunks():
     assert INVERSION not in (*QUANTITIES, *ATTACKS)
 
 
-def test_every_metric_has_a_quantity_and_attacks_are_worse_if_higher():
-    others = {"overlap", "inversion"}  # overlap repeats clear_text
-    assert set(METRICS) - others <= {quantity.metric for quantity in QUANTITIES}
+def test_everything_that_a_comparison_measures_and_tables_show_has_a_quantity():
+    declared = {column for column in METRIC_COLUMNS.values() if not column.reference_of and not column.detail}
+    without_chunks = {column for column in declared if column.metric != "inversion"}
+    compared = {column for quantity in QUANTITIES for column in quantity.columns}
+    assert without_chunks <= compared
+    assert set(METRICS) - {"inversion"} == {column.metric for column in compared}
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES, ids=lambda quantity: quantity.key)
+def test_a_quantity_is_titled_and_shown_as_its_column_is_declared(quantity):
+    (column,) = quantity.columns
+    assert (quantity.title, quantity.better) == (column.title, column.better)
+    assert quantity.show(0.52114) == column.show(0.52114)
+
+
+def test_columns_of_one_quantity_have_the_same_unit_and_direction():
+    for quantity in (STRONGEST, INVERSION):
+        assert len({(column.percent, column.decimals, column.better) for column in quantity.columns}) == 1
+
+
+def test_attacks_are_worse_if_higher():
     assert len({quantity.key for quantity in QUANTITIES}) == len(QUANTITIES)
     assert {quantity.better for quantity in ATTACKS} == {"lower"}
     assert {quantity.better for quantity in UTILITIES} == {"higher"}

@@ -85,7 +85,7 @@ def test_it_is_computed_from_the_other_metrics(changed):
     assert found.values == {"relative_gain": pytest.approx(5 / 9 - 0.3)}
     assert found.line == (
         "The relative gain is +0.256: more privacy was gained than utility was lost. The worst of what still stands: "
-        "the adaptive attacker has F1 0.300 (originals 0.500, chance 0.100)."
+        "the adaptive attacker has F1 30.0% (originals 50.0%, chance 10.0%)."
     )
     lost = TradeOff().measure(replace(changed, measured=measured(attribute={"static": 0.49})))
     assert lost.values["relative_gain"] == pytest.approx(5 / 9 - 0.445)

@@ -6,20 +6,21 @@ from tests.evaluation.making import around, make_measurement
 from tests.evaluation.test_predictions import make_predictions
 from textveil.evaluation.base import Interval
 from textveil.evaluation.chance import Chance
-from textveil.evaluation.verdicts import MUCH, describe_chance, find_caveats, judge, list_standing, refuse
+from textveil.evaluation.trade_off import TradeOff
+from textveil.evaluation.verdicts import LEAKING, MUCH, describe_chance, find_caveats, judge, list_leaks, refuse
 
 CHANCE = Chance(0.1, Interval(0.056, 0.144))
 
 
 def test_chance():
     assert describe_chance({"the first": 0.104, "the second": 0.098}, CHANCE) == (
-        "Neither can be told from chance, which has F1 0.100 (0.056 to 0.144)."
+        "Neither can be told from chance, which has F1 10.0% (5.6% to 14.4%)."
     )
     originals = make_predictions()
     (caveat,) = find_caveats(originals, Interval(0.068, 0.15), CHANCE, name="attribute")
     assert refuse([caveat]) == (
         "No relative gain is computed, and no conclusion is drawn. The attribute cannot be learned from the originals: "
-        f"F1 {originals.f1:.3f} (0.068 to 0.150) is near chance, 0.100 (0.056 to 0.144)."
+        f"F1 {originals.f1:.1%} (6.8% to 15.0%) is near chance, 10.0% (5.6% to 14.4%)."
     )
 
 
@@ -33,7 +34,7 @@ def test_few_rows():
 
 
 def list_of(**metrics):
-    return list_standing({name: make_measurement(name, **values) for name, values in metrics.items()})
+    return list_leaks({name: make_measurement(name, **values) for name, values in metrics.items()})
 
 
 def test_much_in_clear():
@@ -44,7 +45,7 @@ def test_much_in_clear():
     )
     assert judge(0.104, Interval(0.06, 0.148), standing) == (
         "The relative gain is +0.104 (95 % interval +0.060 to +0.148): the formula counts a gain, but much still "
-        "stands: the adaptive attacker has F1 0.770 (originals 0.850, chance 0.100); 72.0% of the words are unchanged; "
+        "stands: the adaptive attacker has F1 77.0% (originals 85.0%, chance 10.0%); 72.0% of the words are unchanged; "
         "52.0% of the direct identifiers survive."
     )
 
@@ -86,12 +87,19 @@ def test_one_of_two_attackers_is_above_chance():
     assert describe_chance({"this": 0.5}, CHANCE).startswith("This is above chance")
 
 
+def test_every_metric_that_a_verdict_names_is_declared():
+    assert set(LEAKING) == {
+        *("attribute", "stylometry", "membership", "clear_text", "identifiers", "linkage", "inversion"),
+    }
+    assert TradeOff.reads == LEAKING
+
+
 def test_what_stands_lies_between_chance_and_originals():
     values = {"static": 0.1, "adaptive": 0.3, "baseline": 0.5, "chance": 0.1}
     assert list_of(attribute=values)[0].share == pytest.approx(0.5)
     assert list_of(attribute={**values, "adaptive": 0.05, "static": 0.05})[0].share == 0
     assert list_of(attribute={**values, "adaptive": 0.6})[0].share == 1
-    assert list_of(attribute={**values, "static": 0.4})[0].sentence.startswith("the static attacker has F1 0.400")
+    assert list_of(attribute={**values, "static": 0.4})[0].sentence.startswith("the static attacker has F1 40.0%")
 
 
 @pytest.mark.parametrize(("adaptive", "share"), [(0.2, 1), (0.1, 0)])
@@ -112,7 +120,7 @@ def test_every_attack_that_was_measured_is_listed_and_the_worst_comes_first():
     )
     assert [each.precise for each in standing] == [
         "90.0% of the texts are linked to their original by an attacker who has all originals",
-        "the style attacker has F1 0.400 (0.370–0.430; originals 0.500, chance 0.000)",
+        "the style attacker has F1 40.0% (37.0–43.0%; originals 50.0%, chance 0.0%)",
         "60.0% of the replaced chunks are recovered by an attacker who knows the mechanism",
         "30.0% (27.0–33.0%) of the words are unchanged",
         "20.0% of all identifiers survive",

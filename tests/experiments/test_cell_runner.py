@@ -61,6 +61,26 @@ def test_the_key_of_a_trade_off_covers_the_metrics_it_is_computed_from(make_stud
     assert first["trade_off"] != second["trade_off"]
 
 
+def test_the_key_of_a_trade_off_covers_everything_that_its_verdict_names(make_study, monkeypatch):
+    monkeypatch.setattr(METRICS.load("trade_off"), "after", ("downstream",))
+
+    def find_key(**others):
+        return keys(make_study(metrics={"downstream": {}, **others, "trade_off": {}}))["trade_off"]
+
+    chosen = [{}, {"linkage": {"attackers": ["words"]}}, {"linkage": {"attackers": ["shape"]}}, {"clear_text": {}}]
+    assert len({find_key(**others) for others in chosen}) == len(chosen)
+    assert find_key(overlap={}) == find_key()  # which no verdict reads
+
+
+def test_a_verdict_is_drawn_again_after_a_metric_that_it_reads(make_study, monkeypatch):
+    monkeypatch.setattr(METRICS.load("trade_off"), "after", ("downstream",))
+    metrics = {"trade_off": {}, "clear_text": {}, "overlap": {}, "downstream": {}}
+    experiment = make_study(metrics=metrics)
+    found = keys(experiment)
+    assert experiment.runner._add_dependent(["clear_text"], found) == ["clear_text", "trade_off"]
+    assert experiment.runner._add_dependent(["overlap"], found) == ["overlap"]
+
+
 def test_metrics_that_are_computed_from_others_come_last(make_study, monkeypatch):
     monkeypatch.setattr(METRICS.load("clear_text"), "after", ("downstream",))
     runner = make_study(metrics={"clear_text": {}, "downstream": {}}).runner

@@ -76,12 +76,15 @@ def test_a_file_that_has_changed_is_refused(read, tmp_path):
     assert len(read(attribute="author").texts) == 49  # nothing was made of it yet
 
 
-def test_a_class_of_one_is_reported_with_its_row_before_anything_is_stored(read, tmp_path):
+def test_a_class_of_one_is_a_problem_of_its_column_alone(read, tmp_path):
     with (tmp_path / "reviews.jsonl").open("a") as lines:
         lines.write('{"text": "secret words", "author": "eve", "stars": 1}\n')
-    with pytest.raises(InputError, match="'reviews': Row 49 is the only one with its attribute"):
-        read(attribute="author", label={"column": "stars", "map": {1: "a", 2: "b"}})
-    assert not list(tmp_path.rglob("*.parquet"))
+    settings = {"attribute": "author", "label": {"column": "stars", "map": {1: "a", 2: "b"}}}
+    found = read(**settings)
+    assert list(found.info.problems) == ["attribute"]
+    assert found.info.problems["attribute"].startswith("Row 49 is the only one with its attribute.")
+    assert (found.info.attribute_sha256, found.info.label_sha256 is None) == (None, False)
+    assert read(**settings).info == found.info  # also after it was stored
 
 
 @pytest.mark.parametrize(

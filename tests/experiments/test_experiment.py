@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -29,6 +30,7 @@ from textveil.execution.processes import ProcessExecutor
 from textveil.experiments import cell_runner as cell_runner_module
 from textveil.experiments.cell_runner import CellRunner
 from textveil.experiments.experiment import WORKER_DIED, Watcher, choose_threads
+from textveil.experiments.report import report_study
 from textveil.registry import Option
 
 
@@ -285,9 +287,25 @@ def test_bad_data_is_reported_before_anything_is_run(make_study, local, tmp_path
         make_study(datasets=bad).run(local)
     with pytest.raises(InputError, match="'reviews' was not found"):
         make_study(datasets={"reviews": {"path": "nowhere.csv"}}).run(local)
-    alone = {"reviews": {"path": "reviews.jsonl", "label": "language"}}
-    with pytest.raises(InputError, match="'reviews': All texts have the same label"):
-        make_study(datasets=alone).run(local)
+
+
+def test_a_label_that_cannot_be_learned_stops_only_the_metrics_that_need_it(make_study, local):
+    class Warned(Watcher):
+        lines: ClassVar[list[str]] = []
+
+        def shared_done(self, done):
+            self.lines.extend(done.warnings)
+
+    alone = {"reviews": {"path": "reviews.jsonl", "label": "language", "attribute": "author"}}
+    experiment = make_study(datasets=alone, metrics={"downstream": {}, "overlap": {}, "attribute": {}})
+    experiment.run(local, watcher=Warned())
+    states = experiment.find_states()
+    assert {tuple(sorted(state.values)) for state in states} == {("attribute", "overlap")}
+    assert all(state.finished for state in states)
+    assert "that need the label are not measured. All texts have the same label." in Warned.lines[0]
+    found = report_study(experiment, response="overlap_rouge_l")
+    page = (found.folder / "report.html").read_text(encoding="utf-8")
+    assert "label not used: All texts have the same label." in page
 
 
 def test_two_runs_at_once_are_refused(make_study, local):

@@ -29,6 +29,20 @@ def test_all_models_of_the_paper(paper):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("options", "models"),
+    [
+        ({"attackers": ["words", "shape"]}, set()),
+        ({"attackers": ["encoder"]}, {("linkage", "all-minilm-l6-v2")}),
+        ({"attackers": ["encoder"], "model": "gte-small"}, {("linkage", "gte-small")}),
+        ({}, {("linkage", "all-minilm-l6-v2")}),
+    ],
+)
+def test_linkage_needs_an_encoder_only_for_the_attacker_that_uses_it(make_study, options, models):
+    study = make_study(metrics={"linkage": options, "stylometry": {}}).study
+    assert {(name, model) for name, model in list_models(study) if name in ("linkage", "stylometry")} == models
+
+
 def test_everything_that_is_missing_is_named_at_once(paper):
     missing = find_missing(paper)
     assert missing["bert-base-uncased"] == ["attention", "gradients"]

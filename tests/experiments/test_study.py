@@ -129,6 +129,13 @@ def test_decompositions_and_mechanisms_take_options(tmp_path, values):
         ),
         ({"metrics": {"attribute": {"classifier": "lineal"}}}, "no classifier 'lineal'. Did you mean 'linear'"),
         (
+            {"metrics": {"stylometry": {"classifier_options": {"model": "x"}}}},
+            "classifier 'stylometry' has no options",  # its own classifier, rather than the linear one
+        ),
+        ({"metrics": {"stylometry": {"classifier": "linear"}}}, "`classifier` of stylometry must be stylometry"),
+        ({"metrics": {"membership": {"classifier": "transformer"}}}, "'transformer' gives no probabilities"),
+        ({"metrics": {"membership": {"split": "fixed"}}}, "`split`"),
+        (
             {"metrics": {"attribute": {"classifier_options": {"model": "x"}}}},
             "classifier 'linear' has no options",
         ),

@@ -1,4 +1,4 @@
-"""Cells from the rows of a file: renamed, checked, converted to one unit, and complete."""
+"""Cells from the rows of a file: renamed, checked, converted to one unit, and with every combination."""
 
 from __future__ import annotations
 
@@ -167,21 +167,14 @@ def _read_number(value: Any, place: str) -> float | None:
 
 
 def _without_empty(cells: list[CellValues], place: str) -> list[CellValues]:
-    """Remove the columns that are empty in every row. A metric that only some rows lack is refused.
-
-    References and details may be missing in some rows.
-    """
-    optional = {name for name, metric in METRIC_COLUMNS.items() if metric.reference_of or metric.detail}
-    empty = []
-    for name in cells[0]:
-        lacking = [number for number, cell in enumerate(cells, start=1) if cell[name] is None]
-        if len(lacking) == len(cells):
-            empty.append(name)
-        elif lacking and name not in optional and not name.endswith((*SPREAD, CAVEATS)):
-            raise InputError(
-                f"{place} {lacking[0]}: the column {name!r} is empty, here and in {len(lacking) - 1} others. "
-                "Fill it in, remove these cells, or remove the column."
-            )
+    """Remove the columns that are empty in every row. Only budgets may not be empty in some rows."""
+    empty = [name for name in cells[0] if all(cell[name] is None for cell in cells)]
+    lacking = [number for number, cell in enumerate(cells, start=1) if cell.get("epsilon") is None]
+    if "epsilon" in cells[0] and "epsilon" not in empty and lacking:
+        raise InputError(
+            f"{place} {lacking[0]}: the column 'epsilon' is empty, here and in {len(lacking) - 1} others. Fill it in, "
+            "remove these cells, or remove the column."
+        )
     return [{name: value for name, value in cell.items() if name not in empty} for cell in cells]
 
 

@@ -68,7 +68,9 @@ def measure_advantages(
                 others = table[response.name].drop(method).mean()
                 by_setting[name] = response.sign * float(table.loc[method, response.name] - others)
             shares = {
-                name: float(table.loc[method, CLEAR_SHARE]) for name, table in means.items() if CLEAR_SHARE in table
+                name: float(table.loc[method, CLEAR_SHARE])
+                for name, table in means.items()
+                if settings[name].counts_words
             }
             evident = {
                 name: _is_evident(by_setting[name], settings[name], factor, anova)

@@ -8,9 +8,10 @@ from itertools import groupby
 from textveil.analysis.curves import draw_curves, draw_legend
 from textveil.analysis.markup import Markup, element, paragraph, section, text
 from textveil.analysis.page import bullets, facts, stacking_table, write_document
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.comparison import LEVEL_SIGN, Comparison, Contender, is_clearly_better
 from textveil.evaluation.front import Front, find_front, tell_attack, tell_front
-from textveil.evaluation.quantities import Quantity, Reading, Reference, Side
+from textveil.evaluation.quantities import Quantity, Reading, Side
 
 TITLE = "Obfuscations side by side"
 
@@ -83,7 +84,7 @@ def _show_tables(comparison: Comparison) -> Iterator[Markup]:
 
 
 def _show_table(comparison: Comparison, side: Side, quantities: list[Quantity]) -> Markup:
-    head = [side.value, *map(name_column, quantities)]
+    head = [side.value, *map(write_head, quantities)]
     rows, marks = [], []
     for reference in Reference:
         readings = [comparison.read_reference(quantity, reference) for quantity in quantities]
@@ -98,7 +99,7 @@ def _show_table(comparison: Comparison, side: Side, quantities: list[Quantity]) 
     return stacking_table(head, rows, marks)
 
 
-def name_column(quantity: Quantity) -> str:
+def write_head(quantity: Quantity) -> str:
     """The title of a quantity with an arrow that points to the better direction."""
     arrow = "\N{UPWARDS ARROW}" if quantity.better == "higher" else "\N{DOWNWARDS ARROW}"
     return f"{quantity.title} {arrow}"

@@ -9,9 +9,10 @@ from itertools import pairwise
 
 from textveil.analysis.figures import COLORS
 from textveil.analysis.markup import Markup, element, text
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.comparison import Comparison
 from textveil.evaluation.front import Front, Place, Standing
-from textveil.evaluation.quantities import Quantity, Reading, Reference
+from textveil.evaluation.quantities import Quantity, Reading
 
 WIDTH, HEIGHT = 400.0, 290.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 10.0, 12.0, 42.0

@@ -14,10 +14,10 @@ import numpy as np
 from textveil.analysis.columns import CLEAR_SHARE, CONTROLS, HIGH, LOW, RELATIVE_GAIN
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.layout import show_interval
-from textveil.analysis.references import Reference, find_references, list_titles
+from textveil.analysis.references import ReferenceValue, find_references, list_titles
 from textveil.analysis.results import Results
 from textveil.analysis.summaries import COMBINATION, average, average_combinations
-from textveil.evaluation.columns import CHANCE, MAJORITY, METRIC_COLUMNS, ORIGINALS, MetricColumn
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn, Reference
 from textveil.extras import require
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c
 """The colors of methods, in order: distinguishable by color-blind people (after Okabe and Ito)."""
 MARKERS = "os^DvPX*"
 """The markers of methods, in order, so that they differ not only in color."""
-LINES = {ORIGINALS: (0, (5, 2)), CHANCE: (0, (1, 1.5)), MAJORITY: (0, (4, 1.5, 1, 1.5))}
+LINES = {Reference.ORIGINALS: (0, (5, 2)), Reference.CHANCE: (0, (1, 1.5)), Reference.MAJORITY: (0, (4, 1.5, 1, 1.5))}
 """The dashes of references."""
 _CHARACTER = 0.08
 """The approximate width of a character in inches."""
@@ -175,7 +175,7 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
             for other in scaled.to_numpy():
                 axes.plot(other, color=RULE, linewidth=0.8, zorder=1)
             for title, line in lines.iterrows():
-                axes.plot(line.to_numpy(), marker="_", markersize=9, zorder=3, **_look_of(str(title)))
+                axes.plot(line.to_numpy(), marker="_", markersize=9, zorder=3, **_look_of(Reference(title)))
             for order, decomposition in enumerate(decompositions):
                 axes.plot(scaled.loc[(decomposition, distribution)].to_numpy(), zorder=2, **_look(order, decomposition))
             axes.set_title(distribution)
@@ -263,7 +263,7 @@ def _find_bounds(means: DataFrame, metric: MetricColumn) -> np.ndarray | None:
     return means[names].to_numpy().T if set(names) <= set(means) and means[names].notna().any(axis=None) else None
 
 
-def _draw_reference(axes: Axes, reference: Reference, metric: MetricColumn) -> None:
+def _draw_reference(axes: Axes, reference: ReferenceValue, metric: MetricColumn) -> None:
     """A dashed line, and the band of its interval."""
     scale = 100 if metric.percent else 1
     axes.axhline(scale * reference.value, zorder=1, **_look_of(reference.title))
@@ -271,8 +271,8 @@ def _draw_reference(axes: Axes, reference: Reference, metric: MetricColumn) -> N
         axes.axhspan(scale * reference.low, scale * reference.high, color=MUTED, alpha=0.15, linewidth=0, zorder=0)
 
 
-def _look_of(reference: str) -> dict[str, Any]:
-    return {"color": INK, "linestyle": LINES[reference], "linewidth": 1.1, "label": reference}
+def _look_of(reference: Reference) -> dict[str, Any]:
+    return {"color": INK, "linestyle": LINES[reference], "linewidth": 1.1, "label": reference.value}
 
 
 def draw_clear(findings: Findings) -> Figure:

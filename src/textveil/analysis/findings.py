@@ -97,6 +97,10 @@ class Findings:
             "cells": len(self.results.frame),
             "groups": [asdict(group) for group in self.results.groups],
             "left_out": [asdict(group) for group in self.results.left_out],
+            "missing": [
+                {"metric": each.metric.name, **asdict(each.group), "cells": each.cells, "of": each.of}
+                for each in self.results.missing
+            ],
             "settings": [setting.as_dict() for setting in self.settings],
             "overall": None if self.overall is None else asdict(self.overall),
             "advantages": [asdict(advantage) for advantage in self.advantages],
@@ -106,11 +110,14 @@ class Findings:
 def analyze(results: Results, *, response: str = RELATIVE_GAIN.name) -> Findings:
     """Analyze the effect of the factors on a response. A setting that cannot be tested says why.
 
+    Data sets and levels that lack the response are excluded. ``results.missing`` of the findings lists them.
+
     Raises:
         UnknownNameError: The results do not have the response.
-        InputError: Only some cells have the response.
+        InputError: No data set and level has the response in all cells.
     """
     metric = results.choose_metric(response)
+    results = results.without(results.list_lacking(metric)) or results
     parts = results.split()
     ends = _name_files(parts)
     settings = tuple(_analyze_setting(name, ends[name], part, metric) for name, part in parts.items())

@@ -60,7 +60,8 @@ class ResultTable:
 def lay_out_results(results: Results, group: Group, response: MetricColumn) -> ResultTable:
     """The table of one data set and level: decompositions and metrics by distribution, with averages and references."""
     frame = results.frame[(results.frame["dataset"] == group.dataset) & (results.frame["level"] == group.level)]
-    metrics = dict.fromkeys((*results.list_shown(response), *[CLEAR] * results.counts_words))
+    wanted = (*results.list_shown(response), *[CLEAR] * results.counts_words)
+    metrics = [metric for metric in dict.fromkeys(wanted) if frame[metric.name].notna().all()]
     titles = list_titles(frame, metrics)
     decompositions = results.values("decomposition")
     rows: dict[str, list[ResultRow]] = {}

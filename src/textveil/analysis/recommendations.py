@@ -31,7 +31,7 @@ class Candidate:
     def exposure(self) -> str:
         """Its words in clear, in words."""
         if self.clear_share is None:
-            return "words in clear not counted"
+            return "words in clear unknown"
         return f"{self.clear_share:.1%} of its words in clear" if self.clear_share else "no words in clear"
 
     def __str__(self) -> str:
@@ -88,14 +88,22 @@ def recommend(
 
 
 def _recommend(results: Results, purpose: str, metric: MetricColumn, comparisons: Comparisons | None) -> Recommendation:
-    caveats = results.list_caveats(metric)
-    sound = results.without(caveats)
+    lacking = results.list_lacking(metric)
+    excluded = f" Excluded, because it lacks values: {'; '.join(map(str, lacking))}." if lacking else ""
+    known = results.without(lacking)
+    if known is None:
+        return Recommendation(purpose, None, f"No data set and level has all values.{excluded}")
+    caveats = known.list_caveats(metric)
+    sound = known.without(caveats)
     if sound is None:
-        return Recommendation(purpose, None, f"Every data set and level has a caveat. {tell_caveats(caveats)}")
-    excluded = f" Excluded from this recommendation: {tell_caveats(caveats)}" if caveats else ""
+        return Recommendation(
+            purpose, None, f"Every data set and level has a caveat. {tell_caveats(caveats)}{excluded}"
+        )
+    if caveats:
+        excluded += f" Excluded from this recommendation: {tell_caveats(caveats)}"
     if obstacle := find_obstacle(sound, metric):
         return Recommendation(purpose, None, f"Nothing was tested. {obstacle}{excluded}")
-    pairs = compare_pairs(sound, metric) if caveats or comparisons is None else comparisons
+    pairs = compare_pairs(sound, metric) if caveats or lacking or comparisons is None else comparisons
     best, *others = _rank(sound, metric)
     worse = pairs.list_worse(best.combination, better=metric.better)
     if not worse:
@@ -111,7 +119,11 @@ def _rank(results: Results, metric: MetricColumn) -> list[Candidate]:
     """All combinations, the best first."""
     ranked = average_combinations(results).sort_values(metric.name, ascending=metric.better == "lower", kind="stable")
     return [
-        Candidate(name_combination(*names), float(row[metric.name]), row.get(CLEAR_SHARE))
+        Candidate(
+            name_combination(*names),
+            float(row[metric.name]),
+            float(row[CLEAR_SHARE]) if results.counts_words else None,
+        )
         for names, row in ranked.iterrows()
     ]
 
@@ -125,10 +137,11 @@ def _tell_best(best: Candidate, others: list[Candidate], worse: frozenset[str], 
     if not equal:
         return f"{said} It is significantly better than all others."
     said += f" It is significantly better than {len(worse)} of the {len(others)} others, but not than the rest"
-    safest = min(equal, key=lambda other: other.clear_share or 0.0)
-    if best.clear_share is not None and (safest.clear_share or 0.0) < best.clear_share:
-        return f"{said}, of which {safest} releases the fewest words in clear."
-    return f"{said}."
+    shares = {str(each): each.clear_share for each in (best, *equal) if each.clear_share is not None}
+    if len(shares) <= len(equal):
+        return f"{said}. Which of them releases the fewest words in clear is unknown."
+    safest = min(shares, key=shares.__getitem__)
+    return f"{said}." if safest == str(best) else f"{said}, of which {safest} releases the fewest words in clear."
 
 
 def tell_caveats(caveats: Mapping[Group, tuple[str, ...]]) -> str:

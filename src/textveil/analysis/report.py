@@ -16,7 +16,15 @@ from textveil.analysis.markup import Markup, details, element, figure, paragraph
 from textveil.analysis.page import write_document
 from textveil.analysis.recommendations import Recommendation, tell_caveats
 from textveil.analysis.tukey import name_combination
-from textveil.analysis.wording import tell_chance, tell_clear, tell_datasets, tell_effects, tell_gaps, tell_pairs
+from textveil.analysis.wording import (
+    tell_chance,
+    tell_clear,
+    tell_datasets,
+    tell_effects,
+    tell_gaps,
+    tell_missing,
+    tell_pairs,
+)
 
 TITLE = "Decomposition, distribution and their trade-off"
 _PAIRS_SHOWN = 12
@@ -103,6 +111,8 @@ def _tell_run(findings: Findings, about: Mapping[str, str]) -> Markup:
     lines["words in clear"] = "counted" if results.counts_words else "unknown: these results do not count them"
     if results.left_out:
         lines["excluded groups"] = f"{'; '.join(map(str, results.left_out))} (some combinations were missing)"
+    if missing := tell_missing(results, findings.response):
+        lines["missing values"] = " ".join(missing)
     return list_terms(lines | dict(about))
 
 

@@ -1,9 +1,9 @@
-"""The results of a study: one row per cell, checked, in one unit, and complete."""
+"""The results of a study: one row per cell, checked, in one unit, and with every combination."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import permutations, product
@@ -22,6 +22,7 @@ from textveil.analysis.columns import (
     IN_CLEAR,
     PARTS,
     SETTING,
+    SPREAD,
     UTILITY,
     WORDS,
     canonical_column,
@@ -52,6 +53,22 @@ _ROUNDING = 1e-12
 """A difference below this fraction of the largest value counts as zero."""
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A metric that some cells of a data set and level lack. None of its values there is used."""
+
+    metric: MetricColumn
+    group: Group
+    cells: int
+    """The number of cells that lack it."""
+    of: int
+    """The number of all cells of the group."""
+
+    def __str__(self) -> str:
+        lacking = "all cells" if self.cells == self.of else f"{self.cells} of {self.of} cells"
+        return f"{self.group} ({lacking})"
+
+
 @dataclass(frozen=True)
 class Results:
     """One row per cell. Every data set and level has every combination of the factors, once.
@@ -61,10 +78,13 @@ class Results:
             metrics (F1 and identifiers as fractions), their standard deviations, intervals and caveats, counts of
             words, and the columns that are computed from others (``clear_share``, ``utility``, ``exposure``).
         left_out: The groups that were excluded because they lacked a combination.
+        missing: The metrics that a group lacks, in some or in all of its cells. The frame has none of their values
+            there, so that all means of a metric are over the same groups.
     """
 
     frame: DataFrame
     left_out: tuple[Group, ...] = ()
+    missing: tuple[Missing, ...] = ()
 
     @classmethod
     def from_records(
@@ -80,10 +100,15 @@ class Results:
 
         Raises:
             ColumnError: A column is missing, or repeated under two names.
-            InputError: A value is missing or not a number, or a cell is missing or repeated.
+            InputError: A name is missing, a value is not a number, or a cell is missing or repeated.
         """
         cells, left_out = build_cells(records, source=source, drop_incomplete=drop_incomplete)
-        return cls(_build_frame(cells), left_out)
+        frame = _build_frame(cells)
+        missing = tuple(_find_missing(frame))
+        for each in missing:
+            columns = [f"{each.metric.name}{suffix}" for suffix in ("", *SPREAD)]
+            frame.loc[_select(frame, [each.group]), [name for name in columns if name in frame]] = None
+        return cls(_add_computed(frame), left_out, missing)
 
     @cached_property
     def metrics(self) -> tuple[MetricColumn, ...]:
@@ -94,7 +119,7 @@ class Results:
     def responses(self) -> tuple[MetricColumn, ...]:
         """Everything that an analysis of these results can explain."""
         known = (*(METRIC_COLUMNS[name] for name in METRIC_RESPONSES), CLEAR)
-        return tuple(metric for metric in known if metric.name in self.frame)
+        return tuple(each for each in known if each.name in self.frame and self.frame[each.name].notna().any())
 
     def list_shown(self, response: MetricColumn) -> tuple[MetricColumn, ...]:
         """The metrics to show for a response: those of tables and figures, and the response last, if it is a detail."""
@@ -116,21 +141,24 @@ class Results:
 
     @property
     def counts_words(self) -> bool:
-        """Whether the results count the words released in clear."""
-        return CLEAR_SHARE in self.frame
+        """Whether the results count the words released in clear, in all cells."""
+        return CLEAR_SHARE in self.frame and bool(self.frame[CLEAR_SHARE].notna().all())
 
     def choose_metric(self, name: str) -> MetricColumn:
         """A metric of these results by its name.
 
         Raises:
             UnknownNameError: These results do not have it.
-            InputError: Only some cells have it.
+            InputError: No data set and level has it in all cells.
         """
         for metric in self.responses:
             if metric.name == canonical_column(name):
-                if empty := int(self.frame[metric.name].isna().sum()):
-                    raise InputError(f"The response {metric.name!r} is empty in {empty} cells. Choose another metric.")
                 return metric
+        if lacking := [each for each in self.missing if each.metric.name == canonical_column(name)]:
+            raise InputError(
+                f"Every data set and level lacks the response {canonical_column(name)!r} in some cells: "
+                f"{'; '.join(map(str, lacking))}. Fill it in, or choose another response."
+            )
         raise unknown_name("response", name, [metric.name for metric in self.responses])
 
     def list_caveats(self, metric: MetricColumn) -> dict[Group, tuple[str, ...]]:
@@ -145,13 +173,16 @@ class Results:
                     found.setdefault(group, {})[cell[column]] = None
         return {group: tuple(caveats) for group, caveats in found.items()}
 
+    def list_lacking(self, metric: MetricColumn) -> tuple[Group, ...]:
+        """The groups that have no value of a metric."""
+        return list_groups(self.frame[self.frame[metric.name].isna()].to_dict("records"))
+
     def without(self, groups: Collection[Group]) -> Results | None:
         """The results without some groups; ``None`` if none are left."""
         if not groups:
             return self
-        names = {(group.dataset, group.level) for group in groups}
-        kept = [pair not in names for pair in zip(self.frame["dataset"], self.frame["level"], strict=True)]
-        return Results(_drop_unused(self.frame[kept]), self.left_out) if any(kept) else None
+        kept = [not chosen for chosen in _select(self.frame, groups)]
+        return replace(self, frame=_drop_unused(self.frame[kept])) if any(kept) else None
 
     def split(self) -> dict[str, Results]:
         """The results of every mechanism and profile. The name is empty if there is only one of each."""
@@ -164,7 +195,7 @@ class Results:
             for factor, value in zip(varying, chosen, strict=True):
                 frame = frame[frame[factor] == value]
             name = ", ".join(f"{factor} {value}" for factor, value in zip(varying, chosen, strict=True))
-            parts[name] = Results(_drop_unused(frame), self.left_out)
+            parts[name] = replace(self, frame=_drop_unused(frame))
         return parts
 
 
@@ -182,14 +213,36 @@ def _build_frame(cells: list[CellValues]) -> DataFrame:
             order = _order(cells, name)
             frame[name] = pandas.Categorical(frame[name], categories=order, ordered=True)
     if all(name in frame for name in WORDS.values()):
-        clear = frame[list(IN_CLEAR)].sum(axis=1)
-        counted = frame[list(WORDS.values())].sum(axis=1) - frame[WORDS[Outcome.KEPT_STOPWORD]]
-        frame[CLEAR_SHARE] = (clear / counted.where(counted > 0)).fillna(0.0)
+        clear = frame[list(IN_CLEAR)].sum(axis=1, skipna=False)
+        counted = frame[list(WORDS.values())].sum(axis=1, skipna=False) - frame[WORDS[Outcome.KEPT_STOPWORD]]
+        frame[CLEAR_SHARE] = clear / counted.where(counted != 0, 1.0)
+    return frame.sort_values([name for name in CELL if name in frame], ignore_index=True)
+
+
+def _find_missing(frame: DataFrame) -> Iterator[Missing]:
+    """The metrics that groups lack, in some or in all of their cells."""
+    for metric in (*(METRIC_COLUMNS[name] for name in METRIC_RESPONSES), CLEAR):
+        if metric.name not in frame or frame[metric.name].notna().all():
+            continue
+        for group in list_groups(frame.to_dict("records")):
+            values = frame.loc[_select(frame, [group]), metric.name]
+            if lacking := int(values.isna().sum()):
+                yield Missing(metric, group, lacking, len(values))
+
+
+def _select(frame: DataFrame, groups: Collection[Group]) -> list[bool]:
+    """Whether a row belongs to one of the groups, for every row."""
+    names = {(group.dataset, group.level) for group in groups}
+    return [pair in names for pair in zip(frame["dataset"], frame["level"], strict=True)]
+
+
+def _add_computed(frame: DataFrame) -> DataFrame:
+    """The frame with utility and exposure, where all of their parts are known."""
     for whole in (UTILITY, EXPOSURE):
         parts = list(PARTS[whole.name])
-        if all(part in frame for part in parts):
-            frame[whole.name] = frame[parts].mean(axis=1)
-    return frame.sort_values([name for name in CELL if name in frame], ignore_index=True)
+        if all(part in frame and frame[part].notna().any() for part in parts):
+            frame[whole.name] = frame[parts].mean(axis=1, skipna=False)
+    return frame
 
 
 def _order(cells: Sequence[Mapping[str, Any]], name: str) -> list[str]:

@@ -7,7 +7,7 @@ from textveil.analysis.clear import Advantage
 from textveil.analysis.columns import CLEAR, CONTROLS, HIGH
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.results import Results
-from textveil.evaluation.columns import CHANCE, METRIC_COLUMNS
+from textveil.evaluation.columns import MetricColumn, Reference, find_reference
 
 
 def tell_untested(setting: SettingFindings) -> str:
@@ -118,13 +118,25 @@ def tell_chance(results: Results) -> list[str]:
     """The number of cells whose value cannot be told from chance, for every metric that has its interval, in words."""
     lines = []
     for metric in results.metrics:
-        chance = next((c for c in METRIC_COLUMNS.values() if metric.name in c.reference_of and c.short == CHANCE), None)
+        chance = find_reference(metric, Reference.CHANCE)
         if chance is None or f"{chance.name}{HIGH}" not in results.frame:
             continue
-        top = results.frame[f"{chance.name}{HIGH}"]
-        known, count = int(top.notna().sum()), int((results.frame[metric.name] <= top).sum())
+        top, values = results.frame[f"{chance.name}{HIGH}"], results.frame[metric.name]
+        known, count = int((top.notna() & values.notna()).sum()), int((values <= top).sum())
         said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
         lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
+    return lines
+
+
+def tell_missing(results: Results, response: MetricColumn) -> list[str]:
+    """The data sets and levels that lack the response or another metric of tables, in words."""
+    lines = []
+    for metric in dict.fromkeys(each.metric for each in results.missing):
+        groups = "; ".join(str(each) for each in results.missing if each.metric == metric)
+        if metric == response:
+            lines.append(f"Excluded from the analysis, because {metric.title} is missing: {groups}.")
+        elif not metric.detail:
+            lines.append(_begin(f"{metric.title} is missing, so none of its values is used: {groups}."))
     return lines
 
 

@@ -13,7 +13,7 @@ from textveil.analysis import Findings, SettingFindings, check_folder, read_resu
 from textveil.analysis import analyze as find
 from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
 from textveil.analysis.layout import ANOVA_HEAD, align, lay_out_anova
-from textveil.analysis.wording import tell_chance, tell_clear, tell_datasets, tell_gaps, tell_pairs
+from textveil.analysis.wording import tell_chance, tell_clear, tell_datasets, tell_gaps, tell_missing, tell_pairs
 from textveil.cli.reporting import report, reporting_errors
 
 EXAMPLES = """
@@ -61,6 +61,8 @@ def analyze(
     findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response)
     for group in findings.results.left_out:
         report(f"Excluded, because it lacks a combination: {group}")
+    for line in tell_missing(findings.results, findings.response):
+        report(line)
     if output is not None:
         write_report(findings, output, overwrite=overwrite)
     typer.echo(json.dumps(findings.as_dict(), indent=2) if as_json else "\n".join(_tell(findings, pairs)))

@@ -11,21 +11,26 @@ from typing import Annotated
 
 import typer
 
-from textveil.analysis.comparison_page import list_marks, name_column, tell_findings, write_comparison
+from textveil.analysis.comparison_page import list_marks, tell_findings, write_comparison, write_head
 from textveil.cli.display import showing_progress
 from textveil.cli.metric_options import (
     Attacker,
     AttackerModel,
     Attribute,
     Encoders,
+    Epochs,
     FormatName,
+    Kinds,
     Label,
     LanguageModel,
+    LearningRate,
     MetricNames,
     ObfuscatedText,
     Seeds,
     Text,
+    Truncate,
     choose_classifier,
+    choose_encoders,
     drop_missing,
     split_list,
     unit_of,
@@ -34,10 +39,11 @@ from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
 from textveil.evaluation import METRICS, Comparison, Dataset
 from textveil.evaluation import compare as measure
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.compared_files import ComparedFiles
 from textveil.evaluation.comparison import Contender
 from textveil.evaluation.front import Front, find_front
-from textveil.evaluation.quantities import Quantity, Reading, Reference, Side
+from textveil.evaluation.quantities import Quantity, Reading, Side
 from textveil.jobs import check_free
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
@@ -78,8 +84,12 @@ def compare(
     metrics: MetricNames = None,
     attacker: Attacker = None,
     attacker_model: AttackerModel = None,
+    epochs: Epochs = None,
+    learning_rate: LearningRate = None,
     seeds: Seeds = None,
+    kinds: Kinds = None,
     encoders: Encoders = None,
+    truncate: Truncate = None,
     language_model: LanguageModel = None,
     format_name: FormatName = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with tables and curves to this file.")] = None,
@@ -103,10 +113,14 @@ def compare(
     for path in outputs:
         check_free(path, overwrite=overwrite)
     wanted = None if metrics is None else [METRICS.load(name).name for name in split_list(metrics, "--metrics")]
+    encoded = choose_encoders(encoders, wanted)
+    training = {"model": attacker_model, "epochs": epochs, "learning_rate": learning_rate}
     options = drop_missing(
         {
-            **choose_classifier(attacker, {"model": attacker_model}, seeds, wanted),
-            "similarity": {"models": None if encoders is None else split_list(encoders, "--encoders")},
+            **choose_classifier(attacker, training, seeds, wanted),
+            "identifiers": {"kinds": kinds},
+            **encoded,
+            "similarity": {**encoded.get("similarity", {}), "truncate": truncate},
             "perplexity": {"model": language_model},
         }
     )
@@ -171,7 +185,7 @@ def _build_table(comparison: Comparison, side: Side, quantities: list[Quantity])
     table = Table(title=f"{side.value}, {comparison.texts:,} texts", title_justify="left", show_lines=True)
     table.add_column("", overflow="fold")
     for quantity in quantities:
-        table.add_column(name_column(quantity), justify="right")
+        table.add_column(write_head(quantity), justify="right")
     for reference in Reference:
         readings = [comparison.read_reference(quantity, reference) for quantity in quantities]
         if any(readings):

@@ -17,14 +17,19 @@ from textveil.cli.metric_options import (
     AttackerModel,
     Attribute,
     Encoders,
+    Epochs,
     FormatName,
+    Kinds,
     Label,
     LanguageModel,
+    LearningRate,
     MetricNames,
     ObfuscatedText,
     Seeds,
     Text,
+    Truncate,
     choose_classifier,
+    choose_encoders,
     drop_missing,
     flag,
     split_list,
@@ -32,8 +37,9 @@ from textveil.cli.metric_options import (
 )
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
-from textveil.evaluation import CLASSIFIERS, METRICS, Dataset, Evaluation, Evaluator
+from textveil.evaluation import METRIC_COLUMNS, METRICS, Dataset, Evaluation, Evaluator
 from textveil.evaluation.base import Measurement
+from textveil.evaluation.columns import name_column
 from textveil.evaluation.files import PairedFiles
 from textveil.evaluation.replay import replay
 from textveil.jobs import check_free
@@ -94,13 +100,13 @@ def evaluate(
     metrics: MetricNames = None,
     attacker: Attacker = None,
     attacker_model: AttackerModel = None,
-    epochs: Annotated[int | None, flag(CLASSIFIERS, "transformer", "epochs")] = None,
-    learning_rate: Annotated[float | None, flag(CLASSIFIERS, "transformer", "learning_rate")] = None,
+    epochs: Epochs = None,
+    learning_rate: LearningRate = None,
     seeds: Seeds = None,
-    kinds: Annotated[str | None, flag(METRICS, "identifiers", "kinds")] = None,
+    kinds: Kinds = None,
     encoders: Encoders = None,
     keep_embeddings: Annotated[bool, flag(METRICS, "similarity", "keep_embeddings")] = False,
-    truncate: Annotated[bool | None, flag(METRICS, "similarity", "truncate")] = None,
+    truncate: Truncate = None,
     language_model: LanguageModel = None,
     words: Annotated[int | None, flag(METRICS, "clear_text", "words")] = None,
     format_name: FormatName = None,
@@ -122,9 +128,11 @@ def evaluate(
 ) -> None:
     """Measure the privacy and the utility of obfuscated texts.
 
-    Privacy: surviving identifiers, attribute inference by attackers, chunks that can be guessed, unchanged words.
-    Utility: a downstream task, semantic similarity, fluency. Also their trade-off. By default, every metric is measured
-    whose inputs are given and whose models are installed. The others are listed with the reason.
+    Privacy: surviving identifiers, inference of an attribute from words or from style alone, texts linked to their
+    originals, membership in the training texts of a model, chunks that can be guessed, unchanged words, lexical
+    overlap. Utility: a downstream task, semantic similarity of texts and of tokens, fluency. Also their trade-off. By
+    default, every metric is measured whose inputs are given and whose models are installed. The others are listed with
+    the reason.
     Brackets hold 95 % intervals. An interrupted run resumes with the same command.
     """
     if sys.stdout is None:
@@ -135,6 +143,7 @@ def evaluate(
         raise ParameterError("--keep-embeddings needs a cache. Remove --no-cache.")
     check_cards(cards, overwrite=overwrite)
     wanted = None if metrics is None else [METRICS.load(name).name for name in split_list(metrics, "--metrics")]
+    encoded = choose_encoders(encoders, wanted)
     given = {
         **choose_classifier(
             attacker,
@@ -143,8 +152,9 @@ def evaluate(
             wanted,
         ),
         "identifiers": {"kinds": kinds},
+        **encoded,
         "similarity": {
-            "models": None if encoders is None else split_list(encoders, "--encoders"),
+            **encoded.get("similarity", {}),
             "keep_embeddings": keep_embeddings or None,
             "truncate": truncate,
         },
@@ -252,15 +262,21 @@ def _count(evaluation: Evaluation) -> str:
 
 
 def _write_values(found: Measurement) -> list[str]:
-    """The values of a measurement, each with its interval. Standard deviations over seeds are in JSON only."""
+    """The values of a measurement as declared, each with its interval. Deviations over seeds are in JSON only."""
     lines = []
     for name, value in found.values.items():
         if name.endswith("_std"):
             continue
-        form = ",.0f" if value >= 100 or value == int(value) > 1 else ".3f"
+        column = METRIC_COLUMNS.get(name_column(found.metric, name))
         interval = found.intervals.get(name)
-        bounds = "" if interval is None else f" [{interval.low:{form}}, {interval.high:{form}}]"
-        lines.append(f"{name} {value:{form}}{bounds}")
+        if column is None:  # only a count is not declared
+            lines.append(f"{name} {value:,.0f}")
+        elif interval is None:
+            lines.append(f"{name} {column.show(value)}")
+        else:
+            lines.append(
+                f"{name} {column.show(value)} [{column.show_bare(interval.low)}, {column.show(interval.high)}]"
+            )
     return lines
 
 

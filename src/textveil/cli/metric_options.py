@@ -10,41 +10,64 @@ import typer
 from textveil.cli.method_options import flag_of, refuse_unused
 from textveil.errors import ParameterError
 from textveil.evaluation import CLASSIFIERS, METRICS
-from textveil.evaluation.base import check_seeds
+from textveil.evaluation.base import Need, check_seeds
 from textveil.evaluation.classification import CLASSIFIER
 from textveil.registry import Registry
 
 _TRAINED = ("attribute", "downstream")
+_ENCODED = ("token_similarity", "linkage")
+"""The metrics that use one encoder."""
 
 
-def flag(registry: Registry[Any], methods: str, option: str) -> Any:
+def flag(registry: Registry[Any], methods: str, option: str, note: str = "") -> Any:
     """A flag for an option of metrics or a classifier, with the help and the default that they declare.
 
     Args:
         registry: The metrics or the classifiers.
         methods: The methods that take the option, comma-separated.
         option: The name of the option.
+        note: A further sentence.
     """
     declared = registry.load(methods.partition(",")[0]).list_options()[option]
     default = ",".join(map(str, declared.default)) if isinstance(declared.default, tuple) else declared.default
-    return typer.Option(flag_of(declared), help=f"For {methods}: {declared.help} Default: {default}.")
+    sentences = filter(None, [declared.help, f"Default: {default}.", note])
+    return typer.Option(flag_of(declared), help=f"For {methods}: {' '.join(sentences)}")
 
 
 Text = Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")]
 ObfuscatedText = Annotated[
     str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
 ]
-Label = Annotated[str | None, typer.Option(help="For downstream: the column with the label of a task.")]
+
+
+def _list_takers(need: Need) -> str:
+    """The metrics that use the label or the attribute."""
+    return ", ".join(name for name in METRICS if need in (*METRICS.load(name).needs, *METRICS.load(name).uses))
+
+
+Label = Annotated[
+    str | None, typer.Option(help=f"For {_list_takers(Need.LABEL)}: the column with the label of a task.")
+]
 Attribute = Annotated[
-    str | None, typer.Option(help="For attribute: the column that an attacker wants to infer, such as the author.")
+    str | None,
+    typer.Option(
+        help=f"For {_list_takers(Need.ATTRIBUTE)}: the column that an attacker wants to infer, such as the author."
+    ),
 ]
 MetricNames = Annotated[
     str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
 ]
 Attacker = Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")]
 AttackerModel = Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")]
+Epochs = Annotated[int | None, flag(CLASSIFIERS, "transformer", "epochs")]
+LearningRate = Annotated[float | None, flag(CLASSIFIERS, "transformer", "learning_rate")]
 Seeds = Annotated[str | None, flag(METRICS, "attribute, downstream, stylometry, membership", "seeds")]
-Encoders = Annotated[str | None, flag(METRICS, "similarity", "models")]
+Kinds = Annotated[str | None, flag(METRICS, "identifiers", "kinds")]
+Encoders = Annotated[
+    str | None,
+    flag(METRICS, f"similarity, {', '.join(_ENCODED)}", "models", f"{' and '.join(_ENCODED)} use the first one."),
+]
+Truncate = Annotated[bool | None, flag(METRICS, "similarity", "truncate")]
 LanguageModel = Annotated[str | None, flag(METRICS, "perplexity", "model")]
 FormatName = Annotated[str | None, typer.Option("--format", help="The format of the files. Default: by their names.")]
 
@@ -84,6 +107,19 @@ def choose_classifier(
         if wanted is None or metric in wanted
     }
     return found or {_TRAINED[0]: chosen}
+
+
+def choose_encoders(encoders: str | None, wanted: list[str] | None) -> dict[str, dict[str, Any]]:
+    """The options of the metrics that use encoders: all encoders for similarity, and the first one for the others."""
+    if encoders is None:
+        return {}
+    names = split_list(encoders, "--encoders")
+    found = {
+        metric: {"model": names[0]} if metric in _ENCODED else {"models": names}
+        for metric in ("similarity", *_ENCODED)
+        if wanted is None or metric in wanted
+    }
+    return found or {"similarity": {"models": names}}  # which is then refused
 
 
 def _parse_seeds(seeds: str) -> tuple[int, ...]:

@@ -33,12 +33,13 @@ class AttributeInference(Classification):
         values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
         attackers = {"the first": values["static"], "the second": values["adaptive"]}
         line = (
-            f"An attacker trained on originals infers the attribute with F1 {values['static']:.3f}"
-            f"{show_interval(intervals['static'])}, one trained on obfuscated texts with F1 {values['adaptive']:.3f}"
-            f"{show_bounds(intervals['adaptive'])}. {describe_chance(attackers, chance)} "
-            f"Without obfuscation the F1 is {values['baseline']:.3f}{show_bounds(intervals['baseline'])}. The majority "
-            f"baseline over {len(classes.names)} classes is {values['majority']:.3f}. There were {baseline.texts:,} "
-            "test texts."
+            f"An attacker trained on originals infers the attribute with F1 {values['static']:.1%}"
+            f"{show_interval(intervals['static'], '.1%')}, one trained on obfuscated texts with F1 "
+            f"{values['adaptive']:.1%}{show_bounds(intervals['adaptive'], '.1%')}. "
+            f"{describe_chance(attackers, chance)} Without obfuscation the F1 is "
+            f"{values['baseline']:.1%}{show_bounds(intervals['baseline'], '.1%')}. "
+            f"The majority baseline over {len(classes.names)} classes is {values['majority']:.1%}. "
+            f"There were {baseline.texts:,} test texts."
         )
         scores = zip(*(found.by_seed for found in predicted.values()), strict=True)
         return self.report(

@@ -19,8 +19,9 @@ from textveil.registry import Method, Option
 from textveil.version import __version__
 
 EXTRA = "evaluate"
-REVISION = 2
-"""The revision of measurements. Stored ones of earlier revisions, which lack intervals, are measured again."""
+REVISION = 3
+"""The revision of measurements. Stored ones of earlier revisions are measured again. Revision 2 added intervals.
+Revision 3 states F1 in percent, and corrects the chance of linkage for the choice of the best attacker."""
 
 
 class Need(StrEnum):
@@ -135,6 +136,13 @@ class Metric(Method):
     """What it reads if it is given, so its values depend on it, too."""
     after: ClassVar[tuple[str, ...]] = ()
     """The metrics whose measurements it is computed from."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Further metrics whose measurements it reads if there are any, so its result depends on them, too."""
+
+    @classmethod
+    def list_unused(cls, options: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG003 # a subclass may need them
+        """The options that have no effect beside the given ones, such as a model that is not loaded."""
+        return ()
 
     @property
     def identity(self) -> dict[str, object]:

@@ -11,27 +11,24 @@ from typing import Any
 
 from textveil.evaluation.blocks import Blanks, Block, Bullets, Facts, Page, Paragraph, Rows, Section
 from textveil.evaluation.clear_text import RETURNED
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.evaluator import Evaluation
 from textveil.evaluation.quantities import (
     ADAPTIVE,
-    GAIN,
     INVERSION,
     LINKAGE,
     MEMBERSHIP,
-    PERPLEXITY,
-    SIMILARITY,
+    QUANTITIES,
     STATIC,
     STYLE,
-    TASK,
-    TOKENS,
     UNCHANGED,
     Quantity,
     Reading,
-    Reference,
+    Side,
     compare_readings,
     is_chance,
 )
-from textveil.evaluation.verdicts import list_standing
+from textveil.evaluation.verdicts import list_leaks
 from textveil.evaluation.verification import Check, summarize_checks
 from textveil.privacy.certificate import Certificate, MethodRecord
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
@@ -43,7 +40,7 @@ LEAD = (
     "For the person who decides about a release. This card lists what was done, what attackers still learn, and what "
     "is not protected. It does not decide."
 )
-ATTACKERS = {
+ABILITIES = {
     ADAPTIVE: "infers the attribute; was trained on obfuscated texts",
     STATIC: "infers the attribute; was trained on originals",
     STYLE: "infers the attribute from function words, punctuation and lengths",
@@ -52,7 +49,6 @@ ATTACKERS = {
     INVERSION: "recovers the original of a chunk; knows the mechanism",
 }
 """What every attacker does and knows."""
-UTILITIES = (TASK, SIMILARITY, TOKENS, PERPLEXITY, GAIN)
 CLAIMS = {
     STRICT.name: (
         "Every word except kept stopwords was replaced by a random choice that favors words of similar meaning. The "
@@ -124,8 +120,8 @@ def build_card(
 
 
 def _tell_worst(evaluation: Evaluation, certificate: Certificate | None, checks: Sequence[Check]) -> list[Block]:
-    standing = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in list_standing(evaluation.measurements)]
-    lines = standing or ["Nothing was measured that shows what still stands."]
+    leaks = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in list_leaks(evaluation.measurements)]
+    lines = leaks or ["Nothing was measured that shows what still stands."]
     if certificate is None:
         lines.append("No certificate was given. Nothing is known about the settings or the guarantee.")
     elif any(check.passed is False for check in checks):
@@ -193,7 +189,7 @@ def _tell_attackers(evaluation: Evaluation) -> list[Block]:
             _show(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
             judge_attack(quantity, evaluation),
         ]
-        for quantity, does in ATTACKERS.items()
+        for quantity, does in ABILITIES.items()
         if quantity.read(evaluation) is not None
     ]
     head = ["attacker", "what it does", "obfuscated", "chance", "originals", "meaning"]
@@ -291,8 +287,8 @@ def _tell_utility(evaluation: Evaluation) -> list[Block]:
             _show(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
             _show(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
         ]
-        for quantity in UTILITIES
-        if quantity.read(evaluation) is not None
+        for quantity in QUANTITIES
+        if quantity.side is not Side.PRIVACY and quantity.read(evaluation) is not None
     ]
     if not rows:
         return [Paragraph("Unknown: no utility was measured.")]

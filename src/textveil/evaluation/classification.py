@@ -81,7 +81,16 @@ class Classification(Metric):
         super().__init__(**options)
         self.seeds = check_seeds(self.seeds)
         self.classifier = build_classifier(self.classifier, self.classifier_options)
+        self.check_classifier(self.classifier)
         self._fitted: LruCache[Fitted] = LruCache(self.classifier.cached)
+
+    @classmethod
+    def check_classifier(cls, classifier: Classifier | type[Classifier]) -> None:
+        """Refuse a classifier that the metric cannot use.
+
+        Raises:
+            ParameterError: It cannot use this classifier.
+        """
 
     def as_dict(self) -> dict[str, Any]:
         """The record of the metric, with that of its classifier."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation.base import Metric, Need
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.dataset import Dataset
 from textveil.evaluation.evaluator import Evaluation, Evaluator
 from textveil.evaluation.metrics import METRICS
@@ -18,7 +19,6 @@ from textveil.evaluation.quantities import (
     UTILITIES,
     Quantity,
     Reading,
-    Reference,
     compare_readings,
     is_chance,
     join_readings,

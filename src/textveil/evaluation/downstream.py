@@ -28,11 +28,11 @@ class Downstream(Classification):
         intervals = {name: found.find_interval() for name, found in predicted.items()}
         values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
         line = (
-            f"A classifier trained on obfuscated texts predicts the label with F1 {values['f1']:.3f}"
-            f"{show_interval(intervals['f1'])}. {describe_chance({'this': values['f1']}, chance)} "
-            f"With originals the F1 is {values['original']:.3f}{show_bounds(intervals['original'])}. The majority "
-            f"baseline over {len(classes.names)} classes is {values['majority']:.3f}. There were {original.texts:,} "
-            "test texts."
+            f"A classifier trained on obfuscated texts predicts the label with F1 {values['f1']:.1%}"
+            f"{show_interval(intervals['f1'], '.1%')}. {describe_chance({'this': values['f1']}, chance)} "
+            f"With originals the F1 is {values['original']:.1%}{show_bounds(intervals['original'], '.1%')}. "
+            f"The majority baseline over {len(classes.names)} classes is {values['majority']:.1%}. "
+            f"There were {original.texts:,} test texts."
         )
         return self.report(
             line,

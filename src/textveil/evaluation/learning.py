@@ -31,7 +31,7 @@ def find_weakness(metric: Classification, case: Case) -> tuple[str, ...]:
         return ()
     column = case.classes(metric.target).column
     return (
-        f"On the originals, the classifier {metric.classifier.name} infers the {column} with F1 {own:.3f}, the linear "
-        f"one with F1 {reference:.3f}. So it has learned too little, and its values are too low. Raise `epochs` or "
+        f"On the originals, the classifier {metric.classifier.name} infers the {column} with F1 {own:.1%}, the linear "
+        f"one with F1 {reference:.1%}. So it has learned too little, and its values are too low. Raise `epochs` or "
         "`learning_rate`, choose another `model`, or use the linear classifier.",
     )

@@ -5,18 +5,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
-from textveil.evaluation.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify
+from textveil.evaluation.base import EXTRA, Case, Measurement, Metric, Need, identify
 from textveil.evaluation.dataset import Codes
 from textveil.evaluation.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows, read_versions
-from textveil.evaluation.ranking import CHANCE, count_above, find_share_by_chance
+from textveil.evaluation.ranking import count_above
+from textveil.evaluation.strongest import (
+    PERMUTATIONS,
+    VALUES,
+    Strongest,
+    Success,
+    balance_classes,
+    permute_truth,
+    score_ranks,
+)
 from textveil.evaluation.texts import SAMPLE_SEED, Texts
-from textveil.evaluation.uncertainty import bootstrap_ratio, describe_few, show_bounds, show_interval
+from textveil.evaluation.uncertainty import describe_few, show_bounds, show_interval
 from textveil.extras import require, require_version
 from textveil.language.words import find_spans, find_words
 from textveil.models.encoders import DEFAULT_ENCODER
@@ -27,7 +36,6 @@ from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
 
 ATTACKERS = ("words", "shape", "encoder")
-GUESSES = 10
 SAMPLE = 10_000
 BLOCK = 256
 """Obfuscated texts to compare with all originals at a time."""
@@ -42,11 +50,11 @@ class Linkage(Metric):
     (punctuation and the number of words) or sentence embeddings (an encoder). The values are those of the attacker with
     the highest success: the share of texts whose original it names first (``top_1``) or among the first ten
     (``top_10``), and the probability that it ranks the right original above another one (``auc``). Ties are broken at
-    random, so the values are expectations. Chance is 1/N for N originals.
+    random, so the values are expectations. Chance is the success of the strongest attacker after the right originals
+    were permuted: about 1/N for one attacker and N originals, and more for the best of several.
 
     If an attribute is given, such as the author, the attacker also names its value: the one whose other originals are
-    most similar on average. The text's own original is left out. Every value of the attribute counts the same, so
-    chance is 1 divided by their number.
+    most similar on average. The text's own original is left out. Every value of the attribute counts the same.
 
     Args:
         options: The ``attackers``, the encoder (``model``), the ``sample`` of texts, and the ``device``.
@@ -86,6 +94,11 @@ class Linkage(Metric):
                     raise
         self.attackers = [name for name in given if name != "encoder" or self.files is not None]
 
+    @classmethod
+    def list_unused(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """The encoder, unless an attacker uses it."""
+        return () if "encoder" in (options.get("attackers") or ATTACKERS) else ("model", "device")
+
     @property
     def model_used(self) -> Mapping[str, str] | None:
         """The encoder, if there is one."""
@@ -106,22 +119,20 @@ class Linkage(Metric):
         """Attack all texts with all attackers. The strongest one is reported."""
         places = self._choose(len(case.originals))
         found = {name: self._rank(name, case, places) for name in self.attackers or ()}
-        links = {name: Success.over(rows[:, :2], len(places)) for name, rows in found.items()}
-        best, link = find_strongest(links)
-        values, intervals = link.name_values(""), link.name_intervals("")
-        lines = [_write_link(best, link)]
-        details: dict[str, Any] = {"attackers": {name: each.name_values("") for name, each in links.items()}}
+        links = {name: _take(ranked, 0, len(places)) for name, ranked in found.items()}
+        strongest = Strongest.of(links)
+        values, intervals = strongest.name_values(""), strongest.name_intervals("")
+        lines = [_write_link(strongest)]
+        details: dict[str, Any] = {"attackers": {name: dict(each.values) for name, each in links.items()}}
         classes = case.dataset.attribute
         if classes is not None:
             codes = classes.codes[places]
-            inferred = {
-                name: Success.over(rows[:, 2:], len(classes.names), codes=codes) for name, rows in found.items()
-            }
-            best, link = find_strongest(inferred)
-            values |= link.name_values("attribute_")
-            intervals |= link.name_intervals("attribute_")
-            lines.append(_write_inference(best, link))
-            details["attribute_attackers"] = {name: each.name_values("") for name, each in inferred.items()}
+            inferred = {name: _take(ranked, 1, len(classes.names), codes) for name, ranked in found.items()}
+            strongest = Strongest.of(inferred)
+            values |= strongest.name_values("attribute_")
+            intervals |= strongest.name_intervals("attribute_")
+            lines.append(_write_inference(strongest))
+            details["attribute_attackers"] = {name: dict(each.values) for name, each in inferred.items()}
         return self.report(
             " ".join(lines),
             values,
@@ -137,27 +148,29 @@ class Linkage(Metric):
             return np.arange(texts)
         return np.sort(SeededRandomness(SAMPLE_SEED).stream(0).permutation(texts)[: self.sample])
 
-    def _rank(self, name: str, case: Case, places: Codes) -> Floats:
-        """The rank of the right original and of the right class of every text, as :func:`count_above` counts it."""
+    def _rank(self, name: str, case: Case, places: Codes) -> tuple[Floats, Floats]:
+        """The success with every text, and under every permutation, as :func:`rank` finds them. Blocks are cached."""
         obfuscated, classes = case.obfuscated, case.dataset.attribute
         codes = None if classes is None else classes.codes[places]
         model = {} if name != "encoder" or self.encoder is None else self.encoder.record
-        cached = obfuscated.cached(identify("linkage", self.versions, attacker=name, **model))
-        candidates = hash_text(*(case.originals[place] for place in places)).hex()
-        keys = [
-            hash_text(candidates, "" if classes is None else classes.hash, str(number), obfuscated[place])
-            for number, place in enumerate(places.tolist())
-        ]
+        identity = identify("linkage", self.versions, attacker=name, **model, permutations=PERMUTATIONS)
+        cached, candidates = obfuscated.cached(identity), hash_text(*(case.originals[place] for place in places)).hex()
+        context = candidates, "" if classes is None else classes.hash
+        blocks = [np.arange(start, min(start + BLOCK, len(places))) for start in range(0, len(places), BLOCK)]
+        keys = [hash_text(*context, str(block[0]), *(obfuscated[place] for place in places[block])) for block in blocks]
         if missing := cached.find_missing(keys):
-            attacker = self._build(name, case, places)
-            for start in range(0, len(missing), BLOCK):
-                case.progress(f"linkage, {name}", start, start / len(missing))
-                part = np.array(missing[start : start + BLOCK])
-                rows = rank(attacker.compare(obfuscated, places[part]), part, codes)
-                cached.add({keys[number]: row for number, row in zip(part.tolist(), rows, strict=True)})
-        return np.array([cached[key] for key in keys])
+            attacker, orders = self._build(name, case, places), permute_truth(len(places))
+            for done, number in enumerate(missing):
+                case.progress(f"linkage, {name}", done * BLOCK, done / len(missing))
+                block = blocks[number]
+                parts = rank(attacker.compare(obfuscated, places[block]), block, codes, orders)
+                cached.add({keys[number]: np.concatenate([part.ravel() for part in parts])})
+        width = len(VALUES) * (1 if codes is None else 2)
+        rows = [cached[key].reshape(-1, width) for key in keys]
+        scores = np.vstack([row[:-PERMUTATIONS] for row in rows])
+        return scores, np.sum([row[-PERMUTATIONS:] for row in rows], axis=0)
 
-    def _build(self, name: str, case: Case, places: Codes) -> Attacker:
+    def _build(self, name: str, case: Case, places: Codes) -> LinkageAttacker:
         originals = case.originals
         if name == "encoder" and self.encoder is not None:
             if len(places) == len(originals):
@@ -172,7 +185,7 @@ def _find_encoder(model: str) -> ModelFiles:
     return ModelFiles.find(model)
 
 
-class Attacker(ABC):
+class LinkageAttacker(ABC):
     """Compares obfuscated texts with all originals."""
 
     @abstractmethod
@@ -180,7 +193,7 @@ class Attacker(ABC):
         """The similarity of the texts at some positions (rows) with every original (columns)."""
 
 
-class WordAttacker(Attacker):
+class WordAttacker(LinkageAttacker):
     """Compares the words of texts: the cosine of TF-IDF, with the frequencies of the originals."""
 
     def __init__(self, originals: Sequence[str]) -> None:
@@ -232,7 +245,7 @@ class ShapeAttacker(WordAttacker):
         return similarity
 
 
-class EncoderAttacker(Attacker):
+class EncoderAttacker(LinkageAttacker):
     """Compares the meaning of texts: the cosine of sentence embeddings."""
 
     def __init__(self, encoder: CachedEncoder, originals: Texts, places: Codes) -> None:
@@ -245,103 +258,66 @@ class EncoderAttacker(Attacker):
         return cosines
 
 
-def rank(similarities: Floats, own: Codes, codes: Codes | None) -> Floats:
-    """The rank of the right original in every row, and the rank of the right class if there are classes.
+def rank(similarities: Floats, own: Codes, codes: Codes | None, orders: Codes) -> tuple[Floats, Floats]:
+    """The success of an attacker with some texts, and its sum over these texts under every permutation.
 
     Args:
         similarities: A row for every obfuscated text, a column for every original.
         own: The column of the right original of every row.
         codes: The class of every original.
+        orders: The column that is taken for the right one, by permutation and text, from :func:`permute_truth`.
+
+    Returns:
+        A row for every text, and a row for every permutation. The columns are the measures of success in finding the
+        original, and then those in finding the class, if there are classes.
     """
-    rows = np.arange(len(own))
-    ranks = count_above(similarities, own)
+    right = np.hstack([own[:, None], orders[:, own].T])
+    scores = score_ranks(count_above(similarities, right), similarities.shape[1])
+    found, permuted = scores[:, 0], scores[:, 1:].sum(axis=0)
     if codes is None:
-        return ranks
+        return found, permuted
+    means = average_classes(similarities, own, codes)
+    scores = score_ranks(count_above(means, codes[right]), means.shape[1])
+    weighted = scores[:, 1:] * balance_classes(codes)[right[:, 1:], None]
+    return np.hstack([found, scores[:, 0]]), np.hstack([permuted, weighted.sum(axis=0)])
+
+
+def average_classes(similarities: Floats, own: Codes, codes: Codes) -> Floats:
+    """The mean similarity of every text with the originals of every class, without the text's own original."""
+    rows = np.arange(len(own))
     members = np.zeros((len(codes), codes.max() + 1))
     members[np.arange(len(codes)), codes] = 1
     totals, counts = similarities @ members, np.tile(members.sum(axis=0), (len(own), 1))
     totals[rows, codes[own]] -= similarities[rows, own]
     counts[rows, codes[own]] -= 1
-    means = np.where(counts > 0, totals / np.maximum(counts, 1), -np.inf)  # a class without other originals is last
-    return np.hstack([ranks, count_above(means, codes[own])])
-
-
-class Success(NamedTuple):
-    """The success of an attacker, with its intervals, and the level of chance."""
-
-    values: Mapping[str, float]
-    intervals: Mapping[str, Interval | None]
-    chance: Mapping[str, float]
-    chance_intervals: Mapping[str, Interval]
-    candidates: int
-
-    @classmethod
-    def over(cls, ranks: Floats, candidates: int, *, codes: Codes | None = None) -> Success:
-        """The success over texts. With ``codes``, every class counts the same.
-
-        Args:
-            ranks: The rank of the right candidate of every text, as :func:`count_above` counts it.
-            candidates: The number of candidates.
-            codes: The class of every text.
-        """
-        weights = np.ones(len(ranks)) if codes is None else 1 / np.bincount(codes)[codes]
-        above, ties = ranks.T
-        scores = {
-            "top_1": np.clip((1 - above) / (ties + 1), 0, 1),
-            f"top_{GUESSES}": np.clip((GUESSES - above) / (ties + 1), 0, 1),
-            "auc": 1 - (above + ties / 2) / max(1, candidates - 1),
-        }
-        chance = {"top_1": 1 / candidates, f"top_{GUESSES}": min(1.0, GUESSES / candidates), "auc": CHANCE}
-        if candidates <= GUESSES:  # ten guesses always succeed
-            del scores[f"top_{GUESSES}"], chance[f"top_{GUESSES}"]
-        values = {name: float(np.average(each, weights=weights)) for name, each in scores.items()}
-        intervals = {name: bootstrap_ratio(each * weights, weights) for name, each in scores.items()}
-        by_chance = {name: find_share_by_chance(level, weights) for name, level in chance.items() if name != "auc"}
-        return cls(values, intervals, chance, by_chance, candidates)
-
-    def name_values(self, prefix: str) -> dict[str, float]:
-        """The values and the levels of chance of guesses, with a prefix."""
-        return {
-            **{f"{prefix}{name}": value for name, value in self.values.items()},
-            **{f"{prefix}chance_{name}": self.chance[name] for name in self.chance_intervals},
-        }
-
-    def name_intervals(self, prefix: str) -> dict[str, Interval | None]:
-        """The intervals of the values and of chance, with a prefix."""
-        return {
-            **{f"{prefix}{name}": interval for name, interval in self.intervals.items()},
-            **{f"{prefix}chance_{name}": interval for name, interval in self.chance_intervals.items()},
-        }
-
-    def describe_chance(self) -> str:
-        """The success with one guess beside chance. It cannot be told from chance within the interval of chance."""
-        level, interval = self.chance["top_1"], self.chance_intervals["top_1"]
-        shown = f"{level:.2%}{show_bounds(interval, '.2%')}"
-        hidden = self.values["top_1"] <= interval.high
-        return f"This cannot be told from chance, {shown}." if hidden else f"Chance is {shown}."
-
-
-def find_strongest(found: Mapping[str, Success]) -> tuple[str, Success]:
-    """The attacker with the highest success with one guess; among equals the one with the highest AUC."""
-    return max(found.items(), key=lambda item: (item[1].values["top_1"], item[1].values["auc"]))
+    return np.where(counts > 0, totals / np.maximum(counts, 1), -np.inf)  # a class without other originals is last
 
 
 _COMPARES = {"words": "words", "shape": "punctuation and lengths", "encoder": "sentence embeddings"}
 
 
-def _write_link(attacker: str, link: Success) -> str:
+def _write_link(strongest: Strongest) -> str:
+    link, auc = strongest.success, strongest.chance["auc"]
     ten = f" and for {link.values['top_10']:.1%} with ten" if "top_10" in link.values else ""
     return (
-        f"An attacker who compares {_COMPARES[attacker]} with {link.candidates:,} originals finds the right one for "
-        f"{link.values['top_1']:.1%}{show_interval(link.intervals['top_1'], '.1%')} of the texts with one guess{ten}. "
-        f"{link.describe_chance()} The AUC is {link.values['auc']:.3f}{show_bounds(link.intervals['auc'])}; chance is "
-        "0.5."
+        f"An attacker who compares {_COMPARES[strongest.attacker]} with {link.candidates:,} originals finds the right "
+        f"one for {link.values['top_1']:.1%}{show_interval(link.intervals['top_1'], '.1%')} of the texts with one "
+        f"guess{ten}. {strongest.describe_chance()} The AUC is {link.values['auc']:.3f}"
+        f"{show_bounds(link.intervals['auc'])}; chance is {auc:.3f}{show_bounds(strongest.chance_intervals['auc'])}."
     )
 
 
-def _write_inference(attacker: str, link: Success) -> str:
+def _write_inference(strongest: Strongest) -> str:
+    link = strongest.success
     return (
-        f"By the other originals ({_COMPARES[attacker]}), it finds the right one of {link.candidates:,} values of the "
-        f"attribute for {link.values['top_1']:.1%}{show_bounds(link.intervals['top_1'], '.1%')}. "
-        f"{link.describe_chance()}"
+        f"By the other originals ({_COMPARES[strongest.attacker]}), it finds the right one of {link.candidates:,} "
+        f"values of the attribute for {link.values['top_1']:.1%}{show_bounds(link.intervals['top_1'], '.1%')}. "
+        f"{strongest.describe_chance()}"
     )
+
+
+def _take(ranked: tuple[Floats, Floats], number: int, candidates: int, codes: Codes | None = None) -> Success:
+    """The success in finding the original (0) or the class (1)."""
+    chosen = slice(number * len(VALUES), (number + 1) * len(VALUES))
+    scores, permuted = ranked
+    return Success.over(scores[:, chosen], permuted[:, chosen], candidates, codes=codes)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import ParameterError
 from textveil.evaluation.base import Case, Interval, Measurement, Need, identify
-from textveil.evaluation.classification import Classification
+from textveil.evaluation.classification import PER_SEED, Classification
+from textveil.evaluation.classifiers import Classifier
 from textveil.evaluation.dataset import Classes, Codes
-from textveil.evaluation.ranking import CHANCE, find_auc, find_auc_by_chance, find_aucs
+from textveil.evaluation.ranking import AUC_BY_CHANCE, find_auc, find_auc_by_chance, find_aucs
 from textveil.evaluation.texts import Texts
 from textveil.evaluation.uncertainty import bootstrap, describe_few, show_bounds, show_interval
 from textveil.randomness import SeededRandomness
+from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
 
 
-@runtime_checkable
 class Confident(Protocol):
     """A trained classifier that gives probabilities."""
 
@@ -39,6 +40,24 @@ class Membership(Classification):
     target = Need.LABEL
     needs: ClassVar[tuple[Need, ...]] = (Need.LABEL,)
     compares_with_linear = False
+
+    options = (
+        Option(
+            "split",
+            str,
+            PER_SEED,
+            "Members are drawn anew for each seed, so a fixed split is refused.",
+            choices=(PER_SEED,),
+        ),
+    )
+
+    @classmethod
+    def check_classifier(cls, classifier: Classifier | type[Classifier]) -> None:
+        """Refuse a classifier that gives no probabilities, before anything is trained."""
+        if not classifier.gives_probabilities:
+            raise ParameterError(
+                f"The classifier {classifier.name!r} gives no probabilities. Set `classifier` of membership to linear."
+            )
 
     def measure(self, case: Case) -> Measurement:
         """Train a classifier on the members of every seed, and attack it."""
@@ -63,7 +82,7 @@ class Membership(Classification):
         )
         return self.report(
             line,
-            {**values, "chance": CHANCE},
+            {**values, "chance": AUC_BY_CHANCE},
             intervals={**intervals, "chance": chance},
             caveats=[
                 *describe_few(len(classes.codes)),
@@ -84,13 +103,9 @@ class Membership(Classification):
             seed = self.seeds[number]
             rows = np.flatnonzero(choose_members(classes, seed))
             fitted = self.classifier.fit(trained, rows, classes, seed=seed, progress=case.progress)
-            if not isinstance(fitted, Confident):
-                raise ParameterError(
-                    f"The classifier {self.classifier.name!r} gives no probabilities. Set `classifier` of membership "
-                    "to linear."
-                )
             everyone = np.arange(len(classes.codes))
-            cached.add({keys[number]: fitted.weigh_classes(case.originals, everyone)[everyone, classes.codes]})
+            weighed = cast(Confident, fitted).weigh_classes(case.originals, everyone)
+            cached.add({keys[number]: weighed[everyone, classes.codes]})
         return [cached[key] for key in keys]
 
 

@@ -1,4 +1,4 @@
-"""The values by which obfuscations are compared: their direction, their references and their display."""
+"""The quantities by which obfuscations are compared: declared columns, and the question that each answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from textveil.evaluation.base import Interval, Measurement
+from textveil.evaluation.base import Interval
+from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn, Reference, find_reference
 from textveil.evaluation.evaluator import Evaluation
 
 
@@ -20,17 +21,6 @@ class Side(StrEnum):
     UTILITY = "utility"
     """What the texts are still useful for."""
     TRADE_OFF = "trade-off"
-
-
-class Reference(StrEnum):
-    """A value to compare with."""
-
-    ORIGINALS = "originals"
-    """The value on the original texts."""
-    CHANCE = "chance"
-    """The value of an attacker or classifier that has learned nothing."""
-    MAJORITY = "majority baseline"
-    """The value of a constant prediction of the most frequent class."""
 
 
 class Reading(NamedTuple):
@@ -46,67 +36,68 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A value of a metric, or the worst of several values.
+    """A declared column, or the worst of several ones. Direction, unit and references are those of the columns.
 
     Args:
-        metric: The name of the metric.
-        values: The names of its values. The worst of them is read.
-        title: The name for readers.
-        better: The better direction.
         side: The question that it answers.
-        original: The value on originals: a number, or the name of a value.
-        chance: The name of the value of chance.
-        percent: Whether it is shown in percent.
-        decimals: The decimals that are shown.
-        rivals: Values of other metrics, of which the worst is read, too. Each metric has its own references under the
-            same names.
+        columns: The columns. The worst of those that were measured is read.
+        title: The name for readers. That of a single column is its declared one.
     """
 
-    metric: str
-    values: tuple[str, ...]
-    title: str
-    better: Literal["higher", "lower"]
     side: Side
-    original: str | float | None = None
-    chance: str = "chance"
-    percent: bool = False
-    decimals: int = 3
-    rivals: tuple[tuple[str, str], ...] = ()
+    columns: tuple[MetricColumn, ...]
+    title: str
+
+    @classmethod
+    def of(cls, side: Side, *names: str, title: str = "") -> Quantity:
+        """The quantity of the columns with these names."""
+        columns = tuple(METRIC_COLUMNS[name] for name in names)
+        return cls(side, columns, title or columns[0].title)
 
     @property
     def key(self) -> str:
         """Its name in JSON, such as ``attribute.adaptive``."""
-        return f"{self.metric}.{'|'.join(self.values)}"
+        return "|".join(f"{column.metric}.{column.value}" for column in self.columns)
 
-    def find_source(self, evaluation: Evaluation) -> tuple[str, str] | None:
-        """The metric and the name of the value that is read; ``None`` if nothing was measured."""
-        named = [*((self.metric, name) for name in self.values), *self.rivals]
-        found = {(metric, name): _read(evaluation.measurements.get(metric), name) for metric, name in named}
-        values = {source: reading.value for source, reading in found.items() if reading is not None}
+    @property
+    def better(self) -> Literal["higher", "lower"]:
+        """The better direction."""
+        return self.columns[0].better
+
+    @property
+    def percent(self) -> bool:
+        """Whether it is shown in percent."""
+        return self.columns[0].percent
+
+    def find_column(self, evaluation: Evaluation) -> MetricColumn | None:
+        """The column that is read, which has the worst value; ``None`` if nothing was measured."""
+        found = {column: _read(evaluation, column) for column in self.columns}
+        values = {column: reading.value for column, reading in found.items() if reading is not None}
         worst = min if self.better == "higher" else max
-        return worst(values, key=lambda source: values[source]) if values else None
+        return worst(values, key=lambda column: values[column]) if values else None
 
     def read(self, evaluation: Evaluation) -> Reading | None:
         """The value of an evaluation; ``None`` if it was not measured."""
-        source = self.find_source(evaluation)
-        return None if source is None else _read(evaluation.measurements[source[0]], source[1])
+        return _read(evaluation, self.find_column(evaluation))
 
     def read_reference(self, evaluation: Evaluation, reference: Reference) -> Reading | None:
-        """A value to compare with, of the metric that is read; ``None`` if there is none."""
-        found = self._find_measurement(evaluation)
-        if reference is Reference.ORIGINALS and isinstance(self.original, float):
-            return None if found is None else Reading(self.original, Interval(self.original, self.original))
-        names = {Reference.ORIGINALS: self.original, Reference.CHANCE: self.chance, Reference.MAJORITY: "majority"}
-        return _read(found, str(names[reference]))
+        """A value to compare with, of the column that is read; ``None`` if there is none."""
+        column = self._find_measured(evaluation)
+        if column is None:
+            return None
+        if reference is Reference.ORIGINALS and column.of_originals is not None:
+            return Reading(column.of_originals, Interval(column.of_originals, column.of_originals))
+        return _read(evaluation, find_reference(column, reference))
 
     def caveats(self, evaluation: Evaluation) -> tuple[str, ...]:
         """The reasons to draw no conclusion from it: those of the metric that is read."""
-        found = self._find_measurement(evaluation)
-        return () if found is None else found.caveats
+        column = self._find_measured(evaluation)
+        return () if column is None else evaluation.measurements[column.metric].caveats
 
-    def _find_measurement(self, evaluation: Evaluation) -> Measurement | None:
-        metric, _ = self.find_source(evaluation) or (self.metric, "")
-        return evaluation.measurements.get(metric)
+    def _find_measured(self, evaluation: Evaluation) -> MetricColumn | None:
+        """The column that is read. If no metric gave a value, the first column whose metric was measured."""
+        measured = (column for column in self.columns if column.metric in evaluation.measurements)
+        return self.find_column(evaluation) or next(measured, None)
 
     def is_clearly_better(self, one: Reading, other: Reading) -> bool:
         """Whether one value is better than another, and their intervals do not overlap."""
@@ -118,28 +109,31 @@ class Quantity:
         return one.value > other.value if self.better == "higher" else one.value < other.value
 
     def show(self, value: float) -> str:
-        """A value, rounded for display.
+        """A value, rounded for display as its column declares it.
 
         >>> ADAPTIVE.show(0.41234), PERPLEXITY.show(1497.2), IDENTIFIERS.show(0.5211)
-        ('0.412', '1,497', '52.1%')
+        ('41.2%', '1,497', '52.11%')
         """
-        return f"{value:.1%}" if self.percent else f"{value:,.{self.decimals}f}"
+        return self.columns[0].show(value)
 
     def show_interval(self, interval: Interval) -> str:
         """An interval, rounded for display.
 
         >>> ADAPTIVE.show_interval(Interval(0.38, 0.4451)), GAIN.show_interval(Interval(-0.25, 0.125))
-        ('0.380–0.445', '-0.250 to 0.125')
+        ('38.0–44.5%', '-0.250 to 0.125')
         """
-        low, high = map(self.show, interval)
-        return f"{low.removesuffix('%')}{' to ' if interval.low < 0 else '–'}{high}"
+        low, high = self.columns[0].show_bare(interval.low), self.show(interval.high)
+        return f"{low}{' to ' if interval.low < 0 else '–'}{high}"
 
 
-def _read(found: Measurement | None, name: str) -> Reading | None:
-    value = None if found is None else found.values.get(name)
-    if found is None or value is None or not math.isfinite(value):
+def _read(evaluation: Evaluation, column: MetricColumn | None) -> Reading | None:
+    found = None if column is None else evaluation.measurements.get(column.metric)
+    if column is None or found is None:
         return None
-    interval = found.intervals.get(name)
+    value = found.values.get(column.value)
+    if value is None or not math.isfinite(value):
+        return None
+    interval = found.intervals.get(column.value)
     return Reading(float(value), None if interval is None else Interval(*interval))
 
 
@@ -178,62 +172,30 @@ def join_readings(readings: Iterable[Reading]) -> Reading | None:
     return Reading(math.fsum(reading.value for reading in found) / len(found), covered)
 
 
-STRONGEST = Quantity(
-    "attribute",
-    ("adaptive", "static"),
-    "strongest attacker F1",
-    "lower",
-    Side.PRIVACY,
-    original="baseline",
-    rivals=(("stylometry", "adaptive"),),
-)
+STRONGEST = Quantity.of(Side.PRIVACY, "adaptive_f1", "static_f1", "stylometry_adaptive", title="strongest attacker F1")
 """The best of the attackers that infer the attribute."""
-ADAPTIVE = Quantity("attribute", ("adaptive",), "adaptive attacker F1", "lower", Side.PRIVACY, original="baseline")
-STATIC = Quantity("attribute", ("static",), "static attacker F1", "lower", Side.PRIVACY, original="baseline")
-STYLE = Quantity("stylometry", ("adaptive",), "style attacker F1", "lower", Side.PRIVACY, original="baseline")
-LINKAGE = Quantity(
-    "linkage",
-    ("top_1",),
-    "linked texts",
-    "lower",
-    Side.PRIVACY,
-    original=1.0,
-    chance="chance_top_1",
-    percent=True,
-)
-MEMBERSHIP = Quantity("membership", ("auc",), "membership AUC", "lower", Side.PRIVACY, original="baseline")
-INVERSION = Quantity(
-    "inversion",
-    ("top_1", "decoded", "repeated"),
-    "recovered chunks",
-    "lower",
-    Side.PRIVACY,
-    chance="prior_top_1",
-    percent=True,
+ADAPTIVE = Quantity.of(Side.PRIVACY, "adaptive_f1")
+STATIC = Quantity.of(Side.PRIVACY, "static_f1")
+STYLE = Quantity.of(Side.PRIVACY, "stylometry_adaptive")
+LINKAGE = Quantity.of(Side.PRIVACY, "linkage_top_1")
+MEMBERSHIP = Quantity.of(Side.PRIVACY, "membership_auc")
+INVERSION = Quantity.of(
+    Side.PRIVACY, "inversion_top_1", "inversion_decoded", "inversion_repeated", title="recovered chunks"
 )
 """The best of the attackers that invert the mechanism. It needs chunks, which a comparison does not have."""
-IDENTIFIERS = Quantity(
-    "identifiers", ("remaining",), "surviving identifiers", "lower", Side.PRIVACY, original=1.0, percent=True
-)
-DIRECT = Quantity(
-    "identifiers", ("direct",), "surviving direct identifiers", "lower", Side.PRIVACY, original=1.0, percent=True
-)
-UNCHANGED = Quantity("clear_text", ("unchanged",), "unchanged words", "lower", Side.PRIVACY, original=1.0, percent=True)
-RELEASED = Quantity(
-    "clear_text", ("released",), "words released in clear", "lower", Side.PRIVACY, original=1.0, percent=True
-)
-TASK = Quantity("downstream", ("f1",), "utility F1", "higher", Side.UTILITY, original="original")
-SIMILARITY = Quantity("similarity", ("cosine",), "similarity", "higher", Side.UTILITY, original=1.0)
-TOKENS = Quantity(
-    "token_similarity", ("f1",), "token similarity", "higher", Side.UTILITY, original=1.0, chance="unrelated"
-)
-PERPLEXITY = Quantity(
-    "perplexity", ("median",), "median perplexity", "lower", Side.UTILITY, original="original_median", decimals=0
-)
-GAIN = Quantity("trade_off", ("relative_gain",), "relative gain", "higher", Side.TRADE_OFF, original=0.0)
+DIRECT = Quantity.of(Side.PRIVACY, "identifiers_direct")
+IDENTIFIERS = Quantity.of(Side.PRIVACY, "pi_remaining")
+UNCHANGED = Quantity.of(Side.PRIVACY, "clear_text_unchanged")
+RELEASED = Quantity.of(Side.PRIVACY, "clear_text_released")
+OVERLAP = Quantity.of(Side.PRIVACY, "overlap_rouge_l")
+TASK = Quantity.of(Side.UTILITY, "utility_f1")
+SIMILARITY = Quantity.of(Side.UTILITY, "cosine_similarity")
+TOKENS = Quantity.of(Side.UTILITY, "token_similarity_f1")
+PERPLEXITY = Quantity.of(Side.UTILITY, "perplexity")
+GAIN = Quantity.of(Side.TRADE_OFF, "relative_gain")
 
 QUANTITIES = (
-    *(ADAPTIVE, STATIC, STYLE, LINKAGE, MEMBERSHIP, DIRECT, IDENTIFIERS, UNCHANGED, RELEASED),
+    *(ADAPTIVE, STATIC, STYLE, LINKAGE, MEMBERSHIP, DIRECT, IDENTIFIERS, UNCHANGED, RELEASED, OVERLAP),
     *(TASK, SIMILARITY, TOKENS, PERPLEXITY),
     GAIN,
 )
@@ -241,3 +203,4 @@ QUANTITIES = (
 ATTACKS = (STRONGEST, LINKAGE, DIRECT, IDENTIFIERS, UNCHANGED)
 """The quantities that figures show against utility. The first that was measured is the main one."""
 UTILITIES = (TASK, SIMILARITY, TOKENS)
+"""The utilities that figures show, the main one first."""

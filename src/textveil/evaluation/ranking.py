@@ -1,4 +1,4 @@
-"""Attackers that rank candidates: ranks, AUC, and the success that they have by chance."""
+"""Ranks of candidates, the AUC of scores, and the AUC by chance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textveil.evaluation.base import EXTRA, Interval
 from textveil.evaluation.dataset import Codes
 from textveil.extras import require
 
-CHANCE = 0.5
+AUC_BY_CHANCE = 0.5
 """The AUC of random scores."""
 Z = 1.96
 """The number of standard deviations between the mean and the end of a 95 % interval."""
@@ -18,24 +18,22 @@ DECIMALS = 6
 
 
 def count_above(scores: Floats, right: Codes) -> Floats:
-    """For every row, the number of columns with a higher score than the right one, and of others with the same score.
+    """For some columns of every row, the number of columns with a higher score, and of others with the same score.
 
-    >>> count_above(np.array([[0.5, 0.9, 0.5], [0.1, 0.2, 0.3]]), np.array([0, 2])).tolist()
-    [[1.0, 1.0], [0.0, 0.0]]
+    Args:
+        scores: The scores of candidates (columns).
+        right: The columns to rank, of shape (rows, columns).
+
+    >>> count_above(np.array([[0.5, 0.9, 0.5], [0.1, 0.2, 0.3]]), np.array([[0], [2]])).tolist()
+    [[[1.0, 1.0]], [[0.0, 0.0]]]
     """
     rounded = np.round(scores, DECIMALS)
-    own = rounded[np.arange(len(right)), right][:, None]
-    return np.stack([(rounded > own).sum(axis=1), (rounded == own).sum(axis=1) - 1], axis=1).astype(np.float64)
-
-
-def find_share_by_chance(level: float, weights: Floats) -> Interval:
-    """The 95 % interval of the weighted share of texts for which a random guess is right.
-
-    >>> find_share_by_chance(0.1, np.ones(900))
-    Interval(low=0.080..., high=0.119...)
-    """
-    error = Z * np.sqrt(level * (1 - level) * (weights**2).sum()) / weights.sum()
-    return Interval(float(max(0.0, level - error)), float(min(1.0, level + error)))
+    ordered, own = np.sort(rounded, axis=1), np.take_along_axis(rounded, right, axis=1)
+    low, high = (
+        np.array([np.searchsorted(*pair, side=side) for pair in zip(ordered, own, strict=True)]).reshape(own.shape)
+        for side in ("left", "right")
+    )
+    return np.stack([scores.shape[1] - high, high - low - 1], axis=-1).astype(np.float64)
 
 
 def find_auc_by_chance(members: Floats, seeds: int = 1) -> Interval:
@@ -51,7 +49,7 @@ def find_auc_by_chance(members: Floats, seeds: int = 1) -> Interval:
     inside = members.sum()
     outside = len(members) - inside
     error = Z * np.sqrt((len(members) + 1) / max(1, 12 * inside * outside) / seeds)
-    return Interval(float(max(0.0, CHANCE - error)), float(min(1.0, CHANCE + error)))
+    return Interval(float(max(0.0, AUC_BY_CHANCE - error)), float(min(1.0, AUC_BY_CHANCE + error)))
 
 
 def find_auc(scores: Floats, members: Floats) -> float:
@@ -69,5 +67,5 @@ def find_aucs(scores: Floats, members: Floats) -> Floats:
     inside = members.sum(axis=1)
     outside = members.shape[1] - inside
     above = (ranks * members).sum(axis=1) - inside * (inside + 1) / 2
-    aucs: Floats = np.where(inside * outside > 0, above / np.maximum(1, inside * outside), CHANCE)
+    aucs: Floats = np.where(inside * outside > 0, above / np.maximum(1, inside * outside), AUC_BY_CHANCE)
     return aucs

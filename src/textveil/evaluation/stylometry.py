@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textveil.errors import ParameterError
 from textveil.evaluation.base import Case, Measurement, Need
 from textveil.evaluation.chance import Chance
 from textveil.evaluation.classification import Classification, Scenario, count_tests, majority_f1, summarize
+from textveil.evaluation.classifiers import Classifier
 from textveil.evaluation.uncertainty import show_bounds, show_interval
 from textveil.evaluation.verdicts import describe_chance, find_caveats
 from textveil.registry import Option
 
-CLASSIFIER = "stylometry"
+STYLOMETRY = "stylometry"
 
 
 class StylometryInference(Classification):
@@ -27,11 +28,12 @@ class StylometryInference(Classification):
     needs: ClassVar[tuple[Need, ...]] = (Need.ATTRIBUTE,)
     compares_with_linear = False
 
-    options = (Option("classifier", object, CLASSIFIER, "The classifier: stylometry.", changes_results=False),)
+    options = (Option("classifier", object, STYLOMETRY, "The classifier: stylometry.", changes_results=False),)
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        if self.classifier.name != CLASSIFIER:
+    @classmethod
+    def check_classifier(cls, classifier: Classifier | type[Classifier]) -> None:
+        """Refuse a classifier that reads more than style."""
+        if classifier.name != STYLOMETRY:
             raise ParameterError("`classifier` of stylometry must be stylometry. For others, measure attribute.")
 
     def measure(self, case: Case) -> Measurement:
@@ -45,10 +47,10 @@ class StylometryInference(Classification):
         values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
         line = (
             "An attacker who reads only function words, punctuation and lengths infers the attribute with F1 "
-            f"{values['adaptive']:.3f}{show_interval(intervals['adaptive'])}. "
+            f"{values['adaptive']:.1%}{show_interval(intervals['adaptive'], '.1%')}. "
             f"{describe_chance({'it': values['adaptive']}, chance)} Without obfuscation the F1 is "
-            f"{values['baseline']:.3f}{show_bounds(intervals['baseline'])}. The majority baseline over "
-            f"{len(classes.names)} classes is {values['majority']:.3f}. There were {baseline.texts:,} test texts."
+            f"{values['baseline']:.1%}{show_bounds(intervals['baseline'], '.1%')}. The majority baseline over "
+            f"{len(classes.names)} classes is {values['majority']:.1%}. There were {baseline.texts:,} test texts."
         )
         return self.report(
             line,

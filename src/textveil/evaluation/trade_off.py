@@ -9,7 +9,7 @@ from typing import ClassVar
 from textveil.evaluation.alignment import Alignment
 from textveil.evaluation.base import Case, Interval, Measurement, Metric
 from textveil.evaluation.uncertainty import describe_few
-from textveil.evaluation.verdicts import judge, list_standing, refuse
+from textveil.evaluation.verdicts import LEAKING, judge, list_leaks, refuse
 
 
 def relative_gain(
@@ -47,6 +47,7 @@ class TradeOff(Metric):
 
     name = "trade_off"
     after: ClassVar[tuple[str, ...]] = ("identifiers", "attribute", "downstream", "similarity")
+    reads: ClassVar[tuple[str, ...]] = LEAKING
 
     def measure(self, case: Case) -> Measurement:
         """Compute the relative gain, and judge it."""
@@ -54,10 +55,8 @@ class TradeOff(Metric):
             return self.report(refuse(caveats), {}, caveats=caveats)
         gain = relative_gain(**{part: case.measured[metric].values[name] for part, (metric, name) in PARTS.items()})
         interval = find_interval(gain, case.measured)
-        standing = list_standing({"clear_text": _measure_words(case), **case.measured})
-        return self.report(
-            judge(gain, interval, standing), {"relative_gain": gain}, intervals={"relative_gain": interval}
-        )
+        leaks = list_leaks({"clear_text": _measure_words(case), **case.measured})
+        return self.report(judge(gain, interval, leaks), {"relative_gain": gain}, intervals={"relative_gain": interval})
 
 
 def _measure_words(case: Case) -> Measurement:

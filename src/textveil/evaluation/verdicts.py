@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textveil.evaluation.base import Interval, Measurement
 from textveil.evaluation.chance import Chance
+from textveil.evaluation.columns import Reference
 from textveil.evaluation.evaluator import Evaluation
 from textveil.evaluation.predictions import Predictions
 from textveil.evaluation.quantities import (
@@ -19,7 +20,6 @@ from textveil.evaluation.quantities import (
     UNCHANGED,
     Quantity,
     Reading,
-    Reference,
 )
 from textveil.evaluation.uncertainty import describe_few, show_bounds, show_interval
 
@@ -35,9 +35,9 @@ def describe_chance(f1s: Mapping[str, float], chance: Chance) -> str:
         chance: The level of chance.
 
     >>> describe_chance({"the first": 0.1, "the second": 0.4}, Chance(0.1, Interval(0.05, 0.15)))
-    'The first cannot be told from chance, which has F1 0.100 (0.050 to 0.150); the second is above it.'
+    'The first cannot be told from chance, which has F1 10.0% (5.0% to 15.0%); the second is above it.'
     """
-    level = f"chance, which has F1 {chance.level:.3f}{show_bounds(chance.interval)}"
+    level = f"chance, which has F1 {chance.level:.1%}{show_bounds(chance.interval, '.1%')}"
     lost = [name for name, f1 in f1s.items() if chance.reaches(f1)]
     above = [name for name in f1s if name not in lost]
     if not lost:
@@ -61,14 +61,14 @@ def find_caveats(originals: Predictions, interval: Interval, chance: Chance, *, 
     caveats = describe_few(originals.texts, "test texts")
     if interval.low <= chance.interval.high:
         caveats.append(
-            f"The {name} cannot be learned from the originals: F1 {originals.f1:.3f}{show_bounds(interval)} is near "
-            f"chance, {chance.level:.3f}{show_bounds(chance.interval)}."
+            f"The {name} cannot be learned from the originals: F1 {originals.f1:.1%}{show_bounds(interval, '.1%')} "
+            f"is near chance, {chance.level:.1%}{show_bounds(chance.interval, '.1%')}."
         )
     return caveats
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Leak:
     """Something that an obfuscation did not remove."""
 
     share: float
@@ -79,17 +79,17 @@ class Standing:
     """The sentence with the interval of the value, if it has one."""
 
     @classmethod
-    def of_share(cls, share: float, sentence: str, interval: str = "") -> Standing:
+    def of_share(cls, share: float, sentence: str, interval: str = "") -> Leak:
         """A share that still stands. The sentence has braces in place of the share.
 
-        >>> Standing.of_share(0.72, "{} of the words are unchanged").sentence
+        >>> Leak.of_share(0.72, "{} of the words are unchanged").sentence
         '72.0% of the words are unchanged'
         """
         shown = f"{share:.1%}"
         return cls(share, sentence.format(shown), sentence.format(f"{shown}{interval}"))
 
     @classmethod
-    def of_attacker(cls, name: str, quantity: Quantity, evaluation: Evaluation) -> Standing | None:
+    def of_attacker(cls, name: str, quantity: Quantity, evaluation: Evaluation) -> Leak | None:
         """An attacker, between chance and the originals; ``None`` if it was not measured."""
         reading = quantity.read(evaluation)
         if reading is None:
@@ -109,8 +109,8 @@ class Standing:
         )
 
 
-_ATTACKERS = {("attribute", "adaptive"): "adaptive", ("attribute", "static"): "static"}
-"""The names of attackers by metric and value. The only other one is the style attacker."""
+_NAMES = {"adaptive_f1": "adaptive", "static_f1": "static", "stylometry_adaptive": "style"}
+"""The name of the attacker of a column."""
 _SHARES = {
     UNCHANGED: "{} of the words are unchanged",
     DIRECT: "{} of the direct identifiers survive",
@@ -120,18 +120,28 @@ _SHARES = {
 }
 
 
-def list_standing(measurements: Mapping[str, Measurement]) -> list[Standing]:
+LEAKING = tuple(
+    dict.fromkeys(column.metric for quantity in (STRONGEST, MEMBERSHIP, *_SHARES) for column in quantity.columns)
+)
+"""The metrics that :func:`list_leaks` reads."""
+
+
+def list_leaks(measurements: Mapping[str, Measurement]) -> list[Leak]:
     """Everything that was measured and still stands, the most first: the only list of it."""
     evaluation = Evaluation(0, 0, measurements, {})
-    strongest = _ATTACKERS.get(STRONGEST.find_source(evaluation) or ("", ""), "style")
-    attackers = {strongest: STRONGEST, "membership": MEMBERSHIP}
-    standing = [Standing.of_attacker(name, quantity, evaluation) for name, quantity in attackers.items()]
+    strongest = STRONGEST.find_column(evaluation)
+    attackers = (
+        {"membership": MEMBERSHIP}
+        if strongest is None
+        else {_NAMES[strongest.name]: STRONGEST, "membership": MEMBERSHIP}
+    )
+    leaks = [Leak.of_attacker(name, quantity, evaluation) for name, quantity in attackers.items()]
     for quantity, sentence in _SHARES.items():
         if (reading := quantity.read(evaluation)) is not None:
-            standing.append(Standing.of_share(reading.value, sentence, _show_beside(quantity, reading)))
+            leaks.append(Leak.of_share(reading.value, sentence, _show_beside(quantity, reading)))
     if verbatim := evaluation.value("clear_text", "documents_verbatim"):
-        standing.append(Standing.of_share(verbatim, "in {} of the documents, every word to be replaced returned"))
-    return sorted((each for each in standing if each is not None), key=lambda each: -each.share)
+        leaks.append(Leak.of_share(verbatim, "in {} of the documents, every word to be replaced returned"))
+    return sorted((each for each in leaks if each is not None), key=lambda each: -each.share)
 
 
 def _show_beside(quantity: Quantity, reading: Reading) -> str:
@@ -140,15 +150,15 @@ def _show_beside(quantity: Quantity, reading: Reading) -> str:
     return "" if interval is None or interval.low == interval.high else f" ({quantity.show_interval(interval)})"
 
 
-def judge(gain: float, interval: Interval | None, standing: Sequence[Standing]) -> str:
+def judge(gain: float, interval: Interval | None, leaks: Sequence[Leak]) -> str:
     """The verdict on a trade-off. It names the worst of what still stands, and all of it that is much.
 
     Args:
         gain: The relative gain.
         interval: Its interval.
-        standing: Everything that was measured and still stands.
+        leaks: Everything that was measured and still stands.
     """
-    ranked = sorted(standing, key=lambda each: -each.share)
+    ranked = sorted(leaks, key=lambda each: -each.share)
     much = [each.sentence for each in ranked if each.share >= MUCH]
     line = f"The relative gain is {gain:+.3f}{show_interval(interval, '+.3f')}: {_weigh(gain, interval, bool(much))}"
     if much:

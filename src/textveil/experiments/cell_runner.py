@@ -136,7 +136,8 @@ class CellRunner:
             if any(given.get(need, "") is None for need in metric.needs) or any(m not in keys for m in metric.after):
                 continue
             classes = [given[need] for need in (*metric.needs, *metric.uses) if need in given]
-            parts = [metric.identity, classes, [keys[other] for other in metric.after]]
+            inputs = [keys[other] for other in dict.fromkeys((*metric.after, *metric.reads)) if other in keys]
+            parts = [metric.identity, classes, inputs]
             keys[name] = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]
         return keys
 
@@ -144,11 +145,12 @@ class CellRunner:
         """Compute and cache the numbers that metrics need of the originals, so that cells need not repeat it.
 
         Returns:
-            Warnings of classifiers that have learned too little.
+            Warnings of classes that cannot be learned, and of classifiers that have learned too little.
         """
         dataset = self.evaluation_dataset(name)
         case = Case(dataset, dataset.originals)
-        warnings: list[str] = []
+        problems = self.study_dataset(name).info.problems
+        warnings = [f"The metrics that need the {role} are not measured. {said}" for role, said in problems.items()]
         for metric in (self.metrics[metric] for metric in metrics):
             if Need.CERTIFICATE not in metric.needs and case.lacks(metric) is None:
                 metric.measure(case)
@@ -225,7 +227,7 @@ class CellRunner:
             return
         keys = self.find_keys(self.study_dataset(cell.dataset).info)
         case = self._open_case(cell, texts, keys)
-        for name in (name for name in self.metrics if name in metrics):
+        for name in self._add_dependent(metrics, keys):
             self.store.forget_failure(cell, name, keys[name])
             started = time.monotonic()
             try:
@@ -239,6 +241,14 @@ class CellRunner:
             self.store.write_value(cell, name, keys[name], value)
             case = replace(case, measured={**case.measured, name: measurement})
             yield name
+
+    def _add_dependent(self, metrics: Sequence[str], keys: Mapping[str, str]) -> list[str]:
+        """The metrics to measure, and those that read one of them, in the order of measurement."""
+        found: list[str] = []
+        for name, metric in self.metrics.items():
+            if name in metrics or (name in keys and set(found) & {*metric.after, *metric.reads}):
+                found.append(name)
+        return found
 
     def _open_case(self, cell: Cell, texts: CellTexts, keys: Mapping[str, str]) -> Case:
         """The input of metrics, with earlier measurements."""

@@ -7,7 +7,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,12 @@ class DatasetInfo:
     average_length: float
     """In words. The budget of a document is a multiple of it."""
     label_sha256: str | None
+    """A hash of the classes; ``None`` if there are none, or if they cannot be learned."""
     attribute_sha256: str | None
     dropped: dict[str, int]
     """The number of unused rows of the file, by reason."""
+    problems: dict[str, str] = field(default_factory=dict)
+    """The reason why the label or the attribute cannot be learned. The metrics that need it are not measured."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,9 @@ class StudyDataset:
 def read_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool = False) -> StudyDataset:
     """Read a data set from its file and store it, or find it if it is stored.
 
+    A label or attribute that cannot be learned, because a class has a single text for example, stops only the metrics
+    that need it.
+
     Args:
         name: Its name in the study.
         source: Its file, and the rows to use.
@@ -86,7 +92,7 @@ def read_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool 
         begun: Whether the study has made texts of it. Then the file must not have changed.
 
     Raises:
-        InputError: The file cannot be read, no text is left, or a classifier cannot learn the classes.
+        InputError: The file cannot be read, or no text is left.
         ColumnError: A column is missing.
         StudyError: The file has changed since the study began, or has fewer texts than the sample.
     """
@@ -95,8 +101,9 @@ def read_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool 
     if found := find_dataset(name, source, folder):
         return found
     rows = _Rows(name, source)
-    for role, values in rows.classes.items():
-        _check_classes(name, role, values, rows.chosen)
+    problems = {
+        role: said for role, values in rows.classes.items() if (said := _find_problem(role, values, rows.chosen))
+    }
     columns: dict[str, list[Any]] = {"row": [row + 1 for row in rows.chosen], "text": rows.texts}
     columns |= {role: [values[row] for row in rows.chosen] for role, values in rows.classes.items()}
     path, settings = _locate(name, source, folder)
@@ -108,9 +115,10 @@ def read_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool 
         texts=len(rows.texts),
         texts_sha256=Texts(rows.texts).hash,
         average_length=sum(len(find_spans(text)) for text in rows.texts) / len(rows.texts),
-        label_sha256=_hash(columns.get("label")),
-        attribute_sha256=_hash(columns.get("attribute")),
+        label_sha256=None if "label" in problems else _hash(columns.get("label")),
+        attribute_sha256=None if "attribute" in problems else _hash(columns.get("attribute")),
         dropped=dict(rows.dropped),
+        problems=problems,
     )
     write_table(path, columns)
     with writing(path.with_suffix(".json"), private=True) as stream:  # last: a data set with this file is complete
@@ -159,12 +167,13 @@ def _locate(name: str, source: DatasetSource, folder: Path) -> tuple[Path, dict[
     return folder / f"{name}-{key}.parquet", settings
 
 
-def _check_classes(name: str, role: str, values: Values, rows: Sequence[int]) -> None:
-    """Check that a classifier can learn the classes. Rows are those of the file."""
+def _find_problem(role: str, values: Values, rows: Sequence[int]) -> str:
+    """The reason why a classifier cannot learn the classes; empty if it can. Rows are those of the file."""
     try:
         Classes.of(values, rows, role)
     except InputError as error:
-        raise InputError(f"The data set {name!r}: {error}") from error
+        return str(error)
+    return ""
 
 
 def _check_unchanged(name: str, path: Path, folder: Path, begun: bool) -> None:

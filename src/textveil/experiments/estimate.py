@@ -11,15 +11,14 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 from textveil.distribution import DISTRIBUTORS
-from textveil.evaluation import METRICS
-from textveil.evaluation.classification import CLASSIFIER
+from textveil.evaluation import CLASSIFIERS
 from textveil.experiments.cell_runner import CellRunner
 from textveil.experiments.datasets import read_dataset
 from textveil.experiments.experiment import Plan
 from textveil.experiments.forecast import Forecast, Size, count_metric, forecast, measure_speed
 from textveil.experiments.status import CellState, find_states
 from textveil.experiments.store import OBFUSCATION, Store
-from textveil.experiments.study import Sample, Study
+from textveil.experiments.study import Sample, Study, choose_classifier
 from textveil.experiments.tasks import CellTask, ScoreTask
 from textveil.language.text import Document
 
@@ -105,9 +104,9 @@ def find_sizes(runner: CellRunner) -> dict[str, Size]:
 
 
 def list_trained(study: Study) -> list[str]:
-    """The metrics that train a classifier other than the linear one, which is not tried."""
-    trained = [name for name in study.metrics if "classifier" in METRICS.load(name).list_options()]
-    return [name for name in trained if study.metrics[name].get("classifier", CLASSIFIER) != CLASSIFIER]
+    """The metrics that fine-tune a model, which is not tried."""
+    chosen = {name: choose_classifier(name, options) for name, options in study.metrics.items()}
+    return [name for name, each in chosen.items() if each and "epochs" in CLASSIFIERS.load(each).list_options()]
 
 
 def _compute_training(study: Study, metrics: Iterable[str], size: Size) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -17,10 +17,9 @@ import numpy as np
 
 from textveil.errors import ResourceError
 from textveil.evaluation import CLASSIFIERS, METRICS
-from textveil.evaluation.classification import CLASSIFIER
 from textveil.evaluation.dataset import TEST_SHARE
 from textveil.experiments.requirements import find_models
-from textveil.experiments.study import REGISTRIES, Study
+from textveil.experiments.study import REGISTRIES, Study, choose_classifier
 from textveil.models.files import ModelFiles
 from textveil.resources import RESOURCES
 
@@ -145,16 +144,16 @@ def _count_cell(study: Study, size: Size) -> Work:
 def count_metric(study: Study, name: str, size: Size) -> Work:
     """The work of a metric for one list of texts."""
     options = study.choose_options(name)
-    declared = METRICS.load(name).list_options()
-    if "classifier" in declared:
-        return _count_training(options, size).times(len(study.seeds))
+    metric = METRICS.load(name)
+    declared = metric.list_options()
+    if (classifier := choose_classifier(name, options)) is not None:
+        return _count_training(CLASSIFIERS.load(classifier), options, size).times(len(study.seeds))
     texts = min(size.texts, options.get("sample") or size.texts)
     longest = options.get("tokens", declared["tokens"].default) if "tokens" in declared else math.inf
-    return _count_reading(METRICS.load(name), options, Size(texts, size.words).tokens(longest))
+    return _count_reading(metric, options, Size(texts, size.words).tokens(longest), metric.list_unused(options))
 
 
-def _count_training(options: Mapping[str, Any], size: Size) -> Work:
-    classifier = CLASSIFIERS.load(options.get("classifier", CLASSIFIER))
+def _count_training(classifier: Any, options: Mapping[str, Any], size: Size) -> Work:
     given = {option.name: option.default for option in classifier.list_options().values()}
     given |= options.get("classifier_options") or {}
     if "epochs" not in given:
@@ -164,8 +163,8 @@ def _count_training(options: Mapping[str, Any], size: Size) -> Work:
     return _count_reading(classifier, given, tokens).times(learned + TEST_SHARE)
 
 
-def _count_reading(method: Any, options: Mapping[str, Any], tokens: float) -> Work:
-    return Work(models=sum(READING * _count_weights(model) * tokens for model in find_models(method, options)))
+def _count_reading(method: Any, options: Mapping[str, Any], tokens: float, unused: Sequence[str] = ()) -> Work:
+    return Work(models=sum(READING * _count_weights(model) * tokens for model in find_models(method, options, unused)))
 
 
 def _count_words(name: str, size: Size) -> Work:

@@ -114,7 +114,7 @@ def write_results(file: StudyFile, store: Store, states: Sequence[CellState]) ->
 
 
 def gather_results(file: StudyFile, states: Sequence[CellState], response: str) -> tuple[Results, tuple[str, ...]]:
-    """The input of the analysis: the cells that have the response, with the metrics that all of them have.
+    """The input of the analysis: the cells that have the response, with all of their metrics.
 
     Data sets and levels that lack a cell are excluded. So are data sets without the response, for example because they
     have no attribute: their names are returned second.
@@ -133,6 +133,5 @@ def gather_results(file: StudyFile, states: Sequence[CellState], response: str) 
     if cells and not answering:
         known = sorted(set().union(*cells.values()) & set(RESPONSES))
         raise InputError(f"No cell has the response {response!r}. The cells have: {', '.join(known)}.")
-    common = set.intersection(*answering.values()) if answering else set()
-    shown = [row for row in records if row["cell"] in answering and row["metric"] in common]
+    shown = [row for row in records if row["cell"] in answering]
     return Results.from_records(shown, source="the study", drop_incomplete=True), without

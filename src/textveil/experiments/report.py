@@ -98,7 +98,10 @@ def _list_left_out(
 ) -> list[str]:
     lines = _count_unfinished(experiment, states)
     lines += [f"{group}: not every combination is finished" for group in findings.results.left_out]
-    lines += [f"{name}: the data set has no {findings.response.title}" for name in without]
+    infos = find_dataset_infos(experiment.runner)
+    for name in without:
+        reasons = "".join(f" ({problem.rstrip('.')})" for problem in infos[name].problems.values())
+        lines.append(f"{name}: the data set has no {findings.response.title}{reasons}")
     return [*lines, *_tell_caveats([state for state in states if state.cell.dataset in without])]
 
 
@@ -166,6 +169,7 @@ def _tell_dataset(dataset: DatasetInfo) -> str:
         f"{dataset.texts:,} of {dataset.source}, {dataset.average_length:.1f} words on average"
         + (f" ({taken})" if taken else "")
         + (f"; dropped: {dropped}" if dropped else "")
+        + "".join(f"; {role} not used: {problem.rstrip('.')}" for role, problem in dataset.problems.items())
     )
 
 

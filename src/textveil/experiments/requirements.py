@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from textveil.errors import ResourceError
 from textveil.evaluation import CLASSIFIERS, METRICS
-from textveil.evaluation.classification import CLASSIFIER
 from textveil.evaluation.identifiers import MODEL as ENTITY_MODEL
-from textveil.experiments.study import MODEL_OPTIONS, REGISTRIES, Study
+from textveil.experiments.study import MODEL_OPTIONS, REGISTRIES, Study, choose_classifier
 from textveil.models.files import MODEL_SOURCES, ModelFiles
 from textveil.resources import RESOURCES, find
 
@@ -25,21 +24,21 @@ def list_models(study: Study) -> Iterator[tuple[str, str]]:
     """The name of every method that uses a model, with the model. Models of classifiers are included."""
     for key, registry in REGISTRIES.items():
         for name, options in getattr(study, key).items():
-            yield from ((name, model) for model in find_models(registry.load(name), options))
+            unused = METRICS.load(name).list_unused(options) if registry is METRICS else ()
+            yield from ((name, model) for model in find_models(registry.load(name), options, unused))
             yield from ((name, resource) for resource in _DATA.get((key, name), ()))
     for name, options in study.metrics.items():
-        if "classifier" in METRICS.load(name).list_options():
-            classifier = options.get("classifier", CLASSIFIER)
+        if (classifier := choose_classifier(name, options)) is not None:
             given = options.get("classifier_options") or {}
             yield from ((name, model) for model in find_models(CLASSIFIERS.load(classifier), given))
 
 
-def find_models(method: Any, options: Mapping[str, Any]) -> list[str]:
-    """The models of a method with some options: given or by default."""
+def find_models(method: Any, options: Mapping[str, Any], unused: Sequence[str] = ()) -> list[str]:
+    """The models of a method with some options, given or by default, except those of unused options."""
     declared = method.list_options()
     found: list[str] = []
     for option in MODEL_OPTIONS:
-        if option in declared:
+        if option in declared and option not in unused:
             value = options.get(option, declared[option].default)
             found += [str(value)] if isinstance(value, str) else map(str, value or ())
     return found

@@ -27,7 +27,7 @@ from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import InputError, StudyError
 from textveil.evaluation import CLASSIFIERS, METRICS
-from textveil.evaluation.classification import CLASSIFIER, SEEDS
+from textveil.evaluation.classification import SEEDS, Classification
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import MECHANISM
 from textveil.privacy.budget import Budget, Length
@@ -188,6 +188,12 @@ def _list_model_options() -> Iterator[tuple[str, str, str]]:
             yield from ((key, name, option) for option in MODEL_OPTIONS if option in registry.load(name).list_options())
 
 
+def choose_classifier(metric: str, options: Mapping[str, Any]) -> Any:
+    """The name of the classifier that a metric trains, given or by default; ``None`` if it trains none."""
+    declared = METRICS.load(metric).list_options().get("classifier")
+    return None if declared is None else options.get("classifier", declared.default)
+
+
 def _name_options(section: Any) -> dict[str, Options]:
     """The options of methods by name; nothing if the section is wrong, which is reported later."""
     if isinstance(section, list | tuple):
@@ -281,10 +287,12 @@ class Study(_Part):
         _once([_resolve(registry, name) for name in given])
         known = {_resolve(registry, name): options for name, options in given.items()}
         for name, options in known.items():
-            registry.load(name).check_options(options)
-            if "classifier" in registry.load(name).list_options():
-                chosen = _resolve(CLASSIFIERS, options.get("classifier", CLASSIFIER))
-                CLASSIFIERS.load(chosen).check_options(options.get("classifier_options") or {})
+            method = registry.load(name)
+            method.check_options(options)
+            if issubclass(method, Classification):
+                chosen = CLASSIFIERS.load(_resolve(CLASSIFIERS, choose_classifier(name, options)))
+                chosen.check_options(options.get("classifier_options") or {})
+                method.check_classifier(chosen)
         return {name: _locate(options, _folder(info)) for name, options in known.items()}
 
     @model_validator(mode="after")

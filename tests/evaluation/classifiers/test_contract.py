@@ -32,6 +32,11 @@ def test_it_learns(classifier):
     assert np.mean(everyone == CLASSES.codes[::-1]) > 0.9
 
 
+def test_it_says_whether_it_gives_probabilities(classifier):
+    _, _, fitted = fit_and_predict(classifier, Texts(TEXTS))
+    assert hasattr(fitted, "weigh_classes") is classifier.gives_probabilities
+
+
 def test_the_same_texts_and_seed_give_the_same_predictions(classifier):
     mixed = Texts([text[:12] for text in TEXTS])
     first, _, fitted = fit_and_predict(classifier, mixed)

@@ -29,6 +29,8 @@ class Classifier(Method):
     kind = "classifier"
     cached: ClassVar[int] = 12
     """The number of classifiers trained on originals to cache in memory for further obfuscations."""
+    gives_probabilities: ClassVar[bool] = False
+    """Whether a trained one has ``weigh_classes``, which gives the probability of each class."""
 
     @property
     def kept(self) -> bool:

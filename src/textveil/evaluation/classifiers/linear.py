@@ -39,6 +39,7 @@ class Linear(Classifier):
     """
 
     name = "linear"
+    gives_probabilities = True
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -84,7 +85,7 @@ class FittedLinear(Fitted):
         return predicted
 
 
-class Counts(NamedTuple):
+class FeatureCounts(NamedTuple):
     """The counts of features: sparse matrices with one row per text."""
 
     words: Any
@@ -104,7 +105,7 @@ class Features:
         self._characters = text.CountVectorizer(
             analyzer="char_wb", ngram_range=CHARACTERS, lowercase=False, dtype=np.float32
         )
-        self._cached: LruCache[Counts] = LruCache(CACHED_TEXTS)
+        self._cached: LruCache[FeatureCounts] = LruCache(CACHED_TEXTS)
         try:
             self._cached.get(home.hash, lambda: self._count(home, learning=True))
         except ValueError as error:  # an empty vocabulary
@@ -112,11 +113,11 @@ class Features:
                 "No text contains a word, so a classifier has nothing to learn. Check the column."
             ) from error
 
-    def count(self, texts: Texts) -> Counts:
+    def count(self, texts: Texts) -> FeatureCounts:
         """The counts of the features in some texts."""
         return self._cached.get(texts.hash, lambda: self._count(texts))
 
-    def _count(self, texts: Texts, *, learning: bool = False) -> Counts:
+    def _count(self, texts: Texts, *, learning: bool = False) -> FeatureCounts:
         """Count features, or learn the vocabulary first."""
         words, characters = (
             vectorizer.fit_transform if learning else vectorizer.transform
@@ -131,7 +132,7 @@ class Features:
         occurrences = sparse.csr_matrix(
             (np.ones(len(places), dtype=np.float32), places, ends), shape=(len(split), len(numbers))
         )
-        return Counts(words(texts), (occurrences @ characters(numbers)).tocsr())
+        return FeatureCounts(words(texts), (occurrences @ characters(numbers)).tocsr())
 
 
 class Weighting(NamedTuple):
@@ -140,7 +141,7 @@ class Weighting(NamedTuple):
     parts: list[tuple[int, Codes, Any]]
 
     @classmethod
-    def of(cls, counts: Counts, rows: Codes) -> Weighting:
+    def of(cls, counts: FeatureCounts, rows: Codes) -> Weighting:
         """Learn from the texts at the given positions."""
         transformer = require("sklearn.feature_extraction.text", extra=EXTRA).TfidfTransformer
         parts = []
@@ -153,7 +154,7 @@ class Weighting(NamedTuple):
             raise InputError("No word occurs in two texts, so a classifier has nothing to learn. Give more texts.")
         return cls(parts)
 
-    def weigh(self, counts: Counts, rows: Codes) -> Any:
+    def weigh(self, counts: FeatureCounts, rows: Codes) -> Any:
         """The weighted features of the texts at the given positions."""
         sparse = require("scipy.sparse", extra=EXTRA)
         weighted = [tfidf.transform(counts[number][rows][:, used]) for number, used, tfidf in self.parts]
