@@ -136,7 +136,7 @@ def test_decompositions_and_mechanisms_take_options(tmp_path, values):
         ({"levels": {"high": 0}}, "levels.high: .*greater than 0"),
         ({"levels": {"high": 1, "low": 1.0}}, "Two levels have the same epsilon"),
         ({"levels": {"high": float("nan")}}, "levels.high: "),
-        ({"profiles": ["proven"]}, "'proven' allows only methods .* not yake"),
+        ({"profiles": ["proven"], "metrics": ["inversion"]}, "Under the profile 'proven', .*yake read a draft"),
         ({"profiles": ["paper"], "stopwords": "perturb"}, "'paper' needs `stopwords` to be 'keep'"),
         ({"seed": -1}, "seed: "),
         ({"seeds": []}, "seeds: "),
