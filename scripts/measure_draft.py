@@ -22,9 +22,12 @@ from textveil.evaluation import Dataset, Evaluator
 from textveil.evaluation.files import read_columns
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document, cut
+from textveil.privacy.refinement import DEFAULT_DRAFT_SHARE
 
-AT_ONCE = (8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 36.0)
+AT_ONCE = (12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 36.0)
 """Budgets per word, as multiples of one over the median distance, of texts that are perturbed in one round."""
+SEEDS = range(42, 52)
+"""The seeds of the attackers; each has its own test texts."""
 STEPS = 10
 """The number of steps of ``gradients``."""
 COLUMNS = ("agreement", "unchanged", "other words", "similarity", "author F1", "gain", "at once")
@@ -54,7 +57,8 @@ def main() -> None:
             curve = curves.setdefault(setting.mechanism, [(0.0, 0.0)])
             if setting.draft_share is None:
                 curve.append((record["similarity"], record["unchanged"]))
-            record["at once"] = float(np.interp(record["similarity"], *zip(*sorted(curve), strict=True)))
+            known = np.array(sorted(curve))
+            record["at once"] = float(np.interp(record["similarity"], known[:, 0], known[:, 1]))
             print(show(setting, record), flush=True)
             output.write(json.dumps(record) + "\n")
             output.flush()
@@ -80,7 +84,8 @@ class Measuring:
         self.texts = [cut(text or "", options.first_words) for text in found[::every]][: options.texts]
         attribute = columns[options.attribute][::every][: options.texts]
         metrics = ["similarity", *([] if options.without_attack else ["attribute"])]
-        self.evaluator = Evaluator(Dataset(self.texts, attribute=attribute, folder=options.cache), metrics)
+        seeds = {} if options.without_attack else {"attribute": {"seeds": list(SEEDS)}}
+        self.evaluator = Evaluator(Dataset(self.texts, attribute=attribute, folder=options.cache), metrics, seeds)
         self.bundle = Bundle.load(options.bundle)
         self.options = options
         self._scores: dict[str, list[list[Score]]] = {}
@@ -104,7 +109,7 @@ class Measuring:
         results = list(obfuscator.obfuscate_all(self.texts, epsilon_per_word=setting.level / median))
         seconds = time.monotonic() - started
         evaluation = self.evaluator.measure([result.text for result in results])
-        similarity = evaluation.value("similarity", "cosine")
+        similarity = evaluation.value("similarity", "cosine") or 0.0
         adaptive, originals = (evaluation.value("attribute", name) for name in ("adaptive", "baseline"))
         return {
             **setting._asdict(),
@@ -184,7 +189,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--dimensions", type=int, default=64)
     parser.add_argument("--mechanisms", nargs="+", default=["exponential", "fluent"])
     parser.add_argument("--levels", nargs="+", type=float, default=[20.0, 28.0, 36.0])
-    parser.add_argument("--draft-shares", nargs="+", type=float, default=[0.25])
+    parser.add_argument("--draft-shares", nargs="+", type=float, default=[DEFAULT_DRAFT_SHARE])
     parser.add_argument("--decompositions", nargs="+", default=["words"])
     parser.add_argument("--distributions", nargs="+", default=list(DISTRIBUTORS))
     parser.add_argument("--without-attack", action="store_true", help="do not train an attacker")

@@ -53,7 +53,7 @@ MECHANISM = "madlib"
 
 
 def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
-    """The default decomposition: words alone if the bundle or the profile allows nothing else."""
+    """The default decomposition: words alone if the bundle has nothing else, or if all else would cost a draft."""
     allowed = DECOMPOSITION in bundle.decompositions and not profile.public_allocation
     return DECOMPOSITION if allowed else "words"
 

@@ -16,7 +16,7 @@ from textveil.privacy.budget import Budget
 from textveil.privacy.profiles import Profile
 from textveil.registry import Option
 
-DEFAULT_DRAFT_SHARE = 0.25
+DEFAULT_DRAFT_SHARE = 0.1
 """The part of a budget that a draft spends where one is needed; docs/draft.md has the measurements."""
 
 DRAFT_SHARE = Option(
