@@ -147,6 +147,12 @@ def test_an_invalid_value_is_refused_with_its_place(tmp_path, values, change, sa
         load_study(write(tmp_path / "study.yaml", {**values, **change}))
 
 
+def test_proven_takes_methods_that_look_at_the_text(tmp_path, values):
+    assert "yake" in values["distributions"]
+    study = load_study(write(tmp_path / "study.yaml", {**values, "profiles": ["proven"]})).study
+    assert study.profiles == ("proven",)
+
+
 def test_files_that_are_not_a_study(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         load_study(tmp_path / "none.yaml")
