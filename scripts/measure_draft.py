@@ -28,7 +28,7 @@ AT_ONCE = (12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 36.0)
 """Budgets per word, as multiples of one over the median distance, of texts that are perturbed in one round."""
 SEEDS = range(42, 52)
 """The seeds of the attackers; each has its own test texts."""
-STEPS = 10
+STEPS = 3
 """The number of steps of ``gradients``."""
 COLUMNS = ("agreement", "unchanged", "other words", "similarity", "author F1", "gain", "at once")
 
@@ -45,29 +45,38 @@ class Setting(NamedTuple):
 
 
 def main() -> None:
-    """Print a Markdown table with a row per setting; write all values as JSON lines."""
+    """Print a Markdown table with a row per setting; write all values as JSON lines, and go on where a run ended."""
     options = parse_arguments()
+    known = read_records(options.output)
     measuring = Measuring(options)
     curves: dict[str, list[tuple[float, float]]] = {}
     print(f"| mechanism | level | draft | decomposition | distribution | {' | '.join(COLUMNS)} |")
     print("|---|---|---|---|---|" + "---|" * len(COLUMNS))
     with options.output.open("a", encoding="utf-8") as output:
         for setting in list_settings(options):
-            record = measuring.measure(setting)
+            record = known.get(setting) or measuring.measure(setting)
             curve = curves.setdefault(setting.mechanism, [(0.0, 0.0)])
             if setting.draft_share is None:
                 curve.append((record["similarity"], record["unchanged"]))
-            known = np.array(sorted(curve))
-            record["at once"] = float(np.interp(record["similarity"], known[:, 0], known[:, 1]))
+            at_once = np.array(sorted(curve))
+            record["at once"] = float(np.interp(record["similarity"], at_once[:, 0], at_once[:, 1]))
             print(show(setting, record), flush=True)
-            output.write(json.dumps(record) + "\n")
-            output.flush()
+            if setting not in known:
+                output.write(json.dumps(record) + "\n")
+                output.flush()
+
+
+def read_records(path: Path) -> dict[Setting, dict[str, Any]]:
+    """The values that an earlier run has written, by setting."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    records = map(json.loads, lines)
+    return {Setting(*(record[name] for name in Setting._fields)): record for record in records}
 
 
 def list_settings(options: argparse.Namespace) -> Iterator[Setting]:
     """First all budgets at once, for the curve that drafts are compared with; then the drafts."""
     for mechanism in options.mechanisms:
-        yield from (Setting(mechanism, level) for level in sorted({*AT_ONCE, *options.levels}))
+        yield from (Setting(mechanism, level) for level in sorted({*options.at_once, *options.levels}))
         for level in options.levels:
             for share in options.draft_shares:
                 for decomposition in options.decompositions:
@@ -189,6 +198,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--dimensions", type=int, default=64)
     parser.add_argument("--mechanisms", nargs="+", default=["exponential", "fluent"])
     parser.add_argument("--levels", nargs="+", type=float, default=[20.0, 28.0, 36.0])
+    parser.add_argument("--at-once", nargs="+", type=float, default=list(AT_ONCE))
     parser.add_argument("--draft-shares", nargs="+", type=float, default=[DEFAULT_DRAFT_SHARE])
     parser.add_argument("--decompositions", nargs="+", default=["words"])
     parser.add_argument("--distributions", nargs="+", default=list(DISTRIBUTORS))
