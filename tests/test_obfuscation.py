@@ -452,10 +452,14 @@ def test_words_without_a_score_are_kept_by_paper_and_perturbed_by_strict(extende
     assert strict.certificate.as_dict()["allocation"] == "data-dependent"
 
 
-@pytest.mark.parametrize("options", [{"decomposition": "pairs"}, {"distribution": "by_length"}])
-def test_proven_refuses_methods_that_look_at_the_text(extended, tiny, options):
-    with pytest.raises(ProfileError, match="do not look at the text"):
-        Obfuscator(tiny, profile="proven", **options)
+def test_proven_shows_a_draft_to_methods_that_look_at_the_text(extended, paired):
+    obfuscator = Obfuscator(paired, profile="proven", decomposition="pairs", distribution="by_length", seed=1)
+    result = obfuscator.obfuscate("good film xyzzy", epsilon=9)
+    assert result.certificate.as_dict()["allocation"] == "public given the draft"
+    drafted = [word for chunk in result.chunks for word in chunk.draft.split()]
+    expected = [float(len(word)) if len(word) > 2 else None for word in drafted]
+    assert [score for chunk in result.chunks for score in chunk.scores] == expected
+    assert drafted != ["good", "film", "xyzzy"]
 
 
 # Bad arguments.
@@ -629,9 +633,11 @@ def test_options_that_do_not_fit(tiny):
         Obfuscator(tiny, distribution=HalfScored(), distribution_options={"model": "x"})
 
 
-def test_the_profile_proven_takes_no_distributor_that_looks_at_the_text(tiny):
-    with pytest.raises(ProfileError, match="'words' and 'half'"):
-        Obfuscator(tiny, distribution=HalfScored(), profile="proven")
+def test_a_draft_is_for_the_profile_proven_only(tiny):
+    with pytest.raises(ProfileError, match="`draft_share` goes with `profile='proven'`. The profile 'strict' computes"):
+        Obfuscator(tiny, distribution=HalfScored(), draft_share=0.2)
+    assert Obfuscator(tiny, profile="proven").draft_share is None
+    assert Obfuscator(tiny, profile="proven", draft_share=0.2).draft_share == 0.2
 
 
 def test_methods_may_be_built_already(tiny):

@@ -7,6 +7,7 @@ import math
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from numbers import Real
 from pathlib import Path
@@ -38,6 +39,7 @@ from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
+from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import build_randomness
@@ -51,7 +53,7 @@ MECHANISM = "madlib"
 
 
 def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
-    """The default decomposition: words alone if the bundle or the profile allows nothing else."""
+    """The default decomposition: words alone if the bundle has nothing else, or if all else would cost a draft."""
     allowed = DECOMPOSITION in bundle.decompositions and not profile.public_allocation
     return DECOMPOSITION if allowed else "words"
 
@@ -74,6 +76,8 @@ class Obfuscator:
         largest_share: The largest share of a chunk. What a chunk would get beyond it is not spent. By default it is the
             share at which half of the words return, computed from the bundle; ``math.inf`` lifts it. The profile
             ``paper`` has none.
+        draft_share: The part of a budget that buys a draft under the profile ``proven``. Chunks and scores are then
+            computed from the draft. By default there is a draft only if a method looks at the text.
         seed: Makes the noise repeatable, and so predictable. Leave it out to protect real texts.
 
     >>> result = Obfuscator(seed=7, largest_share=math.inf).obfuscate("The tea was lovely.", epsilon=1000)
@@ -97,6 +101,7 @@ class Obfuscator:
         stopwords: Stopwords | None = None,
         keep_emoji: bool = False,
         largest_share: float | None = None,
+        draft_share: float | None = None,
         seed: int | None = None,
     ) -> None:
         self.profile = load_profile(profile)
@@ -107,11 +112,7 @@ class Obfuscator:
         distributor = DISTRIBUTORS.choose(distribution)
         self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
         data_independent = decomposer.data_independent and distributor.data_independent
-        if self.profile.public_allocation and not data_independent:
-            raise ProfileError(
-                f"The profile {profile!r} allows only methods that do not look at the text: `decomposition='words'` "
-                f"and `distribution='uniform'`. Got {decomposer.name!r} and {distributor.name!r} instead."
-            )
+        self.draft_share = choose_draft_share(self.profile, draft_share, data_independent=data_independent)
         self.randomness = build_randomness(seed)
         self._vectors = self.bundle.vectors(decomposer.name)
         self._decomposer = DECOMPOSERS.build(decomposer, self.bundle, **(decomposition_options or {}))
@@ -125,6 +126,7 @@ class Obfuscator:
             )
         self._keep_emoji = keep_emoji
         self.largest_share = self._choose_largest_share(largest_share)
+        self._drafter = self._build_drafter()
         self._documents = count()
         self.terms = self._state_terms(data_independent=data_independent)
 
@@ -137,6 +139,11 @@ class Obfuscator:
         if isinstance(chosen, Mechanism) or not chosen.uses_prior:
             return MECHANISMS.build(chosen, self._vectors, **options)
         return MECHANISMS.build(chosen, self._vectors, self.bundle.prior(self._decomposer.name), **options)
+
+    def _build_drafter(self) -> Drafter | None:
+        if self.draft_share is None:
+            return None
+        return Drafter(self._mechanism, self._spelling, draft_share=self.draft_share, largest_share=self.largest_share)
 
     def __repr__(self) -> str:
         axes = ", ".join(method.description for method in (self._decomposer, self._distributor, self._mechanism))
@@ -288,13 +295,33 @@ class Obfuscator:
     ) -> Iterator[Obfuscation]:
         for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
             documents = [Document.parse(text or "") for text in batch]
-            scores = self._distributor.score(documents)
-            chunks = self._decomposer.decompose(documents)
-            kept = self._mark_kept(documents)
-            plans = [self._plan(*parts, budget) for parts in zip(documents, chunks, scores, kept, strict=True)]
-            chosen = self._mechanism.perturb([self._request(plan, next(numbers)) for plan in plans])
+            streams = [self.randomness.stream(next(numbers)) for _ in documents]
+            drafts = self._draft(documents, budget, streams)
+            plans = self._plan_all(documents, drafts, budget)
+            chosen = self._mechanism.perturb([self._request(*pair) for pair in zip(plans, streams, strict=True)])
             for text, plan, rows in zip(batch, plans, chosen, strict=True):
                 yield self._finish(plan, rows, budget, missing=text is None)
+
+    def _draft(
+        self, documents: Sequence[Document], budget: Budget, streams: Sequence[np.random.Generator]
+    ) -> Sequence[DraftedText | None]:
+        """The drafts of documents; ``None`` for each of them where nothing is drafted."""
+        return [None] * len(documents) if self._drafter is None else self._drafter.write(documents, budget, streams)
+
+    def _plan_all(
+        self, documents: Sequence[Document], drafts: Sequence[DraftedText | None], budget: Budget
+    ) -> list[Plan]:
+        """Decide, before the last noise is drawn, what is to become of every chunk of every document."""
+        read = [
+            document if draft is None else draft.document for document, draft in zip(documents, drafts, strict=True)
+        ]
+        scores = self._distributor.score(read)
+        chunks = self._decomposer.decompose(read)
+        kept = self._mark_kept(documents)
+        return [
+            self._plan(*parts, draft=draft, budget=budget)
+            for parts, draft in zip(zip(documents, chunks, scores, kept, strict=True), drafts, strict=True)
+        ]
 
     def _mark_kept(self, documents: Sequence[Document]) -> list[list[bool]]:
         """For every word of every document, whether it is a stopword that is kept."""
@@ -305,9 +332,16 @@ class Obfuscator:
         return [[word in ENGLISH for word in document.words] for document in documents]
 
     def _plan(
-        self, document: Document, chunks: Sequence[Chunk], scores: Sequence[Score], kept: Sequence[bool], budget: Budget
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        scores: Sequence[Score],
+        kept: Sequence[bool],
+        *,
+        draft: DraftedText | None,
+        budget: Budget,
     ) -> Plan:
-        """Decide, before any noise is drawn, what is to become of every chunk."""
+        """Decide what is to become of every chunk of a document."""
         if [chunk.start for chunk in chunks] + [len(document.words)] != [0, *(chunk.stop for chunk in chunks)]:
             raise RuntimeError  # a decomposer's mistake would spend more than the budget, or leave words out
         takes_part = [not keeps for keeps in kept]
@@ -322,8 +356,11 @@ class Obfuscator:
                 missing=self.profile.missing,
                 filler=self._distributor.unscored,
             )
+        if self.draft_share is not None:
+            shares = [(1 - self.draft_share) * share for share in shares]
         codes = find_codes(document) if self.profile.guards_form else []
-        plan = Plan(document, scores, kept, shares, epsilon, {code.chunk: (code.start, code.stop) for code in codes})
+        spans = {code.chunk: (code.start, code.stop) for code in codes}
+        plan = Plan(document, scores, kept, shares, epsilon, spans, draft)
         for chunk in merge_codes(chunks, codes) if codes else chunks:
             plan.chunks += self._plan_chunk(plan, chunk)
         return plan
@@ -334,16 +371,16 @@ class Obfuscator:
         if all(plan.kept[chunk.start : chunk.stop]):
             yield PlannedChunk(chunk, row, 0.0, 0.0, Outcome.KEPT_STOPWORD)
             return
-        if row == UNKNOWN and chunk.size > 1 and not is_code and self.profile.backs_off:
+        if chunk.size > 1 and not is_code and self.profile.backs_off and plan.read.key(chunk) not in self._vectors:
             for part in back_off(
-                document, chunk, known=self._vectors, longest=self._vectors.longest, stopwords=ENGLISH
+                plan.read, chunk, known=self._vectors, longest=self._vectors.longest, stopwords=ENGLISH
             ):
                 yield from self._plan_chunk(plan, part)
             return
         given = math.fsum(plan.shares[chunk.start : chunk.stop])
-        share = min(given, self.largest_share)
+        share = min(given, self.largest_share - plan.draft_share_per_word(chunk))
         released = self.profile.releases_unperturbed
-        if row == UNKNOWN:
+        if row == UNKNOWN and not (chunk.size > 1 and plan.draft is not None and self._knows_word(document, chunk)):
             outcome = Outcome.KEPT_UNKNOWN if released else Outcome.DRAWN
         elif share == 0:
             outcome = Outcome.KEPT_NO_SHARE if released else Outcome.DRAWN
@@ -351,25 +388,31 @@ class Obfuscator:
             outcome = Outcome.PERTURBED
         yield PlannedChunk(chunk, row, share, given, outcome)
 
-    def _request(self, plan: Plan, number: int) -> Request:
+    def _knows_word(self, document: Document, chunk: Chunk) -> bool:
+        """Whether the vocabulary has a word of a chunk."""
+        return any(word in self._vectors for word in document.words[chunk.start : chunk.stop])
+
+    def _request(self, plan: Plan, stream: np.random.Generator) -> Request:
         """What the mechanism is asked for one document."""
         asked = [planned for planned in plan.chunks if not planned.outcome.in_clear]
         context = [planned.row if planned.outcome.in_clear else ASKED for planned in plan.chunks]
         return Request(
             np.array([planned.row for planned in asked], dtype=np.int64),
             np.array([planned.share for planned in asked], dtype=np.float64),
-            self.randomness.stream(number),
+            stream,
             self._spell(plan, [planned.chunk for planned in asked if planned.row == UNKNOWN]),
             np.array(context, dtype=np.int64),
+            None if plan.draft is None else plan.draft.regroup(self._mechanism, [planned.chunk for planned in asked]),
         )
 
     def _spell(self, plan: Plan, unknown: Sequence[Chunk]) -> Floats | None:
         """The positions of unknown chunks by their spelling, if the bundle has a table for it.
 
-        A code, such as a phone number, has no position of its own: it stays at the center.
+        A code, such as a phone number, has no position of its own: it stays at the center. A chunk of several words
+        that were found in a draft is at the mean of its words.
         """
         if self._spelling is None:
-            return None
+            return None if plan.draft is None else average_words(self._mechanism, plan.document, unknown)
         spelled: Floats = self._spelling.place(
             [None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown]
         )
@@ -422,8 +465,12 @@ class Obfuscator:
         chosen = sum(tally.words[outcome] for outcome in Outcome if not outcome.in_clear)
         if chosen:
             tally.return_bands[name_band(returned, chosen)] += 1
-        tally.largest_spent = math.fsum(planned.share for planned in plan.chunks)
-        tally.largest_chunk = max((planned.share for planned in plan.chunks), default=0.0)
+        tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks)
+        tally.largest_refinement = math.fsum(planned.share for planned in plan.chunks) if plan.draft else 0.0
+        tally.largest_spent = tally.largest_draft + math.fsum(planned.share for planned in plan.chunks)
+        tally.largest_chunk = max(
+            (planned.share + plan.draft_share_per_word(planned.chunk) for planned in plan.chunks), default=0.0
+        )
         pairs = zip(plan.kept, plan.scores, strict=True)
         tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
         if self.profile.keeps_gaps:
@@ -433,8 +480,9 @@ class Obfuscator:
     def _state_terms(self, *, data_independent: bool) -> Terms:
         public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
         mechanism = self._mechanism
+        allocation = public if data_independent else "data-dependent"
         return Terms(
-            profile=self.profile,
+            profile=self.profile if self.draft_share is None else replace(self.profile, claim=CLAIM),
             decomposition=self._decomposer.as_dict(),
             distribution=self._distributor.as_dict(),
             mechanism={
@@ -443,7 +491,7 @@ class Obfuscator:
                 "index": mechanism.index,
                 "cap": mechanism.cap,
             },
-            allocation=public if data_independent else "data-dependent",
+            allocation=allocation if self.draft_share is None else "public given the draft",
             stopwords=self.stopwords,
             emoji="keep" if self._keep_emoji or not self.profile.guards_form else "drop",
             largest_share=self.largest_share if math.isfinite(self.largest_share) else None,
@@ -462,6 +510,7 @@ class Obfuscator:
                 **self._decomposer.versions,
                 **self._distributor.versions,
             },
+            draft_share=self.draft_share,
         )
 
 
@@ -475,6 +524,8 @@ def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator
             planned.share,
             planned.outcome,
             replacement,
+            None if plan.draft is None else plan.draft.document.written(planned.chunk),
+            plan.draft_share(planned.chunk),
         )
 
 

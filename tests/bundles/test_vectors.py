@@ -184,3 +184,15 @@ def test_positions_of_the_bundle_are_mapped_like_its_vectors(stretched):
     spelled = stretched.matrix[[4, 9]].astype(np.float64)
     placed = mapped.place(np.array([UNKNOWN, 0, UNKNOWN]), spelled)
     np.testing.assert_allclose(placed, mapped.matrix[[4, 0, 9]], rtol=1e-5, atol=1e-5)
+
+
+def test_vectors_of_words_write_single_words_only():
+    entries = ["tea", "new_york", "Paris", "a1", "naïve", "new york"]
+    vectors = Vectors(entries, standard_normal(6, 3).astype(np.float32), excluded=["a1"])
+    words = vectors.limit_to_words()
+    assert [entries[row] for row in words.writable] == ["tea", "Paris", "naïve"]
+    assert len(vectors.writable) == 5
+    nearest = words.nearest(vectors.matrix.astype(np.float64), np.ones(6))
+    assert set(nearest.tolist()) == {0, 2, 4}
+    assert words.limit_to_words() is words
+    assert words.project(2).writable.tolist() == [0, 2, 4]

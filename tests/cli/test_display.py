@@ -56,6 +56,13 @@ def test_the_summary_names_the_largest_share(tiny):
     assert "budget         12 per document, at most 2.5 per chunk" in summarize(certificate, 1.0)
 
 
+def test_the_summary_names_the_part_of_the_draft(tiny):
+    terms = Obfuscator(tiny, profile="proven", draft_share=0.3, largest_share=2.5).terms
+    lines = summarize(Certificate(terms, Budget(12.0), Tally()), 1.0)
+    assert "budget         12 per document, at most 2.5 per chunk; 30% for the draft" in lines
+    assert any("over both rounds" in line for line in lines if line.startswith("profile"))
+
+
 @pytest.mark.parametrize(
     ("tally", "budget", "warnings"),
     [

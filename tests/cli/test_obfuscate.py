@@ -82,6 +82,23 @@ def test_json_holds_text_chunks_and_certificate():
     assert "\ud800" not in answer["text"]
 
 
+def test_a_draft_is_explained_and_certified(tmp_path):
+    arguments = ["--profile", "proven", "--distribution", "yake", "--draft-share", "0.4", "--explain"]
+    result = run("soup waiter", *arguments, "--certificate", tmp_path / "c.json", *SEEDED, env={"COLUMNS": "140"})
+    expected = Obfuscator(profile="proven", distribution="yake", draft_share=0.4, seed=1).obfuscate(
+        "soup waiter", epsilon=60
+    )
+    assert result.stdout.startswith(expected.text + "\n")
+    header = next(line for line in result.stdout.splitlines() if "chunk" in line)
+    assert all(name in header for name in ("draft share", "draft", "scores of the draft", "share", "replacement"))
+    for chunk in expected.chunks:
+        row = next(line for line in result.stdout.splitlines() if line.startswith(f"│ {chunk.original}"))
+        assert f" {chunk.draft} " in row
+        assert f" {chunk.draft_share:.4g} " in row
+    rounds = json.loads((tmp_path / "c.json").read_text())["rounds"]
+    assert [each["budget_share"] for each in rounds] == [0.4, 0.6]
+
+
 def test_explain_shows_a_table():
     result = run("The soup of Grzybowski", "--explain", *SEEDED)
     for word in ("chunk", "share", "outcome", "replacement", "kept_stopword", "soup", "drawn", "25.9"):
@@ -247,6 +264,11 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
         ([SECRET, "--epsilon", "1", "--mechanism", "madlab"], "Did you mean 'madlib'"),
         ([SECRET, "--epsilon", "1", "--profile", "papers"], "Did you mean 'paper'"),
         ([SECRET, "--epsilon", "1", "--profile", "proven", "--stopwords", "keep"], "needs --stopwords to be 'perturb'"),
+        ([SECRET, "--epsilon", "1", "--draft-share", "0.2"], "--draft-share goes with --profile proven"),
+        (
+            [SECRET, "--epsilon", "1", "--profile", "proven", "--draft-share", "1"],
+            "--draft-share of the profile 'proven' must be a number from 0.01 to 0.99",
+        ),
         ([SECRET, "--epsilon", "1", "--stopwords", "drop"], "needs --stopwords to be 'keep' or 'perturb'"),
         ([SECRET, "--epsilon", "1", "--bundle", "nowhere"], "no bundle or folder 'nowhere'"),
         (["--input", "x.csv", "--epsilon", "1", "--explain"], "single text"),

@@ -212,6 +212,9 @@ def test_wrong_calls(tiny):
     dataset = Dataset(["tea"])
     with pytest.raises(ParameterError, match="another bundle: en .*`bundle`"):
         Inversion(bundle=tiny).measure(Case(dataset, dataset.pair(["tea"]), None, results))
+    drafted = list(Obfuscator(profile="proven", draft_share=0.5, seed=1).obfuscate_all(["tea"], epsilon=50))
+    with pytest.raises(InputError, match="these texts were drafted first"):
+        Inversion().measure(Case(dataset, dataset.pair(["tea"]), None, drafted))
 
 
 def test_the_record_has_the_bundle_and_the_sample(tiny):

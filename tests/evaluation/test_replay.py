@@ -192,3 +192,9 @@ def test_other_texts_are_refused():
     _, certificate = obfuscate()
     with pytest.raises(InputError, match="belongs to other texts"):
         replay(certificate, ["Other words."], bundle="en")
+
+
+def test_a_draft_cannot_be_replayed():
+    _, certificate = obfuscate(profile="proven", distribution="yake")
+    with pytest.raises(InputError, match="depend on the noise of a draft"):
+        replay(certificate, TEXTS, bundle="en")

@@ -143,7 +143,7 @@ def test_decompositions_and_mechanisms_take_options(tmp_path, values):
         ({"levels": {"high": 0}}, "levels.high: .*greater than 0"),
         ({"levels": {"high": 1, "low": 1.0}}, "Two levels have the same epsilon"),
         ({"levels": {"high": float("nan")}}, "levels.high: "),
-        ({"profiles": ["proven"]}, "'proven' allows only methods .* not yake"),
+        ({"profiles": ["proven"], "metrics": ["inversion"]}, "Under the profile 'proven', .*yake read a draft"),
         ({"profiles": ["paper"], "stopwords": "perturb"}, "'paper' needs `stopwords` to be 'keep'"),
         ({"seed": -1}, "seed: "),
         ({"seeds": []}, "seeds: "),
@@ -152,6 +152,12 @@ def test_decompositions_and_mechanisms_take_options(tmp_path, values):
 def test_an_invalid_value_is_refused_with_its_place(tmp_path, values, change, said):
     with pytest.raises(StudyError, match=said):
         load_study(write(tmp_path / "study.yaml", {**values, **change}))
+
+
+def test_proven_takes_methods_that_look_at_the_text(tmp_path, values):
+    assert "yake" in values["distributions"]
+    study = load_study(write(tmp_path / "study.yaml", {**values, "profiles": ["proven"]})).study
+    assert study.profiles == ("proven",)
 
 
 def test_files_that_are_not_a_study(tmp_path):

@@ -7,7 +7,7 @@ from tests.mechanisms.priors import TablePrior
 from textveil.bundles.vectors import UNKNOWN
 from textveil.errors import ParameterError
 from textveil.mechanisms import MECHANISMS, Request
-from textveil.mechanisms.base import NO_GUARANTEE
+from textveil.mechanisms.base import NO_GUARANTEE, Draft
 from textveil.randomness import SeededRandomness
 
 SHARES = np.array([0.0, 1e-300, 0.1, 5.0, 1e6, 1e300])
@@ -142,3 +142,60 @@ def test_a_huge_share_of_one_document_changes_no_other_one(name, tiny):
     after = mechanism.perturb([*(request_for(*r, document=i) for i, r in enumerate(others)), huge])
     for one, two in zip(before, after, strict=False):
         np.testing.assert_array_equal(one, two)
+
+
+def test_a_draft_has_the_answers_of_the_mechanism(proved):
+    requests = [([1, 2, UNKNOWN, 3], [0.5] * 4), ([], []), ([7] * 600, [9.0] * 600)]
+    drafts = proved.draft([request_for(*each, document=number) for number, each in enumerate(requests)])
+    rows = proved.perturb([request_for(*each, document=number) for number, each in enumerate(requests)])
+    for draft, expected, (_, shares) in zip(drafts, rows, requests, strict=True):
+        np.testing.assert_array_equal(draft.rows, expected)
+        np.testing.assert_array_equal(draft.shares, shares)
+    assert proved.draft([]) == []
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-300, 0.1, 1e300])
+def test_a_draft_with_a_large_share_decides_and_one_without_does_not(proved, share):
+    rows = np.resize(proved.vectors.writable, 60)
+    (sure,) = proved.draft([request_for(rows, np.full(60, 1e6))])
+    np.testing.assert_array_equal(sure.rows, rows)
+    asked = [5] * 60, [min(share, 0.1)] * 60
+    (answer,) = proved.perturb([request_for(*asked, draft=sure)])
+    np.testing.assert_array_equal(answer, rows)
+    (unsure,) = proved.draft([request_for(rows, np.full(60, 1e-9))])
+    (answer,) = proved.perturb([request_for([5] * 60, [1e6] * 60, draft=unsure)])
+    assert set(answer.tolist()) == {5}
+
+
+def test_the_draft_of_a_chunk_has_the_shares_of_its_words(proved):
+    (draft,) = proved.draft([request_for([1, 2, 3, 4], [1e6, 2e6, 3e6, 4e6])])
+    joined = proved.regroup(draft, np.array([0, 1, 3]), np.array([1, 9, 4]))
+    assert joined.shares.tolist() == [1e6, 5e6, 4e6]
+    assert joined.rows.tolist() == [1, 9, 4]
+    (answer,) = proved.perturb([request_for([7, 7, 7], [0.1] * 3, draft=joined)])
+    assert answer.tolist() == [1, 9, 4]
+    (empty,) = proved.draft([request_for([], [])])
+    none = np.empty(0, dtype=np.int64)
+    assert len(proved.regroup(empty, none, none).shares) == 0
+
+
+def test_a_mechanism_is_rebuilt_with_its_options(proved, tiny):
+    few = build(proved.name, tiny.vectors("words"), dimensions=3)
+    again = few.rebuild(tiny.vectors("words").limit_to_words())
+    assert again.as_dict() == few.as_dict()
+    np.testing.assert_array_equal(again.space.matrix, few.space.matrix)
+
+
+@pytest.mark.parametrize("name", ["exponential", "fluent"])
+def test_no_log_ratio_passes_the_bound_after_a_draft(name, tiny):
+    mechanism = build(name, tiny.vectors("words"), cap=3.0)
+    places = mechanism.space.place(np.array([UNKNOWN, *range(len(mechanism.vectors))]))
+    bounds = 2 * np.minimum(np.linalg.norm(places[:, None] - places[None], axis=2), 3.0)
+    plain = mechanism.log_channel(places, np.full(len(places), 2.0))
+    for row in (0, 20):
+        draft = Draft(np.full(len(places), row), np.full(len(places), 1.5))
+        logs = mechanism.log_channel(places, np.full(len(places), 2.0), draft=draft)
+        np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1)
+        assert (np.abs(logs[:, None] - logs[None]).max(axis=2) <= bounds + 1e-4).all()
+        column = mechanism.vectors.writable.tolist().index(row)
+        assert (logs[:, column] > plain[:, column]).all()

@@ -10,6 +10,7 @@ from scipy import special, stats
 from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import ParameterError
 from textveil.mechanisms import MECHANISMS, Request
+from textveil.mechanisms.base import Draft
 from textveil.mechanisms.exponential import Exponential
 from textveil.randomness import SeededRandomness
 
@@ -97,3 +98,15 @@ def test_a_cap_must_be_a_distance(vectors, cap):
 def test_the_cap_bounds_any_two_chunks(vectors):
     assert Exponential(vectors, cap=2.5).bound(4.0) == 10
     assert Exponential(vectors).bound(4.0) == np.inf
+
+
+@pytest.mark.parametrize(("share", "cap"), [(3.0, None), (3.0, 2.5)])
+def test_a_draft_multiplies_the_probabilities_by_those_of_its_entry(vectors, share, cap):
+    mechanism, limit = Exponential(vectors, cap=cap), np.inf if cap is None else cap
+    expected = transcribe(vectors, 7, share, limit) * transcribe(vectors, 12, 1.5, limit)
+    expected /= expected.sum()
+    draft = Draft(np.full(DRAWS, 12), np.full(DRAWS, 1.5))
+    request = Request(np.full(DRAWS, 7), np.full(DRAWS, share), SeededRandomness(11).stream(0), draft=draft)
+    observed = np.bincount(mechanism.perturb([request])[0], minlength=len(vectors))
+    assert compare(observed, expected) > ALARM
+    assert compare(observed, transcribe(vectors, 7, share, limit)) < ALARM

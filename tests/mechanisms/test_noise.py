@@ -1,9 +1,12 @@
+from itertools import product
+
 import numpy as np
 import pytest
 
 from textveil.bundles.vectors import Vectors
 from textveil.mechanisms import Request
-from textveil.mechanisms.noise import NoisyVector
+from textveil.mechanisms.base import Draft
+from textveil.mechanisms.noise import NoisyVector, fuse
 from textveil.randomness import SeededRandomness
 
 
@@ -50,3 +53,41 @@ def test_uniform_numbers_are_drawn_only_on_demand(keeping):
     keeping.perturb([ask([0] * 3, 1.0)])
     assert len(set(keeping.block.uniforms.tolist())) == 3
     assert not np.array_equal(before, keeping.noise)  # the stream goes on after them
+
+
+def test_two_noisy_points_are_averaged_by_the_squares_of_their_shares(keeping):
+    (draft,) = keeping.draft([ask([1, 0, 1], 3.0)])
+    first = draft.points * (draft.reaches / draft.shares)[:, None]
+    keeping.perturb([ask([0, 0, 1], 2.0)])
+    second = keeping.block.points / keeping.block.weights[:, None]
+    keeping.perturb([ask([0, 0, 1], 2.0)._replace(draft=draft)])
+    fused = keeping.block.points / keeping.block.weights[:, None]
+    np.testing.assert_allclose(fused, (9 * first + 4 * second) / 13, rtol=1e-5)
+    assert keeping.block.shares.tolist() == [5, 5, 5]
+
+
+def test_the_noise_of_both_rounds_has_the_variance_of_the_mean(keeping):
+    squares = {1.0: [], 3.0: []}
+    for share, document in product(squares, range(20)):
+        request = Request(np.zeros(500, dtype=int), np.ones(500), SeededRandomness(1).stream(document))
+        (draft,) = keeping.draft([request._replace(shares=np.full(500, share))])
+        keeping.perturb([request._replace(draft=draft)])  # the stream goes on, so this is other noise
+        squares[share].append((keeping.noise**2).sum(axis=1).mean())
+    # |z|^2 has the mean d (d + 1) / share^2, and weights are proportional to share^2: 6 / (1 + share^2).
+    assert np.mean(squares[1.0]) == pytest.approx(6 / 2, rel=0.1)
+    assert np.mean(squares[3.0]) == pytest.approx(6 / 10, rel=0.1)
+
+
+@pytest.mark.parametrize(("new", "old"), [(1e300, 1e300), (1e-300, 1e-300), (1e300, 1e-300), (1e-300, 1e300)])
+def test_no_share_is_too_large_or_too_small_to_be_fused(keeping, new, old):
+    old_point, new_point = np.array([[0.6, 0.8]]), np.array([[0.8, -0.6]])
+    draft = Draft(np.zeros(1, dtype=int), np.array([old]), old_point.astype(np.float32), np.array([old + 2]))
+    points, weights = fuse(new_point, np.array([new]), np.array([new + 2]), draft, slice(None))
+    expected = (new_point + old_point) / 2 if new == old else new_point if new > old else old_point
+    np.testing.assert_allclose(points, expected, rtol=1e-6)
+    assert weights[0] == pytest.approx(1.0 if max(new, old) > 1 else 0.0)
+
+
+def test_a_draft_of_another_mechanism_is_refused(keeping):
+    with pytest.raises(RuntimeError):
+        keeping.perturb([ask([1], 1.0)._replace(draft=Draft(np.zeros(1, dtype=int), np.ones(1)))])

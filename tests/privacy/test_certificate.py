@@ -252,3 +252,54 @@ def test_a_mechanism_without_a_guarantee_claims_nothing(tiny):
     stated = result.certificate.as_dict()
     assert stated["claim"] == "None: the mechanism 'vickrey' has no finite bound. It is for comparison only."
     assert Certificate.from_dict(stated).claim == stated["claim"]
+
+
+@pytest.fixture
+def drafted(tiny):
+    options = {"mechanism": "exponential", "mechanism_options": {"cap": 0.5}, "largest_share": 4.0}
+    return (
+        Obfuscator(tiny, profile="proven", draft_share=0.25, **options).obfuscate("alpha beta", epsilon=6).certificate
+    )
+
+
+def test_a_certificate_states_both_rounds_of_a_draft(drafted):
+    stated = drafted.as_dict()
+    assert [(each["round"], each["budget_share"], each["computed_from"]) for each in stated["rounds"]] == [
+        ("draft", 0.25, "the number of words"),
+        ("refinement", 0.75, "the draft"),
+    ]
+    assert [each["largest_spent"] for each in stated["rounds"]] == pytest.approx([1.5, 4.5])
+    assert stated["rounds"][0]["decomposition"]["name"] == "words"
+    assert stated["budget"]["largest_spent"] == pytest.approx(6)
+    assert stated["allocation"] == "public given the draft"
+    assert "over both rounds" in stated["claim"]
+    assert stated["neighbors"] == "any two documents with the same number of words"
+    jsonschema.validate(json.loads(json.dumps(stated)), SCHEMA)
+
+
+def test_bounds_after_a_draft_hold_whatever_the_draft(drafted):
+    """A draft could give one word all that the largest share allows."""
+    assert drafted.tally.largest_chunk == pytest.approx(3)
+    assert drafted.bounds == {"words": 0.5 * 4, "document": pytest.approx(0.5 * 6)}
+    unlimited = replace(drafted, terms=replace(drafted.terms, largest_share=None))
+    assert unlimited.bounds["words"] == pytest.approx(0.5 * 6)
+
+
+def test_a_certificate_of_a_draft_survives_its_file(drafted, tmp_path):
+    drafted.write(tmp_path / "c.json")
+    loaded = Certificate.load(tmp_path / "c.json")
+    assert loaded == drafted
+    assert loaded.bounds == drafted.bounds
+    assert loaded.rounds == drafted.rounds
+
+
+@pytest.mark.parametrize("rounds", [[{}], [{"round": "draft", "budget_share": 0.2}], "draft", None])
+def test_damaged_rounds_are_refused(drafted, rounds):
+    with pytest.raises(InputError, match="incomplete or damaged"):
+        Certificate.from_dict({**drafted.as_dict(), "rounds": rounds})
+
+
+def test_a_certificate_without_rounds_is_one_without_a_draft(tiny):
+    stated = Obfuscator(tiny).obfuscate("alpha", epsilon=1).certificate.as_dict()
+    assert stated.pop("rounds") == []
+    assert Certificate.from_dict(stated).terms.draft_share is None

@@ -1,8 +1,11 @@
+import numpy as np
 import pytest
 
 from textveil.language.text import Chunk, Document
+from textveil.mechanisms.base import Draft
 from textveil.privacy.outcomes import Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
+from textveil.privacy.refinement import DraftedText
 
 
 def plan(text, codes=None):
@@ -30,3 +33,12 @@ def test_a_chunk_has_the_offsets_of_its_words_unless_it_is_a_code():
 )
 def test_symbols_between_chunks_are_counted(text, codes, symbols):
     assert plan(text, codes).count_symbols() == symbols
+
+
+def test_chunks_come_from_the_draft_if_there_is_one():
+    made = plan("see tea now")
+    assert made.read is made.document
+    assert (made.draft_share(Chunk(0, 2)), made.draft_share_per_word(Chunk(0, 2))) == (0, 0)
+    made.draft = DraftedText(Document.parse("one two three"), Draft(np.arange(3), np.full(3, 0.5)))
+    assert made.read.words == ("one", "two", "three")
+    assert (made.draft_share(Chunk(0, 2)), made.draft_share_per_word(Chunk(0, 2))) == (1, 0.5)

@@ -3,6 +3,7 @@ from collections import Counter
 
 import pytest
 
+from tests.conftest import ENTRIES
 from textveil.language.text import Chunk
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
@@ -42,3 +43,10 @@ def test_json_has_everything(result):
         "replacement": "green tea",
     }
     assert values["certificate"] == json.loads(result.certificate.to_json())
+
+
+def test_json_has_the_draft_if_there_is_one(tiny):
+    result = Obfuscator(tiny, profile="proven", draft_share=0.5, seed=1).obfuscate("alpha", epsilon=2)
+    (chunk,) = json.loads(json.dumps(result.as_dict()))["chunks"]
+    assert chunk["draft"] in ENTRIES
+    assert (chunk["draft_share"], chunk["share"]) == (1, 1)

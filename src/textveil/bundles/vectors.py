@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from textveil.errors import ParameterError
 from textveil.language.text import spoken
+from textveil.language.words import find_words
 
 Floats = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float32]
@@ -231,6 +232,17 @@ class Vectors:
         if not 1 <= dimensions <= self.dimensions:
             raise ParameterError(f"`dimensions` must be from 1 to {self.dimensions}. Got {dimensions} instead.")
         return self if dimensions == self.dimensions else self.map_by(self.axes[:, :dimensions])
+
+    def limit_to_words(self) -> Vectors:
+        """The same vocabulary, of which only entries that are a single word of a text may be written."""
+        written = ((row, spoken(self.entries[row])) for row in self.writable)
+        single = [row for row, text in written if find_words(text) == [text]]
+        if len(single) == len(self.writable):
+            return self
+        limited = copy.copy(self)
+        limited.__dict__.pop("index", None)
+        limited.writable = np.array(single, dtype=np.int64)
+        return limited
 
     def map_by(self, transform: Floats) -> Vectors:
         """The same vocabulary with every vector multiplied by a matrix."""

@@ -34,7 +34,7 @@ WORDS_FOR = {
 
 
 def explain(result: Obfuscation) -> None:
-    """Print a table: chunk, the scores of its words, share, outcome, replacement."""
+    """Print a table: chunk, draft if there is one, the scores of its words, share, outcome, replacement."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -42,14 +42,19 @@ def explain(result: Obfuscation) -> None:
     table = Table(
         title=f"budget {result.certificate.tally.largest_budget:g}, profile {result.certificate.terms.profile.name}"
     )
+    drafted = result.certificate.terms.draft_share is not None
     table.add_column("chunk")
-    table.add_column("scores", justify="right")
+    if drafted:
+        table.add_column("draft share", justify="right")
+        table.add_column("draft")
+    table.add_column("scores of the draft" if drafted else "scores", justify="right")
     table.add_column("share", justify="right")
     table.add_column("outcome")
     table.add_column("replacement")
     for chunk in result.chunks:
         table.add_row(
             Text(chunk.original),
+            *((f"{chunk.draft_share:.4g}", Text(chunk.draft or "")) if drafted else ()),
             "" if chunk.outcome is Outcome.KEPT_STOPWORD else " + ".join(map(_write_score, chunk.scores)),
             f"{chunk.share:.4g}" if chunk.share else "",
             chunk.outcome.value,
@@ -152,6 +157,8 @@ def describe_budget(certificate: Certificate) -> str:
     """The budget in a few words."""
     budget, cap = certificate.budget, certificate.terms.largest_share
     limit = "" if cap is None else f", at most {cap:.3g} per chunk"
+    if (draft := certificate.terms.draft_share) is not None:
+        limit += f"; {draft:.0%} for the draft"
     if budget.epsilon is not None:
         return f"{budget.epsilon:g} per document{limit}"
     if budget.average_length is not None:

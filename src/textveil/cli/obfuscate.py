@@ -11,7 +11,7 @@ import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import explain, list_warnings, showing_progress, summarize
-from textveil.cli.method_options import choose_options, refuse_unused, with_method_options
+from textveil.cli.method_options import choose_options, flag_of, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
@@ -23,6 +23,7 @@ from textveil.obfuscation import DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfusca
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.profiles import PROFILES, STRICT
+from textveil.privacy.refinement import DRAFT_SHARE
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 
 STANDARD = "-"
@@ -70,6 +71,7 @@ def obfuscate(
             "of the words return; inf lifts the limit."
         ),
     ] = None,
+    draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
     input_file: Annotated[
         str | None,
         typer.Option(
@@ -134,7 +136,7 @@ def obfuscate(
     ] = False,
     explained: Annotated[
         bool,
-        typer.Option("--explain", help="Text: show a table of chunks, scores, shares and outcomes."),
+        typer.Option("--explain", help="Text: show a table of chunks, scores, shares, drafts and outcomes."),
     ] = False,
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate (what is and is not protected) to this file.")
@@ -166,6 +168,7 @@ def obfuscate(
         stopwords=stopwords,
         keep_emoji=keep_emoji,
         largest_share=largest_share,
+        draft_share=draft_share,
         seed=seed,
     )
     budget = obfuscator.build_budget(epsilon, epsilon_per_word, length)

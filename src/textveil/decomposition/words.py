@@ -1,4 +1,4 @@
-"""One chunk per word: the reference point, and what the proven profile needs."""
+"""One chunk per word: the reference point, which looks at no text, so that the profile proven needs no draft."""
 
 from __future__ import annotations
 

@@ -227,6 +227,11 @@ class Inversion(Metric):
                 f"The texts were obfuscated with another bundle: {terms.bundle['name']} {terms.bundle['version']}. "
                 "Set `bundle` to that one."
             )
+        if terms.draft_share is not None:
+            raise InputError(
+                "The attacker knows mechanisms of one round, and these texts were drafted first. Remove inversion from "
+                "`metrics`."
+            )
 
     def _draw(self, texts: Sequence[Released]) -> list[Released]:
         """The texts to attack: in random order, until they have enough chunks."""

@@ -47,8 +47,10 @@ def replay(
     Raises:
         ParameterError: The bundle or the model differs from the one that was used.
         ResourceError: The model is not on this machine.
-        InputError: The certificate belongs to other texts.
+        InputError: The certificate belongs to other texts, or chunks and shares were computed from a draft.
     """
+    if certificate.terms.draft_share is not None:
+        raise InputError(f"{_FAILURE} their chunks and shares depend on the noise of a draft, which is not recorded.")
     obfuscator = _build_obfuscator(certificate.terms, bundle, model)
     results: list[Obfuscation] = []
     for result in obfuscator.obfuscate_all(texts, budget=certificate.budget, first_document=0):

@@ -307,10 +307,10 @@ class Study(_Part):
                 *map(DISTRIBUTORS.load, self.distributions),
             ]
             dependent = [method.name for method in methods if not method.data_independent]
-            if profile.public_allocation and dependent:
+            if profile.public_allocation and dependent and "inversion" in self.metrics:
                 raise ValueError(
-                    f"The profile {profile.name!r} allows only methods that do not depend on the text: words and "
-                    f"uniform, not {', '.join(dependent)}. Write another study for this profile."
+                    f"Under the profile {profile.name!r}, {', '.join(dependent)} read a draft, and the metric "
+                    "'inversion' attacks only texts without one. Remove it, or write another study for this profile."
                 )
         for name in self.metrics:
             if lacking := [other for other in METRICS.load(name).after if other not in self.metrics]:

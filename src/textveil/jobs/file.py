@@ -85,6 +85,7 @@ class FileJob:
             "outcome column": self.options.layout.outcome_column,
             "budget": budget.as_dict(),
             "largest share": terms.largest_share,
+            "draft share": terms.draft_share,
             "emoji": terms.emoji,
             "profile": terms.profile.name,
             "decomposition": dict(terms.decomposition),

@@ -5,17 +5,30 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
+from textveil.bundles.vectors import UNKNOWN, Floats, Matrix, RowNumbers, Vectors
 from textveil.registry import Method, Option
 
 ASKED = -2
 """Marks the chunks of a context that the mechanism chooses."""
 NO_GUARANTEE = "none"
 """The guarantee of a published mechanism that has no finite bound."""
+
+
+class Draft(NamedTuple):
+    """The answer of a first round, which guides the second one. It is the output of a mechanism, so it may."""
+
+    rows: RowNumbers
+    """The entry that the draft has for each chunk."""
+    shares: Floats
+    """The budget that the draft spent on each chunk."""
+    points: Matrix | None = None
+    """For mechanisms that add noise to a vector: each noisy point times share / reach."""
+    reaches: Floats | None = None
+    """The share of each chunk plus the length of its noise, in units of one over the share."""
 
 
 class Request(NamedTuple):
@@ -30,6 +43,8 @@ class Request(NamedTuple):
     """The positions of the unknown chunks, in their order, in the space of the bundle; by default at the center."""
     context: RowNumbers | None = None
     """All chunks of the document: the row of a kept one, or ``ASKED``; by default all are asked."""
+    draft: Draft | None = None
+    """What a first round answered for these chunks; by default there is only one round."""
 
 
 class Mechanism(Method):
@@ -77,6 +92,24 @@ class Mechanism(Method):
         """The largest log-ratio between any two chunks at a share, whatever their distance; infinite without a cap."""
         return math.inf if self.cap is None else share * self.cap
 
+    def rebuild(self, vectors: Vectors) -> Self:
+        """The same mechanism on other vectors."""
+        return type(self)(vectors, **{name: getattr(self, name) for name in self.list_options()})
+
     @abstractmethod
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request; all of them writable."""
+
+    def draft(self, requests: Sequence[Request]) -> list[Draft]:
+        """The answer of a first round: the rows, and what else the second one can use."""
+        return [Draft(rows, request.shares) for rows, request in zip(self.perturb(requests), requests, strict=True)]
+
+    def regroup(self, draft: Draft, starts: RowNumbers, rows: RowNumbers) -> Draft:
+        """The draft of words as one of chunks, whose shares are the sums of those of their words.
+
+        Args:
+            draft: The draft of every word.
+            starts: The first word of each chunk, in order.
+            rows: The entry that the draft has for each chunk.
+        """
+        return Draft(rows, np.add.reduceat(draft.shares, starts) if len(starts) else draft.shares)

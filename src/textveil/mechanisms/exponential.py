@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.mechanisms.base import Mechanism, Request
-from textveil.mechanisms.sampling import Exponents, draw
+from textveil.mechanisms.base import Draft, Mechanism, Request
+from textveil.mechanisms.sampling import Exponent, Exponents, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
 
@@ -17,6 +17,16 @@ BLOCK_CHUNKS = 64
 """Chunks that one thread draws at a time; this bounds the memory for probabilities."""
 BLOCK_PROBABILITIES = 2**20
 """With few entries, a block has more chunks, up to this number of probabilities."""
+
+
+class _Block(NamedTuple):
+    points: Floats
+    shares: Floats
+    uniforms: Floats
+    drafted: RowNumbers
+    """The entry of the draft for each chunk."""
+    draft_shares: Floats
+    """The budget of the draft for each chunk; 0 without a draft."""
 
 
 class Exponential(Mechanism):
@@ -29,6 +39,9 @@ class Exponential(Mechanism):
         capped distance is a metric, and so do the sums that normalize them. Hence the probabilities of any entry differ
         by a factor of at most exp(share * min(D, cap)). With a cap this is at most exp(share * cap) for any two chunks:
         local differential privacy, without a distance.
+
+    After a draft that has the entry r with the share t, each probability is multiplied by the factor
+    exp(-t * min(d(r, y), cap) / 2) and normalized again. Given the draft, it is the same for every x: the bound stays.
 
     Without a cap this is SanText. TEM groups all entries beyond its threshold into one candidate with the score
     -threshold + 2 ln(n) / share, and then draws one of the n uniformly: each gets exp(-share * threshold / 2), so TEM
@@ -60,29 +73,46 @@ class Exponential(Mechanism):
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        chosen = [np.empty(0, dtype=np.int64), *in_threads(self._choose, self._blocks(requests))]
+        blocks = ((block,) for block in self._blocks(requests))
+        chosen = [np.empty(0, dtype=np.int64), *in_threads(self._choose, blocks)]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(self.space.writable[np.concatenate(chosen)], ends[:-1])
 
-    def log_channel(self, points: Floats, shares: Floats) -> Floats:
-        """The log-probability of every writable entry for chunks at these points: one row per point."""
-        return normalize(self._exponents.compute(points, shares).astype(np.float64, copy=False))
+    def log_channel(self, points: Floats, shares: Floats, *, draft: Draft | None = None) -> Floats:
+        """The log-probability of every writable entry for chunks at these points: one row per point.
 
-    def _choose(self, points: Floats, shares: Floats, uniforms: Floats) -> RowNumbers:
-        return draw(self._exponents.compute(points, shares), uniforms)
+        Args:
+            points: One point per row.
+            shares: Their shares.
+            draft: The answer of the first round for each of them.
+        """
+        return normalize(self._weigh_distances(points, shares, draft).astype(np.float64, copy=False))
 
-    def _blocks(self, requests: Sequence[Request]) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """The positions, shares and uniform numbers of all chunks, a block at a time."""
-        parts: list[tuple[Floats, Floats, Floats]] = []
+    def _weigh_distances(self, points: Floats, shares: Floats, draft: Draft | None) -> Exponent:
+        """The unnormalized log-probabilities of all writable entries, without a language model."""
+        exponents = self._exponents.compute(points, shares)
+        if draft is not None and draft.shares.any():
+            exponents += self._exponents.compute(self.space.place(draft.rows), draft.shares)
+        return exponents
+
+    def _choose(self, block: _Block) -> RowNumbers:
+        draft = Draft(block.drafted, block.draft_shares)
+        return draw(self._weigh_distances(block.points, block.shares, draft), block.uniforms)
+
+    def _blocks(self, requests: Sequence[Request]) -> Iterator[_Block]:
+        """The positions, shares, uniform numbers and drafts of all chunks, a block at a time."""
+        parts: list[_Block] = []
         room = self._block
         for request in requests:
             uniforms = request.generator.random(len(request.rows))
+            draft = request.draft or no_draft(len(request.rows))
             start = 0
             while start < len(request.rows):
                 part = slice(start, start + room)
-                parts.append((self.place(request, part), request.shares[part], uniforms[part]))
-                start += len(parts[-1][1])
-                room -= len(parts[-1][1])
+                points = self.place(request, part)
+                parts.append(_Block(points, request.shares[part], uniforms[part], draft.rows[part], draft.shares[part]))
+                start += len(points)
+                room -= len(points)
                 if room == 0:
                     yield _join(parts)
                     parts, room = [], self._block
@@ -90,9 +120,13 @@ class Exponential(Mechanism):
             yield _join(parts)
 
 
-def _join(parts: Sequence[tuple[Floats, Floats, Floats]]) -> tuple[Floats, Floats, Floats]:
-    points, shares, uniforms = zip(*parts, strict=True)
-    return np.concatenate(points), np.concatenate(shares), np.concatenate(uniforms)
+def _join(parts: Sequence[_Block]) -> _Block:
+    return _Block(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def no_draft(chunks: int) -> Draft:
+    """A draft that spent nothing, and so has no influence."""
+    return Draft(np.zeros(chunks, dtype=np.int64), np.zeros(chunks))
 
 
 def normalize(exponents: Floats) -> Floats:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import BundleError, ParameterError
-from textveil.mechanisms.base import ASKED, Request
-from textveil.mechanisms.exponential import BLOCK_PROBABILITIES, Exponential, normalize
+from textveil.mechanisms.base import ASKED, Draft, Request
+from textveil.mechanisms.exponential import BLOCK_PROBABILITIES, Exponential, no_draft, normalize
 from textveil.mechanisms.sampling import Exponent, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
@@ -33,7 +33,8 @@ class Fluent(Exponential):
         of two numerators, and the sums that normalize them differ by at most exp(share * min(D, cap) / 2), as in the
         exponential mechanism. So each step has the bound exp(share * min(D, cap)) for every context. The steps of a
         document are an adaptive composition: each context depends only on earlier outputs and on public chunks, so the
-        logarithms of the bounds add up. With a constant prior, or weight 0, this is the exponential mechanism.
+        logarithms of the bounds add up. With a constant prior, or weight 0, this is the exponential mechanism. A draft
+        is public by then, too: as there, it is a factor of the base measure.
 
     Args:
         vectors: The vocabulary.
@@ -82,6 +83,10 @@ class Fluent(Exponential):
         """The language model."""
         return dict(self.prior.identity)
 
+    def rebuild(self, vectors: Vectors) -> Self:
+        """The same mechanism on other vectors of the same entries."""
+        return type(self)(vectors, self.prior, **{name: getattr(self, name) for name in self.list_options()})
+
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request."""
         # Documents of like length are decoded side by side, so that few of them wait for a longer one.
@@ -94,17 +99,20 @@ class Fluent(Exponential):
             answers |= zip(block, rows, strict=True)
         return [answers[number] for number in range(len(requests))]
 
-    def log_channel(self, points: Floats, shares: Floats, contexts: RowNumbers | None = None) -> Floats:
+    def log_channel(
+        self, points: Floats, shares: Floats, contexts: RowNumbers | None = None, *, draft: Draft | None = None
+    ) -> Floats:
         """The log-probability of every writable entry for chunks at these points.
 
         Args:
             points: One point per row.
             shares: Their shares.
             contexts: The rows written before each chunk, the last one last; by default there is no context.
+            draft: The answer of the first round for each chunk.
         """
         if contexts is None:
             contexts = np.full((len(points), self.prior.order - 1), UNKNOWN)
-        return normalize(self._weigh(points, shares, contexts).astype(np.float64, copy=False))
+        return normalize(self._weigh(points, shares, contexts, draft).astype(np.float64, copy=False))
 
     def log_sums(self, points: Floats, share: float, context: RowNumbers) -> Floats:
         """The logarithms of the sums that normalize the probabilities of chunks at these points, after one context."""
@@ -113,9 +121,9 @@ class Fluent(Exponential):
         sums: Floats = largest + np.log(np.exp(weighed - largest[:, None]).sum(axis=1, dtype=np.float64))
         return sums
 
-    def _weigh(self, points: Floats, shares: Floats, contexts: RowNumbers) -> Exponent:
+    def _weigh(self, points: Floats, shares: Floats, contexts: RowNumbers, draft: Draft | None = None) -> Exponent:
         """The unnormalized log-probabilities of all writable entries."""
-        exponents = self._exponents.compute(points, shares)
+        exponents = self._weigh_distances(points, shares, draft)
         if self.weight:
             exponents += self.log_base(contexts)
         return exponents
@@ -136,6 +144,10 @@ class Fluent(Exponential):
                     self._place_all(active, step),
                     np.array([document.request.shares[step] for document in active]),
                     np.stack([document.find_context(step) for document in active]),
+                    Draft(
+                        np.array([document.draft.rows[step] for document in active]),
+                        np.array([document.draft.shares[step] for document in active]),
+                    ),
                 ),
                 np.array([document.uniforms[step] for document in active]),
             )
@@ -160,6 +172,7 @@ class _Decoding:
         self.request = request
         self.uniforms = request.generator.random(len(request.rows))
         self.chosen: RowNumbers = np.empty(len(request.rows), dtype=np.int64)
+        self.draft = request.draft or no_draft(len(request.rows))
         context = np.full(len(request.rows), ASKED) if request.context is None else request.context
         self._reach = reach
         self._places = np.flatnonzero(context == ASKED) + reach

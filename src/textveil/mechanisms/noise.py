@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.mechanisms.base import Mechanism, Request
+from textveil.mechanisms.base import Draft, Mechanism, Request
 from textveil.threads import in_threads
 
 BLOCK_CHUNKS = 512
 """Chunks that one thread looks up at a time; this bounds the memory for noise."""
+
+
+_NONE: RowNumbers = np.empty(0, dtype=np.int64)
 
 
 class Block(NamedTuple):
@@ -24,6 +27,7 @@ class Block(NamedTuple):
     rows: RowNumbers
     """The rows of the chunks."""
     shares: Floats
+    """The shares of the chunks; after a draft, those of both rounds together."""
     uniforms: Floats
     """A number in [0, 1) for every chunk; empty if the mechanism does not need any."""
 
@@ -34,6 +38,9 @@ class NoisyVector(Mechanism):
     The noise is a uniform direction times a length drawn from Gamma(d, 1/share). Scaled by share / (share + length),
     the noisy point has finite coordinates for every share: at share 0 it is a direction, which does not depend on the
     input, and that is the limit of the mechanism.
+
+    After a draft there are two noisy points for a chunk. Their mean is weighted by the squares of the shares, since the
+    variance of the noise is proportional to one over the square.
     """
 
     needs_uniforms = False
@@ -54,9 +61,42 @@ class NoisyVector(Mechanism):
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        chosen = [np.empty(0, dtype=np.int64), *in_threads(self.choose, ((block,) for block in self._blocks(requests)))]
+        chosen = [_NONE, *in_threads(self.choose, ((block,) for block in self._blocks(requests)))]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(np.concatenate(chosen), ends[:-1])
+
+    def draft(self, requests: Sequence[Request]) -> list[Draft]:
+        """The chosen rows with the noisy points that led to them.
+
+        The bound holds for the noisy points themselves, so the second round may use them. They are not written.
+        """
+        kept: list[Block] = []
+
+        def keep(blocks: Iterator[Block]) -> Iterator[tuple[Block]]:
+            for block in blocks:
+                kept.append(block._replace(points=block.points.astype(np.float32)))
+                yield (block,)
+
+        chosen = np.concatenate([_NONE, *in_threads(self.choose, keep(self._blocks(requests)))])
+        points = np.concatenate([self.searched.matrix[:0], *(block.points for block in kept)])
+        reaches = np.concatenate([np.empty(0), *(block.shares / block.weights for block in kept)])
+        drafts, start = [], 0
+        for request in requests:
+            part = slice(start, start + len(request.rows))
+            drafts.append(Draft(chosen[part], request.shares, points[part], reaches[part]))
+            start = part.stop
+        return drafts
+
+    def regroup(self, draft: Draft, starts: RowNumbers, rows: RowNumbers) -> Draft:
+        """The draft of chunks: the noisy point of a word, and for several words, the vector of their entry."""
+        joined = super().regroup(draft, starts, rows)
+        if draft.points is None or draft.reaches is None:
+            raise RuntimeError  # a draft of another mechanism
+        points, reaches = draft.points[starts], draft.reaches[starts]
+        several = np.diff(starts, append=len(draft.rows)) > 1
+        points[several] = self.searched.matrix[rows[several]]
+        reaches[several] = joined.shares[several]
+        return joined._replace(points=points, reaches=reaches)
 
     def _blocks(self, requests: Sequence[Request]) -> Iterator[Block]:
         """The noisy points of all requests, one after the other, a block at a time."""
@@ -85,9 +125,36 @@ class NoisyVector(Mechanism):
         noise *= ((1 - weights) / np.linalg.norm(noise, axis=1))[:, None]
         if self.stretch is not None:
             noise = noise @ self.stretch
-        return Block(
-            self.place(request, part, self.searched) * weights[:, None] + noise, weights, rows, shares, uniforms
-        )
+        points = self.place(request, part, self.searched) * weights[:, None] + noise
+        if request.draft is not None:
+            points, weights = fuse(points, shares, shares + lengths, request.draft, part)
+            shares = shares + request.draft.shares[part]
+        return Block(points, weights, rows, shares, uniforms)
+
+
+def fuse(points: Floats, shares: Floats, reaches: Floats, draft: Draft, part: slice) -> tuple[Floats, Floats]:
+    """The means of noisy points and those of a draft, weighted by the squares of the shares.
+
+    All points are in homogeneous coordinates: a point times share / reach, and this factor.
+
+    Args:
+        points: The noisy points times share / reach.
+        shares: The shares of the chunks.
+        reaches: The share of each chunk plus the length of its noise, in units of one over the share.
+        draft: The draft.
+        part: The chunks of the draft.
+    """
+    if draft.points is None or draft.reaches is None:
+        raise RuntimeError  # a draft of another mechanism
+    largest = np.maximum(reaches, draft.reaches[part])  # no product overflows
+    new, old = shares / largest, draft.shares[part] / largest
+    factors = np.stack([new * (reaches / largest), old * (draft.reaches[part] / largest)])
+    total = factors.sum(axis=0)
+    spent = total > 0
+    factors = np.where(spent, factors, [[1.0], [0.0]])  # without any share, the new direction alone
+    total[~spent] = 1
+    factors /= total
+    return points * factors[0][:, None] + draft.points[part] * factors[1][:, None], (new**2 + old**2) / total
 
 
 def _join(parts: Sequence[Block]) -> Block:

@@ -62,7 +62,11 @@ class Tally:
     largest_spent: float = 0.0
     """The largest sum of shares of a document."""
     largest_chunk: float = 0.0
-    """The largest share of a chunk."""
+    """The largest share of a chunk; after a draft, with what that spent on each of its words."""
+    largest_draft: float = 0.0
+    """The largest sum of shares that a draft spent."""
+    largest_refinement: float = 0.0
+    """The largest sum of shares that were spent after a draft."""
 
     def add(self, other: Tally) -> None:
         """Count the documents of ``other`` in."""
@@ -112,7 +116,7 @@ class Tally:
 
 _COUNTERS = ("words", "documents", "return_bands")
 _COUNTS = ("symbols", "dropped_symbols", "unscored", "capped", "returned")
-_LARGEST = ("largest_budget", "largest_spent", "largest_chunk")
+_LARGEST = ("largest_budget", "largest_spent", "largest_chunk", "largest_draft", "largest_refinement")
 _MOST = 1 << 63
 """More than can be counted."""
 
@@ -131,7 +135,7 @@ class Terms:
     mechanism: MethodRecord
     """With its ``guarantee``, ``index`` and ``cap`` besides."""
     allocation: str
-    """``public``, ``public given the kept stopwords``, or ``data-dependent``."""
+    """``public``, ``public given the kept stopwords``, ``public given the draft``, or ``data-dependent``."""
     stopwords: Stopwords
     emoji: str
     """``keep`` or ``drop``."""
@@ -141,6 +145,8 @@ class Terms:
     distance: Mapping[str, Any]
     bundle: Mapping[str, str]
     versions: Mapping[str, str]
+    draft_share: float | None = None
+    """The part of every budget that a draft spent; ``None`` without a draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,7 @@ class Certificate:
                 "largest_chunk": tally["largest_chunk"],
             },
             "bounds": self.bounds,
+            "rounds": self.rounds,
             "decomposition": dict(terms.decomposition),
             "distribution": dict(terms.distribution),
             "mechanism": dict(terms.mechanism),
@@ -207,11 +214,43 @@ class Certificate:
 
     @property
     def bounds(self) -> dict[str, float | None]:
-        """The largest log-ratios for two words and two documents, whatever the distances; ``None`` without a cap."""
+        """The largest log-ratios for two words and two documents, whatever the distances; ``None`` without a cap.
+
+        After a draft, they hold whatever the draft: a word can get all that the largest share and the budget allow.
+        """
         cap = self.terms.mechanism.get("cap")
         if cap is None:
             return {"words": None, "document": None}
+        if self.terms.draft_share is not None:
+            budget, largest = self.tally.largest_budget, self.terms.largest_share
+            return {"words": cap * (budget if largest is None else min(budget, largest)), "document": cap * budget}
         return {"words": cap * self.tally.largest_chunk, "document": cap * self.tally.largest_spent}
+
+    @property
+    def rounds(self) -> list[dict[str, Any]]:
+        """The two rounds of a draft and its refinement; none without a draft."""
+        share = self.terms.draft_share
+        if share is None:
+            return []
+        plain: MethodRecord = {"options": {}, "model": None}
+        return [
+            {
+                "round": "draft",
+                "budget_share": share,
+                "decomposition": {"name": "words", **plain},
+                "distribution": {"name": "uniform", **plain},
+                "computed_from": "the number of words",
+                "largest_spent": self.tally.largest_draft,
+            },
+            {
+                "round": "refinement",
+                "budget_share": 1 - share,
+                "decomposition": dict(self.terms.decomposition),
+                "distribution": dict(self.terms.distribution),
+                "computed_from": "the draft",
+                "largest_spent": self.tally.largest_refinement,
+            },
+        ]
 
     @property
     def not_protected(self) -> list[str]:
@@ -292,6 +331,11 @@ class Certificate:
             if not isinstance(method["name"], str) or not isinstance(method["options"], dict) or "model" not in method:
                 raise ValueError
         budget, returned = values["budget"], values["returned"]
+        rounds = values.get("rounds", [])  # certificates of earlier versions have none
+        if [each["round"] for each in rounds] not in ([], ["draft", "refinement"]) or not all(
+            _is_number(each["budget_share"]) for each in rounds
+        ):
+            raise ValueError
         if not all(budget[name] is None or _is_number(budget[name]) for name in ("largest_share", "average_length")):
             raise ValueError
         if (
@@ -313,6 +357,7 @@ class Certificate:
             distance=dict(values["distance"]),
             bundle={"sha256": str(values["bundle"]["sha256"]), **values["bundle"]},
             versions=dict(values["versions"]),
+            draft_share=rounds[0]["budget_share"] if rounds else None,
         )
         tally = Tally.from_dict(
             {
@@ -327,6 +372,8 @@ class Certificate:
                 "largest_budget": budget["largest_budget"],
                 "largest_spent": budget["largest_spent"],
                 "largest_chunk": budget.get("largest_chunk", 0.0),  # certificates of earlier versions have none
+                "largest_draft": rounds[0]["largest_spent"] if rounds else 0.0,
+                "largest_refinement": rounds[1]["largest_spent"] if rounds else 0.0,
             }
         )
         given = Budget(**{name: budget[name] for name in ("epsilon", "epsilon_per_word", "length", "average_length")})

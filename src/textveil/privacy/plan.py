@@ -10,6 +10,7 @@ from typing import NamedTuple
 from textveil.language.gaps import count_symbols
 from textveil.language.text import Chunk, Document, Span
 from textveil.privacy.outcomes import Outcome
+from textveil.privacy.refinement import DraftedText
 
 _ASCII_SYMBOLS = re.compile(r"[$+<=>^`|~\x00-\x08\x0e-\x1b\x7f]")
 """Characters of an ASCII text that may be symbols."""
@@ -39,7 +40,22 @@ class Plan:
     epsilon: float
     codes: Mapping[Chunk, Span]
     """The chunks that are codes, with their offsets."""
+    draft: DraftedText | None = None
+    """The draft, if chunks and scores were computed from it."""
     chunks: list[PlannedChunk] = field(default_factory=list)
+
+    @property
+    def read(self) -> Document:
+        """The text that chunks and scores were computed from."""
+        return self.document if self.draft is None else self.draft.document
+
+    def draft_share(self, chunk: Chunk) -> float:
+        """What the draft spent on the words of a chunk."""
+        return 0.0 if self.draft is None else float(self.draft.words.shares[chunk.start : chunk.stop].sum())
+
+    def draft_share_per_word(self, chunk: Chunk) -> float:
+        """What the draft spent on each word of a chunk."""
+        return self.draft_share(chunk) / chunk.size
 
     def span(self, chunk: Chunk) -> Span:
         """The offsets of a chunk in the text."""

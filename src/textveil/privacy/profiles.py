@@ -33,7 +33,7 @@ class Profile:
     caps_shares: bool
     """By default, no chunk gets more than the share at which words return at a stated rate."""
     public_allocation: bool
-    """Only methods whose chunks and scores depend on nothing but the number of words are allowed."""
+    """Chunks and shares depend on nothing but the number of words, or on a draft that the budget pays for."""
     missing: Literal["mean", "zero"]
     """The score of a word that the distributor gives none: the mean of the others, or zero."""
     neighbors: str

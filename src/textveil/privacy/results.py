@@ -22,6 +22,10 @@ class ObfuscatedChunk:
     outcome: Outcome
     replacement: str | None
     """What the output has instead; ``None`` if the chunk was kept."""
+    draft: str | None = None
+    """What the draft has instead; ``None`` without a draft."""
+    draft_share: float = 0.0
+    """What the draft spent on the chunk, besides its share."""
 
     def as_dict(self) -> dict[str, Any]:
         """The chunk as JSON can hold it."""
@@ -31,6 +35,7 @@ class ObfuscatedChunk:
             "share": self.share,
             "outcome": self.outcome.value,
             "replacement": self.replacement,
+            **({} if self.draft is None else {"draft": self.draft, "draft_share": self.draft_share}),
         }
 
 
