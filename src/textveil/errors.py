@@ -11,6 +11,8 @@
     ├── InputError              a file cannot be read, or is not what its name says
     │   └── SmallCorpusError    a corpus has too little text for the thresholds
     ├── OutputError             a file cannot be written
+    ├── LedgerError             a ledger is damaged, has another key, or cannot be written
+    │   └── SpentBudgetError    a release would pass the budget of its document
     ├── BundleError             a bundle is incomplete, changed or of a newer format
     ├── ResourceError           a resource is not installed, broken, or cannot be fetched
     ├── ExecutionError          workers died, or a cluster does not answer
@@ -85,6 +87,14 @@ class SmallCorpusError(InputError):
 
 class OutputError(TextveilError):
     """A file cannot be written."""
+
+
+class LedgerError(TextveilError):
+    """A ledger is damaged, has another key, or cannot be written."""
+
+
+class SpentBudgetError(LedgerError):
+    """A release would pass the budget of its document."""
 
 
 class BundleError(TextveilError):

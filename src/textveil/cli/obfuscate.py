@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -22,6 +22,7 @@ from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate
+from textveil.privacy.ledger import REPEATS, Ledger, Repeat
 from textveil.privacy.profiles import PROFILES, STRICT
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 
@@ -35,6 +36,7 @@ Examples:
   textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon-per-word 15
   textveil obfuscate --input reviews.csv --output out.parquet --epsilon-per-word 15 --certificate out.json
   textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon-per-word 15 --resume
+  textveil obfuscate --input reviews.csv --output out.csv --epsilon 60 --ledger spent.db --budget-per-document 100
   cat notes.txt | textveil obfuscate - --epsilon-per-word 15
 """
 
@@ -127,6 +129,24 @@ def obfuscate(
     seed: Annotated[
         int | None, typer.Option(help="Make the noise repeatable, and so predictable. For experiments only.")
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="Record in this file what every document spends over all releases. It holds no text."),
+    ] = None,
+    ledger_key: Annotated[
+        Path | None, typer.Option(help="The key of the ledger. By default the name of the ledger and .key.")
+    ] = None,
+    budget_per_document: Annotated[
+        float | None,
+        typer.Option(help="For --ledger: refuse a release if the document would then have spent more than this."),
+    ] = None,
+    repeat: Annotated[
+        str | None,
+        typer.Option(
+            help=f"For --ledger: {' or '.join(REPEATS)}. With same, the same text and settings get their first answer "
+            "again, which spends nothing. By default fresh."
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option(help="Number of documents to work on at a time.")] = BATCH_SIZE,
     as_json: Annotated[
         bool,
@@ -167,6 +187,7 @@ def obfuscate(
         keep_emoji=keep_emoji,
         largest_share=largest_share,
         seed=seed,
+        ledger=_open_ledger(ledger, ledger_key, budget_per_document, repeat),
     )
     budget = obfuscator.build_budget(epsilon, epsilon_per_word, length)
     if words is not None:
@@ -219,6 +240,21 @@ def _build_obfuscator(
     )
 
 
+def _open_ledger(path: Path | None, key: Path | None, budget: float | None, repeat: str | None) -> Ledger | None:
+    """The ledger, if one is wanted; a new one is announced, because a mistyped name would start at nothing."""
+    if path is None:
+        given = {"--ledger-key": key, "--budget-per-document": budget, "--repeat": repeat}
+        for flag, value in given.items():
+            if value is not None:
+                raise ParameterError(f"{flag} goes with --ledger.")
+        return None
+    chosen = cast(Repeat, repeat or REPEATS[0])  # checked there
+    ledger = Ledger(path, key_path=key, budget_per_document=budget, repeat=chosen)
+    if ledger.created:
+        report(f"New ledger: {ledger.path} (key: {ledger.key_path}). Keep copies of both.")
+    return ledger
+
+
 def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | None:
     """The text of the command line; ``None`` where texts come from a file or from standard input."""
     if arguments and input_file is not None:
@@ -254,7 +290,7 @@ def _check_combination(
 def _obfuscate_text(
     obfuscator: Obfuscator, text: str, budget: Budget, *, explained: bool, as_json: bool
 ) -> Certificate:
-    result = next(obfuscator.obfuscate_all([text], budget=budget))
+    result = next(obfuscator.obfuscate_all([text], budget=budget)).released()
     if as_json:
         typer.echo(json.dumps(result.as_dict(), indent=2))
     else:
