@@ -181,8 +181,8 @@ class Obfuscator:
     def for_run(self, key: bytes) -> Obfuscator:
         """The obfuscator for a run that may be resumed.
 
-        With a ledger, its noise is derived from the key of the run. Texts that were recorded, but not saved when the run
-        was interrupted, then get the same answers again, and so are not charged twice.
+        With a ledger, its noise is derived from the key of the run. Texts that were recorded, but not saved before an
+        interruption, then get the same answers again, and so are not charged twice.
         """
         if self.ledger is None or not isinstance(self.randomness, SystemRandomness):
             return self
