@@ -21,6 +21,7 @@ from textveil.errors import (
     SmallCorpusError,
     SpentBudgetError,
     StudyError,
+    TargetError,
     TextveilError,
     UnknownNameError,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "SmallCorpusError",
     "SpentBudgetError",
     "StudyError",
+    "TargetError",
     "TextveilError",
     "UnknownNameError",
     "__version__",

@@ -7,6 +7,7 @@
     │   ├── ProfileError        a combination that the profile does not allow
     │   ├── ColumnError         a column that the file does not have
     │   ├── StudyError          a study file has an invalid key or value
+    │   ├── TargetError         a target of a calibration cannot be met, or contradicts another one
     │   └── OutputExistsError   an output that would be overwritten, or an unfinished run
     ├── InputError              a file cannot be read, or is not what its name says
     │   └── SmallCorpusError    a corpus has too little text for the thresholds
@@ -26,8 +27,9 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 _PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
 
@@ -71,6 +73,19 @@ class ColumnError(ParameterError):
 
 class StudyError(ParameterError):
     """A study file has an invalid key or value."""
+
+
+class TargetError(ParameterError):
+    """A target of a calibration cannot be met, or contradicts another one.
+
+    Args:
+        message: The message.
+        curve: What was tried, a point for every epsilon.
+    """
+
+    def __init__(self, message: str, curve: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.curve = tuple(curve)
 
 
 class OutputExistsError(ParameterError):

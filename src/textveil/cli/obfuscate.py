@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
+from textveil.calibration import Calibration
 from textveil.cli.display import explain, list_warnings, showing_progress, summarize
 from textveil.cli.method_options import choose_options, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
@@ -64,6 +66,10 @@ def obfuscate(
             help="For --epsilon-per-word: multiply by a document's own length, or by the average of all (as the paper "
             "does; short documents then come back nearly unchanged). By default own; average with --profile paper."
         ),
+    ] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option(help="A file of textveil calibrate: take the epsilon per word and the largest share from it."),
     ] = None,
     largest_share: Annotated[
         float | None,
@@ -176,7 +182,8 @@ def obfuscate(
         raise ParameterError("Standard output is closed.")
     words = _choose_text(text, input_file)
     _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
-    obfuscator = _build_obfuscator(
+    given = _Given(epsilon, epsilon_per_word, length, largest_share).calibrate(target)
+    obfuscator = build_obfuscator(
         bundle,
         decomposition,
         distribution,
@@ -185,11 +192,11 @@ def obfuscate(
         profile=profile,
         stopwords=stopwords,
         keep_emoji=keep_emoji,
-        largest_share=largest_share,
+        largest_share=given.largest_share,
         seed=seed,
         ledger=_open_ledger(ledger, ledger_key, budget_per_document, repeat),
     )
-    budget = obfuscator.build_budget(epsilon, epsilon_per_word, length)
+    budget = given.build(obfuscator)
     if words is not None:
         if certificate is not None:
             check_free(certificate, overwrite=overwrite)
@@ -214,7 +221,7 @@ def obfuscate(
         report(warning)
 
 
-def _build_obfuscator(
+def build_obfuscator(
     bundle: str, decomposition: str | None, distribution: str, mechanism: str, given: dict[str, Any], **settings: Any
 ) -> Obfuscator:
     """The obfuscator, with every option handed to the methods that take it."""
@@ -238,6 +245,33 @@ def _build_obfuscator(
         mechanism_options=choose_options(perturb, given),
         **settings,
     )
+
+
+class _Given(NamedTuple):
+    """The budget as it was given, or as a calibration decides it."""
+
+    epsilon: float | None
+    epsilon_per_word: float | None
+    length: str | None
+    largest_share: float | None
+    calibration: Calibration | None = None
+
+    def calibrate(self, path: Path | None) -> _Given:
+        """The budget of a calibration. What it decides must not be given, too."""
+        if path is None:
+            return self
+        if any(value is not None for value in self):
+            raise ParameterError("--target decides --epsilon-per-word, --length and --largest-share. Remove them.")
+        found = Calibration.load(path)
+        if found.sample.data_dependent:
+            report("Note: the epsilon was calibrated on texts of your own, so it depends on them.")
+        return _Given(None, found.epsilon_per_word, "own", found.largest_share or math.inf, found)
+
+    def build(self, obfuscator: Obfuscator) -> Budget:
+        """The budget, if the obfuscator is the one that was calibrated."""
+        if self.calibration is not None:
+            self.calibration.check(obfuscator.terms)
+        return obfuscator.build_budget(self.epsilon, self.epsilon_per_word, self.length)
 
 
 def _open_ledger(path: Path | None, key: Path | None, budget: float | None, repeat: str | None) -> Ledger | None:
