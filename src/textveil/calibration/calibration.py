@@ -203,7 +203,7 @@ def _show(setting: Any) -> str:
     """A setting in a few words: a method with its options, a bundle with its version."""
     if not isinstance(setting, dict):
         return str(setting)
-    options = [f"{name} {value}" for name, value in (setting.get("options") or {}).items()]
+    options = [f"{name} {value}" for name, value in (setting.get("options") or {}).items() if value is not None]
     details = [setting["version"], str(setting.get("sha256", ""))[:12]] if "version" in setting else options
     return f"{setting.get('name')} {' '.join(details)}".strip()
 

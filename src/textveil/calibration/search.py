@@ -43,10 +43,10 @@ def find_largest_share(obfuscator: Obfuscator, targets: Mapping[str, float]) -> 
     if level is None:
         return obfuscator.largest_share
     mechanism = obfuscator.terms.mechanism
-    if mechanism["cap"] is None:
+    if not mechanism["cap"]:
         raise TargetError(
-            f"The target {LOG_RATIO} cannot be met: the mechanism {mechanism['name']!r} has no cap, so the ratio of "
-            "distant words has no limit. Use `mechanism='exponential'` or another one with a cap."
+            f"The target {LOG_RATIO} needs a mechanism with a cap. Without one, the ratio of distant words has no "
+            f"limit. The mechanism {mechanism['name']!r} has none. Use `mechanism='exponential'`, and set its `cap`."
         )
     return min(obfuscator.largest_share, level / float(mechanism["cap"]))
 

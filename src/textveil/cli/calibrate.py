@@ -40,8 +40,8 @@ Examples:
   textveil calibrate --target unchanged-content=0.2
   textveil calibrate --target inversion=0.1 --target similarity=0.5 --html calibration.html
   textveil calibrate --target adaptive=0.3 --input reviews.csv --attribute author --output reviews.calibration.json
-  textveil calibrate --target log-ratio=10 --mechanism exponential --output calibration.json
-  textveil obfuscate --input reviews.csv --output out.csv --mechanism exponential --target calibration.json
+  textveil calibrate --target log-ratio=10 --mechanism exponential --cap 1 --output calibration.json
+  textveil obfuscate --input reviews.csv --output out.csv --mechanism exponential --cap 1 --target calibration.json
 """
 SAMPLE = 500
 """The number of texts that are drawn from a file."""
