@@ -46,6 +46,18 @@ def collect(folder: Path) -> set[tuple[int, str]]:
     return found
 
 
+def count_progress(folder: Path, ledger: Ledger) -> int:
+    """A number that grows as long as the processes work: releases, and files once all budgets are spent."""
+    return ledger.summarize().releases + 4 * len(list(folder.glob("out-*.csv")))
+
+
+def await_progress(folder: Path, ledger: Ledger, wanted: int) -> None:
+    """Wait until the processes have done something, however busy the machine is."""
+    goal, deadline = count_progress(folder, ledger) + wanted, time.monotonic() + 30
+    while count_progress(folder, ledger) < goal and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def main() -> None:
     """Fork, kill and collect."""
     folder, loops, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
@@ -59,7 +71,8 @@ def main() -> None:
             if (process := os.fork()) == 0:
                 work(folder, obfuscator, worker)
             workers.append(process)
-        time.sleep(chance.uniform(0.02, 0.4))
+        await_progress(folder, ledger, chance.randint(8, 24))
+        time.sleep(chance.uniform(0, 0.1))
         for process in workers:
             os.kill(process, signal.SIGKILL)
             assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL, "a run failed by itself"
