@@ -25,7 +25,7 @@ LAYERS = {
     "axes": ["decomposition", "distribution", "mechanisms"],
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
     "preparation": ["execution", "corpus"],
-    "judgment": ["evaluation", "analysis", "experiments"],
+    "judgment": ["evaluation", "analysis", "calibration", "experiments"],
     "command line": ["cli"],
 }
 """From the bottom up. A room may import what lies below its layer, and what stands before it in its own."""
@@ -107,6 +107,8 @@ def test_public_names() -> None:
         "InputError",
         "JobOptions",
         "JobReport",
+        "Ledger",
+        "LedgerError",
         "MissingExtraError",
         "ObfuscatedChunk",
         "Obfuscation",
@@ -118,7 +120,9 @@ def test_public_names() -> None:
         "ProfileError",
         "ResourceError",
         "SmallCorpusError",
+        "SpentBudgetError",
         "StudyError",
+        "TargetError",
         "TextveilError",
         "UnknownNameError",
         "__version__",
@@ -132,6 +136,7 @@ PUBLIC = {
     "analysis": "Findings Group Results SettingFindings analyze check_folder read_results write_report",
     "bundles": "Bundle DEFAULT_BUNDLE ImportedVectors LexiconTable Manifest STORAGES Storage UNKNOWN VECTOR_FORMATS "
     "VectorTable Vectors build_bundle reading_vectors write_vectors",
+    "calibration": "Calibration TARGETS Target calibrate",
     "cli": "",
     "corpus": "",
     "corpus.counting": "",

@@ -5,7 +5,7 @@ import pytest
 from randomgen import ChaCha
 
 from textveil.errors import ParameterError
-from textveil.randomness import SeededRandomness, SystemRandomness, build_randomness
+from textveil.randomness import KeyedRandomness, SeededRandomness, SystemRandomness, build_randomness
 
 
 def test_the_generator_is_chacha20():
@@ -79,3 +79,12 @@ def test_the_number_of_a_document_selects_a_range_of_blocks(document):
 def test_a_seed_is_a_whole_number(seed):
     with pytest.raises(ParameterError, match="`seed` must be a whole number"):
         build_randomness(seed)
+
+
+def test_keyed_noise_is_repeated_for_the_same_secret_and_number_only():
+    def draw(secret: bytes, number: int) -> float:
+        return KeyedRandomness(secret).stream(number).random()
+
+    assert draw(b"one", 5) == draw(b"one", 5)
+    assert len({draw(b"one", 5), draw(b"one", 6), draw(b"two", 5), draw(b"one", 5 + 2**256)}) == 4
+    assert KeyedRandomness(b"one").fingerprint != KeyedRandomness(b"two").fingerprint

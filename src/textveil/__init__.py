@@ -11,6 +11,7 @@ from textveil.errors import (
     ColumnError,
     ExecutionError,
     InputError,
+    LedgerError,
     MissingExtraError,
     OutputError,
     OutputExistsError,
@@ -18,7 +19,9 @@ from textveil.errors import (
     ProfileError,
     ResourceError,
     SmallCorpusError,
+    SpentBudgetError,
     StudyError,
+    TargetError,
     TextveilError,
     UnknownNameError,
 )
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from textveil.obfuscation import Obfuscator
     from textveil.privacy.budget import Budget
     from textveil.privacy.certificate import Certificate
+    from textveil.privacy.ledger import Ledger
     from textveil.privacy.outcomes import DocumentOutcome, Outcome
     from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 
@@ -50,6 +54,7 @@ _LAZY = {
     "FileJob": "textveil.jobs",
     "JobOptions": "textveil.jobs",
     "JobReport": "textveil.jobs",
+    "Ledger": "textveil.privacy.ledger",
     "ObfuscatedChunk": "textveil.privacy.results",
     "Obfuscation": "textveil.privacy.results",
     "Obfuscator": "textveil.obfuscation",
@@ -76,6 +81,8 @@ __all__ = [
     "InputError",
     "JobOptions",
     "JobReport",
+    "Ledger",
+    "LedgerError",
     "MissingExtraError",
     "ObfuscatedChunk",
     "Obfuscation",
@@ -87,7 +94,9 @@ __all__ = [
     "ProfileError",
     "ResourceError",
     "SmallCorpusError",
+    "SpentBudgetError",
     "StudyError",
+    "TargetError",
     "TextveilError",
     "UnknownNameError",
     "__version__",

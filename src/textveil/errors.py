@@ -7,10 +7,13 @@
     │   ├── ProfileError        a combination that the profile does not allow
     │   ├── ColumnError         a column that the file does not have
     │   ├── StudyError          a study file has an invalid key or value
+    │   ├── TargetError         a target of a calibration cannot be met, or contradicts another one
     │   └── OutputExistsError   an output that would be overwritten, or an unfinished run
     ├── InputError              a file cannot be read, or is not what its name says
     │   └── SmallCorpusError    a corpus has too little text for the thresholds
     ├── OutputError             a file cannot be written
+    ├── LedgerError             a ledger is damaged, has another key, or cannot be written
+    │   └── SpentBudgetError    a release would pass the budget of its document
     ├── BundleError             a bundle is incomplete, changed or of a newer format
     ├── ResourceError           a resource is not installed, broken, or cannot be fetched
     ├── ExecutionError          workers died, or a cluster does not answer
@@ -24,8 +27,9 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 _PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
 
@@ -71,6 +75,19 @@ class StudyError(ParameterError):
     """A study file has an invalid key or value."""
 
 
+class TargetError(ParameterError):
+    """A target of a calibration cannot be met, or contradicts another one.
+
+    Args:
+        message: The message.
+        curve: What was tried, a point for every epsilon.
+    """
+
+    def __init__(self, message: str, curve: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.curve = tuple(curve)
+
+
 class OutputExistsError(ParameterError):
     """The output, or an unfinished run of it, is there already."""
 
@@ -85,6 +102,14 @@ class SmallCorpusError(InputError):
 
 class OutputError(TextveilError):
     """A file cannot be written."""
+
+
+class LedgerError(TextveilError):
+    """A ledger is damaged, has another key, or cannot be written."""
+
+
+class SpentBudgetError(LedgerError):
+    """A release would pass the budget of its document."""
 
 
 class BundleError(TextveilError):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import math
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import count
 from numbers import Real
@@ -34,15 +36,17 @@ from textveil.language.text import Chunk, Document, spoken
 from textveil.mechanisms import MECHANISMS, Mechanism, Request
 from textveil.mechanisms.base import ASKED, NO_GUARANTEE
 from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
+from textveil.privacy.accounting import Account
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
+from textveil.privacy.ledger import Ledger
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
 from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.progress import Progress, ignore_progress
-from textveil.randomness import build_randomness
+from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Layout
 from textveil.version import __version__
 
@@ -79,6 +83,7 @@ class Obfuscator:
         draft_share: The part of a budget that buys a draft under the profile ``proven``. Chunks and scores are then
             computed from the draft. By default there is a draft only if a method looks at the text.
         seed: Makes the noise repeatable, and so predictable. Leave it out to protect real texts.
+        ledger: Records what every document spends over all releases, and refuses what would pass its budget.
 
     >>> result = Obfuscator(seed=7, largest_share=math.inf).obfuscate("The tea was lovely.", epsilon=1000)
     >>> result.text, result.outcome.value
@@ -103,6 +108,7 @@ class Obfuscator:
         largest_share: float | None = None,
         draft_share: float | None = None,
         seed: int | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.profile = load_profile(profile)
         self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
@@ -113,7 +119,8 @@ class Obfuscator:
         self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
         data_independent = decomposer.data_independent and distributor.data_independent
         self.draft_share = choose_draft_share(self.profile, draft_share, data_independent=data_independent)
-        self.randomness = build_randomness(seed)
+        self.ledger = ledger
+        self.randomness = _choose_randomness(seed, ledger)
         self._vectors = self.bundle.vectors(decomposer.name)
         self._decomposer = DECOMPOSERS.build(decomposer, self.bundle, **(decomposition_options or {}))
         self._distributor = DISTRIBUTORS.build(distributor, **(distribution_options or {}))
@@ -178,6 +185,18 @@ class Obfuscator:
         name = json.dumps(["distance", mechanism.as_dict()], sort_keys=True)
         return self.bundle.find_figures(decomposition, name, lambda: measure_distances(mechanism.space))
 
+    def for_run(self, key: bytes) -> Obfuscator:
+        """The obfuscator for a run that may be resumed.
+
+        With a ledger, its noise is derived from the key of the run. Texts that were recorded, but not saved before an
+        interruption, then get the same answers again, and so are not charged twice.
+        """
+        if self.ledger is None or not isinstance(self.randomness, SystemRandomness):
+            return self
+        resumable = copy(self)
+        resumable.randomness = KeyedRandomness(hmac.digest(key, b"textveil noise of a run", "sha256"))
+        return resumable
+
     def choose_budget(self, budget: Budget) -> Budget:
         """The budget with its meaning per word settled by the profile."""
         return self.profile.choose_budget(budget)
@@ -188,10 +207,13 @@ class Obfuscator:
         """Obfuscate one text with the budget ``epsilon``, or ``epsilon_per_word`` times its number of words.
 
         Kept stopwords do not count.
+
+        Raises:
+            SpentBudgetError: The ledger does not allow another release of this text.
         """
         if not isinstance(text, str):
             raise ParameterError(f"A text must be a string. Got {type(text).__name__} instead.")
-        return next(self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word))
+        return next(self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word)).released()
 
     def obfuscate_all(
         self,
@@ -293,14 +315,19 @@ class Obfuscator:
     def _obfuscate_batches(
         self, texts: Iterable[str | None], budget: Budget, batch_size: int, numbers: Iterator[int]
     ) -> Iterator[Obfuscation]:
+        account = None if self.ledger is None else Account(self.ledger, self.terms, budget, self.randomness)
         for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
             documents = [Document.parse(text or "") for text in batch]
-            streams = [self.randomness.stream(next(numbers)) for _ in documents]
+            taken = [next(numbers) for _ in batch] if account is None else account.number(batch, numbers)
+            streams = [self.randomness.stream(number) for number in taken]
             drafts = self._draft(documents, budget, streams)
             plans = self._plan_all(documents, drafts, budget)
             chosen = self._mechanism.perturb([self._request(*pair) for pair in zip(plans, streams, strict=True)])
-            for text, plan, rows in zip(batch, plans, chosen, strict=True):
-                yield self._finish(plan, rows, budget, missing=text is None)
+            done = (
+                self._finish(plan, rows, budget, missing=text is None)
+                for text, plan, rows in zip(batch, plans, chosen, strict=True)
+            )
+            yield from done if account is None else account.charge(batch, taken, list(done))
 
     def _draft(
         self, documents: Sequence[Document], budget: Budget, streams: Sequence[np.random.Generator]
@@ -511,7 +538,16 @@ class Obfuscator:
                 **self._distributor.versions,
             },
             draft_share=self.draft_share,
+            ledger=None if self.ledger is None else self.ledger.as_dict(),
         )
+
+
+def _choose_randomness(seed: int | None, ledger: Ledger | None) -> Randomness:
+    if ledger is None or ledger.repeat == "fresh":
+        return build_randomness(seed)
+    if seed is not None:
+        raise ParameterError("Set `seed` or `repeat='same'`, not both: each decides the noise.")
+    return ledger.build_randomness()
 
 
 def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:

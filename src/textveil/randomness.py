@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 from abc import ABC, abstractmethod
 from numbers import Integral
@@ -75,6 +76,33 @@ class SeededRandomness(Randomness):
     def fingerprint(self) -> str:
         """A prefix of the hash of the key."""
         return f"seeded {hashlib.sha256(self._key).hexdigest()[:8]}"
+
+
+class KeyedRandomness(Randomness):
+    """The key of a document's stream is derived from a secret and the document's number.
+
+    The number is a hash of everything that the noise may depend on, such as the text and the settings. So it can be
+    repeated, and nothing else gets the same noise.
+
+    Args:
+        secret: The secret. Whoever has it can repeat the noise.
+    """
+
+    source = "keyed"
+    predictable = False
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def stream(self, document: int) -> np.random.Generator:
+        """The generator whose key is the HMAC of the number."""
+        key = hmac.digest(self._secret, f"textveil noise {document}".encode(), "sha256")
+        return np.random.Generator(ChaCha(key=int.from_bytes(key, "little")))
+
+    @property
+    def fingerprint(self) -> str:
+        """A prefix of a keyed hash."""
+        return f"keyed {hmac.digest(self._secret, b'textveil fingerprint', 'sha256').hex()[:16]}"
 
 
 def build_randomness(seed: int | None = None) -> Randomness:

@@ -177,7 +177,7 @@ def test_a_file_is_obfuscated_row_by_row(tmp_path, reviews):
     certificate = json.loads((tmp_path / "c.json").read_bytes())
     counts = certificate["documents"]
     assert counts.pop("obfuscated") + counts.pop("returned") == 2
-    assert counts == {"partly_in_clear": 0, "only_stopwords": 1, "no_words": 1, "missing": 0}
+    assert counts == {"partly_in_clear": 0, "only_stopwords": 1, "no_words": 1, "missing": 0, "refused": 0}
 
 
 def test_json_with_a_file_prints_the_certificate(tmp_path, reviews):

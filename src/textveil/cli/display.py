@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from textveil.cli.reporting import report
 from textveil.distribution import Score
@@ -148,6 +149,8 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
     lines.append(f"budget         {describe_budget(certificate)}")
     if (bound := certificate.bounds["document"]) is not None:
         lines.append(f"bound          exp({bound:.4g}) for any two documents that are neighbors, whatever their words")
+    if (ledger := certificate.terms.ledger) is not None:
+        lines.append(f"ledger         {describe_ledger(ledger)}")
     lines.append(f"profile        {profile.name}: {certificate.claim}")
     lines.append(f"not protected  {'; '.join(certificate.not_protected)}")
     return lines
@@ -166,6 +169,13 @@ def describe_budget(certificate: Certificate) -> str:
     return f"{budget.epsilon_per_word:g} per word that is perturbed{limit}"
 
 
+def describe_ledger(ledger: Mapping[str, Any]) -> str:
+    """What a ledger does, in a few words."""
+    limit, again = ledger["budget_per_document"], "; the same text and settings get the same answer"
+    bound = "records all releases" if limit is None else f"at most {limit:g} per document over all releases"
+    return bound + (again if ledger["repeat"] == "same" else "")
+
+
 def list_warnings(certificate: Certificate) -> list[str]:
     """What a user must know even without a summary."""
     tally, warnings = certificate.tally, []
@@ -182,6 +192,8 @@ def list_warnings(certificate: Certificate) -> list[str]:
         )
     if returned := tally.documents[DocumentOutcome.RETURNED]:
         warnings.append(f"Warning: documents that came back unchanged (outcome 'returned'): {returned:,}")
+    if refused := tally.documents[DocumentOutcome.REFUSED]:
+        warnings.append(f"Warning: documents that the ledger refused (outcome 'refused'): {refused:,}")
     if certificate.budget.average_length is not None:
         warnings.append(
             "Warning: the average length decides every budget, so short documents get large shares and one long "

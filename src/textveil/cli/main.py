@@ -17,11 +17,13 @@ try:
         analyze,
         bundle,
         bundle_making,
+        calibrate,
         compare,
         decompose,
         distribute,
         evaluate,
         experiment,
+        ledger,
         obfuscate,
         prepare,
         resources,
@@ -35,6 +37,8 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil distribute "The soup was cold and the waiter rude." --epsilon 14
   textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
   textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
+  textveil calibrate --target unchanged-content=0.2
+  textveil ledger show spent.db
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
@@ -70,9 +74,11 @@ app.command("obfuscate", epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfusc
 app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
 app.command("distribute", epilog=distribute.EXAMPLES, no_args_is_help=True)(distribute.distribute)
 app.command("evaluate", epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
+app.command("calibrate", epilog=calibrate.EXAMPLES, no_args_is_help=True)(calibrate.calibrate)
 app.command("compare", epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
 app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
 app.add_typer(experiment.app, name="experiment")
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(bundle.app, name="bundle")
 prepare.app.command("train", epilog=bundle_making.TRAIN_EXAMPLES, no_args_is_help=True)(bundle_making.train)
 prepare.app.command("prior", epilog=bundle_making.PRIOR_EXAMPLES, no_args_is_help=True)(bundle_making.prior)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
+from textveil.calibration import Calibration
 from textveil.cli.display import explain, list_warnings, showing_progress, summarize
 from textveil.cli.method_options import choose_options, flag_of, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
@@ -22,6 +24,7 @@ from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate
+from textveil.privacy.ledger import REPEATS, Ledger, Repeat
 from textveil.privacy.profiles import PROFILES, STRICT
 from textveil.privacy.refinement import DRAFT_SHARE
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
@@ -36,6 +39,7 @@ Examples:
   textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon-per-word 15
   textveil obfuscate --input reviews.csv --output out.parquet --epsilon-per-word 15 --certificate out.json
   textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon-per-word 15 --resume
+  textveil obfuscate --input reviews.csv --output out.csv --epsilon 60 --ledger spent.db --budget-per-document 100
   cat notes.txt | textveil obfuscate - --epsilon-per-word 15
 """
 
@@ -63,6 +67,10 @@ def obfuscate(
             help="For --epsilon-per-word: multiply by a document's own length, or by the average of all (as the paper "
             "does; short documents then come back nearly unchanged). By default own; average with --profile paper."
         ),
+    ] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option(help="A file of textveil calibrate: take the epsilon per word and the largest share from it."),
     ] = None,
     largest_share: Annotated[
         float | None,
@@ -129,6 +137,24 @@ def obfuscate(
     seed: Annotated[
         int | None, typer.Option(help="Make the noise repeatable, and so predictable. For experiments only.")
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="Record in this file what every document spends over all releases. It holds no text."),
+    ] = None,
+    ledger_key: Annotated[
+        Path | None, typer.Option(help="The key of the ledger. By default the name of the ledger and .key.")
+    ] = None,
+    budget_per_document: Annotated[
+        float | None,
+        typer.Option(help="For --ledger: refuse a release if the document would then have spent more than this."),
+    ] = None,
+    repeat: Annotated[
+        str | None,
+        typer.Option(
+            help=f"For --ledger: {' or '.join(REPEATS)}. With same, the same text and settings get their first answer "
+            "again, which spends nothing. By default fresh."
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option(help="Number of documents to work on at a time.")] = BATCH_SIZE,
     as_json: Annotated[
         bool,
@@ -158,7 +184,8 @@ def obfuscate(
         raise ParameterError("Standard output is closed.")
     words = _choose_text(text, input_file)
     _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
-    obfuscator = _build_obfuscator(
+    given = _Given(epsilon, epsilon_per_word, length, largest_share).calibrate(target)
+    obfuscator = build_obfuscator(
         bundle,
         decomposition,
         distribution,
@@ -167,11 +194,12 @@ def obfuscate(
         profile=profile,
         stopwords=stopwords,
         keep_emoji=keep_emoji,
-        largest_share=largest_share,
+        largest_share=given.largest_share,
         draft_share=draft_share,
         seed=seed,
+        ledger=_open_ledger(ledger, ledger_key, budget_per_document, repeat),
     )
-    budget = obfuscator.build_budget(epsilon, epsilon_per_word, length)
+    budget = given.build(obfuscator)
     if words is not None:
         if certificate is not None:
             check_free(certificate, overwrite=overwrite)
@@ -196,7 +224,7 @@ def obfuscate(
         report(warning)
 
 
-def _build_obfuscator(
+def build_obfuscator(
     bundle: str, decomposition: str | None, distribution: str, mechanism: str, given: dict[str, Any], **settings: Any
 ) -> Obfuscator:
     """The obfuscator, with every option handed to the methods that take it."""
@@ -220,6 +248,48 @@ def _build_obfuscator(
         mechanism_options=choose_options(perturb, given),
         **settings,
     )
+
+
+class _Given(NamedTuple):
+    """The budget as it was given, or as a calibration decides it."""
+
+    epsilon: float | None
+    epsilon_per_word: float | None
+    length: str | None
+    largest_share: float | None
+    calibration: Calibration | None = None
+
+    def calibrate(self, path: Path | None) -> _Given:
+        """The budget of a calibration. What it decides must not be given, too."""
+        if path is None:
+            return self
+        if any(value is not None for value in self):
+            raise ParameterError("--target decides --epsilon-per-word, --length and --largest-share. Remove them.")
+        found = Calibration.load(path)
+        if found.sample.data_dependent:
+            report("Note: the epsilon was calibrated on texts of your own, so it depends on them.")
+        return _Given(None, found.epsilon_per_word, "own", found.largest_share or math.inf, found)
+
+    def build(self, obfuscator: Obfuscator) -> Budget:
+        """The budget, if the obfuscator is the one that was calibrated."""
+        if self.calibration is not None:
+            self.calibration.check(obfuscator.terms)
+        return obfuscator.build_budget(self.epsilon, self.epsilon_per_word, self.length)
+
+
+def _open_ledger(path: Path | None, key: Path | None, budget: float | None, repeat: str | None) -> Ledger | None:
+    """The ledger, if one is wanted; a new one is announced, because a mistyped name would start at nothing."""
+    if path is None:
+        given = {"--ledger-key": key, "--budget-per-document": budget, "--repeat": repeat}
+        for flag, value in given.items():
+            if value is not None:
+                raise ParameterError(f"{flag} goes with --ledger.")
+        return None
+    chosen = cast(Repeat, repeat or REPEATS[0])  # checked there
+    ledger = Ledger(path, key_path=key, budget_per_document=budget, repeat=chosen)
+    if ledger.created:
+        report(f"New ledger: {ledger.path} (key: {ledger.key_path}). Keep copies of both.")
+    return ledger
 
 
 def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | None:
@@ -257,7 +327,7 @@ def _check_combination(
 def _obfuscate_text(
     obfuscator: Obfuscator, text: str, budget: Budget, *, explained: bool, as_json: bool
 ) -> Certificate:
-    result = next(obfuscator.obfuscate_all([text], budget=budget))
+    result = next(obfuscator.obfuscate_all([text], budget=budget)).released()
     if as_json:
         typer.echo(json.dumps(result.as_dict(), indent=2))
     else:

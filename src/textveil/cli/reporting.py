@@ -50,6 +50,7 @@ def spell_flag(command: Callable[..., Any], name: str, value: str | None) -> str
 _OTHER_NAMES = {
     "column": ("text",),
     "format": ("format_name",),
+    "key_path": ("ledger_key", "key"),
     "model": ("encoder",),
     "obfuscations": ("certificate",),
     "source": ("input_file",),

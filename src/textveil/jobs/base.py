@@ -7,6 +7,7 @@ from typing import Protocol
 
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Terms
+from textveil.privacy.ledger import Ledger
 from textveil.privacy.results import Obfuscation
 from textveil.randomness import Randomness
 
@@ -16,9 +17,13 @@ class ObfuscatesTexts(Protocol):
 
     terms: Terms
     randomness: Randomness
+    ledger: Ledger | None
 
     def choose_budget(self, budget: Budget) -> Budget:
         """The budget with its meaning per word settled."""
+
+    def for_run(self, key: bytes) -> ObfuscatesTexts:
+        """The obfuscator for a run with a secret key of its own, which a resumed run has again."""
 
     def obfuscate_all(
         self, texts: Iterable[str | None], *, budget: Budget, batch_size: int, first_document: int | None

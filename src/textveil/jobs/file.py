@@ -24,7 +24,7 @@ from textveil.tables.compression import compressing
 PART_SECONDS = 5.0
 """About how much work an interrupted run loses at most."""
 _DIGEST_KEY = "digest key"
-"""The setting of a run with the secret key of its digests."""
+"""The setting of a run with its secret key: that of its digests and, with a ledger, of its noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,8 @@ class FileJob:
                 table.dropped_metadata = bool(totals["dropped_metadata"])
             else:
                 history = History(table, bytes.fromhex(job[_DIGEST_KEY]))
-                tally = self._run_parts(RowWriter(obfuscator, budget), source, history, partial, progress)
+                writer = RowWriter(obfuscator.for_run(bytes.fromhex(job[_DIGEST_KEY])), budget)
+                tally = self._run_parts(writer, source, history, partial, progress)
             report = self.options.report(obfuscator, budget, tally, table, started, source=self.source)
             partial.complete(partial.load_totals())
         return report
@@ -94,6 +95,7 @@ class FileJob:
             "stopwords": terms.stopwords,
             "bundle": terms.bundle["sha256"],
             "randomness": obfuscator.randomness.fingerprint,
+            "ledger": None if obfuscator.ledger is None else [obfuscator.ledger.fingerprint, terms.ledger],
         }
 
     def _run_parts(

@@ -46,5 +46,5 @@ class RowWriter:
 
 
 def _as_result(obfuscation: Obfuscation) -> Result:
-    missing = obfuscation.outcome is DocumentOutcome.MISSING
-    return Result(None if missing else obfuscation.text, obfuscation.outcome.value)
+    absent = obfuscation.outcome in (DocumentOutcome.MISSING, DocumentOutcome.REFUSED)
+    return Result(None if absent else obfuscation.text, obfuscation.outcome.value)

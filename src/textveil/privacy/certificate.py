@@ -14,6 +14,7 @@ from typing import Any
 from textveil.errors import InputError, TextveilError
 from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.privacy.budget import Budget
+from textveil.privacy.ledger import REPEATS
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import Profile, Stopwords, load_profile
 from textveil.storage.atomic import writing
@@ -147,6 +148,8 @@ class Terms:
     versions: Mapping[str, str]
     draft_share: float | None = None
     """The part of every budget that a draft spent; ``None`` without a draft."""
+    ledger: Mapping[str, Any] | None = None
+    """With a ledger: its ``budget_per_document`` and what it does with a text that comes again (``repeat``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,7 @@ class Certificate:
             "emoji": terms.emoji,
             "distance": dict(terms.distance),
             "randomness": dict(terms.randomness),
+            "ledger": None if terms.ledger is None else dict(terms.ledger),
             "words": tally["words"],
             "documents": tally["documents"],
             "returned": {"words": tally["returned"], "documents": tally["return_bands"]},
@@ -273,6 +277,9 @@ class Certificate:
             open_points.append(
                 "anything, from whoever knows or guesses the seed, or sees another text with the same seed"
             )
+        if self.terms.ledger is not None and self.terms.ledger["repeat"] == "same":
+            open_points.append("which texts are equal: they get the same answer")
+            open_points.append("anything, from whoever has the key of the ledger")
         open_points.append("the counts in this certificate, if it is published with the texts")
         return open_points
 
@@ -358,6 +365,7 @@ class Certificate:
             bundle={"sha256": str(values["bundle"]["sha256"]), **values["bundle"]},
             versions=dict(values["versions"]),
             draft_share=rounds[0]["budget_share"] if rounds else None,
+            ledger=_parse_ledger(values.get("ledger")),  # certificates of earlier versions have none
         )
         tally = Tally.from_dict(
             {
@@ -384,6 +392,15 @@ class Certificate:
             other_columns=bool(values["other_columns"]),
             dropped_metadata=bool(values.get("dropped_metadata", False)),
         )
+
+
+def _parse_ledger(values: Any) -> Mapping[str, Any] | None:
+    if values is None:
+        return None
+    limit, repeat = values["budget_per_document"], values["repeat"]
+    if not (limit is None or _is_number(limit)) or repeat not in REPEATS:
+        raise ValueError
+    return {"budget_per_document": limit, "repeat": repeat}
 
 
 _METHOD = re.compile(r"(?P<name>\w+)(?: \((?P<details>.*)\))?")

@@ -41,6 +41,8 @@ class DocumentOutcome(StrEnum):
     """Nothing to perturb: the text is empty or has no words."""
     MISSING = "missing"
     """There was no text."""
+    REFUSED = "refused"
+    """Nothing was released: the ledger does not allow this document another release."""
 
     @classmethod
     def of(cls, outcomes: Collection[Outcome], *, unchanged: bool = False) -> DocumentOutcome:

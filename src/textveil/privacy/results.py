@@ -7,6 +7,7 @@ from typing import Any
 
 from textveil.language.text import Chunk
 from textveil.privacy.certificate import Certificate
+from textveil.privacy.ledger import Refusal
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
 
@@ -47,12 +48,24 @@ class Obfuscation:
     outcome: DocumentOutcome
     chunks: tuple[ObfuscatedChunk, ...]
     certificate: Certificate
+    refusal: Refusal | None = None
+    """Why a ledger refused the release; the text is empty then."""
 
     def __repr__(self) -> str:
         words = self.certificate.tally.words
         counted = ", ".join(f"{words[outcome]} {outcome.value}" for outcome in Outcome if words[outcome])
         budget = f"budget {self.certificate.tally.largest_budget:g}"
         return f"Obfuscation({self.outcome.value}, {budget}; words: {counted or 'none'})"
+
+    def released(self) -> Obfuscation:
+        """This result, if it was released.
+
+        Raises:
+            SpentBudgetError: A ledger refused it.
+        """
+        if self.refusal is not None:
+            raise self.refusal.as_error()
+        return self
 
     def as_dict(self) -> dict[str, Any]:
         """The result as JSON can hold it. It has the words of the original."""

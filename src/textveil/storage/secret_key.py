@@ -1,4 +1,4 @@
-"""The secret key of a cache: without it, nobody can check whether a cache knows a guessed text."""
+"""The secret key of a cache or a ledger: without it, nobody can check whether either knows a guessed text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def load_key(folder: Path) -> bytes:
     path = folder / KEY
     if not path.exists():
         make_folder(folder, private=True)
-        _create(path)
+        create_key(path)
     try:
         key = path.read_bytes()
     except OSError as error:
@@ -37,9 +37,9 @@ def load_key(folder: Path) -> bytes:
     return key
 
 
-def _create(path: Path) -> None:
+def create_key(path: Path) -> None:
     """Write a new key, unless another process is faster: a link, unlike a rename, never replaces a file."""
-    candidate = path.with_name(f".{KEY}.{secrets.token_hex(8)}")
+    candidate = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     with writing(candidate, private=True) as stream:
         stream.write(secrets.token_bytes(KEY_SIZE))
     try:

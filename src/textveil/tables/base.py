@@ -55,7 +55,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result for a text: the obfuscated text (``None`` if the text was missing) and the outcome."""
+    """The result for a text: the obfuscated text (``None`` if the text was missing or refused) and the outcome."""
 
     text: str | None
     outcome: str

@@ -1,0 +1,198 @@
+"""``textveil calibrate``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from textveil.bundles.bundle import DEFAULT_BUNDLE
+from textveil.calibration import TARGETS, Calibration
+from textveil.calibration import calibrate as find
+from textveil.calibration.calibration import Point
+from textveil.calibration.figure import describe, draw_page, tell
+from textveil.calibration.search import CONFIDENCE, find_largest_share
+from textveil.calibration.targets import LOG_RATIO, check_targets, parse_targets
+from textveil.cli.display import showing_progress
+from textveil.cli.method_options import with_method_options
+from textveil.cli.obfuscate import build_obfuscator
+from textveil.cli.reporting import report, reporting_errors
+from textveil.decomposition import DECOMPOSERS
+from textveil.distribution import DISTRIBUTORS
+from textveil.errors import ParameterError, TargetError
+from textveil.evaluation.files import read_columns
+from textveil.evaluation.texts import SAMPLE_SEED
+from textveil.jobs import check_free
+from textveil.mechanisms import MECHANISMS
+from textveil.obfuscation import DISTRIBUTION, MECHANISM, Obfuscator
+from textveil.privacy.profiles import PROFILES, STRICT
+from textveil.randomness import SeededRandomness
+from textveil.storage.atomic import writing
+from textveil.tables import TEXT_COLUMN
+
+EXAMPLES = """
+\b
+Examples:
+  textveil calibrate --target unchanged-content=0.2
+  textveil calibrate --target inversion=0.1 --target similarity=0.5 --html calibration.html
+  textveil calibrate --target adaptive=0.3 --input reviews.csv --attribute author --output reviews.calibration.json
+  textveil calibrate --target log-ratio=10 --mechanism exponential --cap 1 --output calibration.json
+  textveil obfuscate --input reviews.csv --output out.csv --mechanism exponential --cap 1 --target calibration.json
+"""
+SAMPLE = 500
+"""The number of texts that are drawn from a file."""
+_WIDTH = 40
+"""The width of a bar in the terminal."""
+
+
+@reporting_errors
+@with_method_options(DECOMPOSERS, DISTRIBUTORS, MECHANISMS)
+def calibrate(
+    *,
+    targets: Annotated[
+        list[str],
+        typer.Option("--target", "-t", metavar="NAME=LEVEL", help=f"A target (repeatable): {', '.join(TARGETS)}."),
+    ],
+    input_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--input",
+            "-i",
+            help="A file with texts of your own. The epsilon then depends on them. By default, public texts that ship "
+            "with textveil.",
+        ),
+    ] = None,
+    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
+    attribute: Annotated[
+        str | None, typer.Option(help="For adaptive: the column that an attacker wants to infer, such as the author.")
+    ] = None,
+    sample: Annotated[int, typer.Option(help="Number of texts to draw from the file.", min=1)] = SAMPLE,
+    confidence: Annotated[float, typer.Option(help="The probability that the targets are met.")] = CONFIDENCE,
+    largest_share: Annotated[
+        float | None, typer.Option(help="The largest share of a word or expression, as for obfuscate.")
+    ] = None,
+    profile: Annotated[str, typer.Option(help=f"The profile: {', '.join(PROFILES)}.")] = STRICT.name,
+    decomposition: Annotated[str | None, typer.Option(help=f"How texts are split: {', '.join(DECOMPOSERS)}.")] = None,
+    distribution: Annotated[
+        str, typer.Option(help=f"How the budget is divided: {', '.join(DISTRIBUTORS)}.")
+    ] = DISTRIBUTION,
+    mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {', '.join(MECHANISMS)}.")] = MECHANISM,
+    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    keep_emoji: Annotated[bool, typer.Option("--keep-emoji", help="Keep emoji, as for obfuscate.")] = False,
+    bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
+    seed: Annotated[int, typer.Option(help="The seed of the noise and of the sample.")] = SAMPLE_SEED,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the calibration, for obfuscate --target, to this file.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the curve to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no plot.")] = False,
+    method_options: dict[str, Any],
+) -> None:
+    """Find the epsilon per word that meets a target.
+
+    At most: unchanged words, chunks that an attacker guesses (inversion), the F1 of an adaptive attacker, and the
+    log-ratio for any two words. At least: similarity. The answer is the largest epsilon whose confidence bounds meet
+    all targets, or with similarity the smallest.
+    """
+    if sys.stdout is None:
+        raise ParameterError("Standard output is closed.")
+    wanted = parse_targets(targets)
+    check_targets(wanted)
+    for path in (output, html):
+        if path is not None:
+            check_free(path, overwrite=overwrite)
+    texts, classes = _read(input_file, column, attribute, sample, seed)
+
+    def build(share: float | None) -> Obfuscator:
+        return build_obfuscator(
+            bundle,
+            decomposition,
+            distribution,
+            mechanism,
+            method_options,
+            profile=profile,
+            stopwords=stopwords,
+            keep_emoji=keep_emoji,
+            largest_share=share,
+            seed=seed,
+        )
+
+    obfuscator = build(largest_share)
+    if LOG_RATIO in wanted:
+        obfuscator = build(find_largest_share(obfuscator, wanted))
+    with showing_progress(quiet, unit_of=lambda _: "epsilons") as progress, _plotting_failures(wanted, quiet=quiet):
+        found = find(obfuscator, wanted, texts, attribute=classes, confidence=confidence, progress=progress)
+    _write(found, output, html, like=input_file)
+    if as_json:
+        typer.echo(found.to_json(), nl=False)
+    else:
+        _show(found, quiet=quiet)
+    for caveat in found.caveats:
+        report(f"Warning: {caveat}")
+
+
+@contextmanager
+def _plotting_failures(targets: Mapping[str, float], *, quiet: bool) -> Iterator[None]:
+    """Show what was tried if the targets cannot be met."""
+    try:
+        yield
+    except TargetError as error:
+        for line in () if quiet else plot(error.curve, targets):
+            report(line)
+        raise
+
+
+def _show(found: Calibration, *, quiet: bool) -> None:
+    for line in () if quiet else plot(found.curve, found.targets, found.epsilon_per_word):
+        typer.echo(line)
+    typer.echo(tell(found))
+    for name, value in describe(found):
+        typer.echo(f"{name:<15}{value}")
+
+
+def _read(
+    path: Path | None, column: str, attribute: str | None, sample: int, seed: int
+) -> tuple[list[str | None] | None, list[str | None] | None]:
+    """A sample of the texts of a file, with their attribute."""
+    if path is None:
+        if attribute is not None:
+            raise ParameterError("--attribute goes with --input.")
+        return None, None
+    texts, columns = read_columns(path, column, [] if attribute is None else [attribute])
+    order = SeededRandomness(seed).stream(0).permutation(len(texts))[:sample]
+    classes = None if attribute is None else [columns[attribute][row] for row in order]
+    return [texts[row] for row in order], classes
+
+
+def _write(found: Calibration, output: Path | None, html: Path | None, *, like: Path | None) -> None:
+    if output is not None:
+        found.write(output, like=like)
+    if html is not None:
+        with writing(html, like=like) as stream:
+            stream.write(draw_page(found).encode())
+
+
+def plot(curve: Sequence[Point], targets: Mapping[str, float], chosen: float | None = None) -> Iterator[str]:
+    """The curve as lines of text: a bar for the value, a line to the bound, and a mark at the target."""
+    for name, level in targets.items():
+        readings = [(point.epsilon_per_word, point.readings[name]) for point in curve if name in point.readings]
+        if not readings:
+            continue
+        longest = max(level, *(max(reading.value, reading.bound) for _, reading in readings)) or 1.0
+        yield f"{'per word':>9}  {name}: {TARGETS[name].title}, target {level:g} (|), bound (-)"
+        for epsilon, reading in readings:
+            value, bound, mark = (round(_WIDTH * number / longest) for number in (reading.value, reading.bound, level))
+            bar = list("#" * value + " " * (_WIDTH + 1 - value))
+            for place in range(min(value, bound), max(value, bound)):
+                bar[place] = "-"
+            bar[mark] = "|"
+            arrow = " <" if epsilon == chosen else ""
+            met = "met" if reading.met else "not met"
+            yield f"{epsilon:>9.4g}  {''.join(bar)} {reading.value:.3f} ({reading.bound:.3f}) {met}{arrow}"
+        yield ""

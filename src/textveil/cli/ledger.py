@@ -1,0 +1,145 @@
+"""``textveil ledger``."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil.cli.reporting import FAILURE, report, reporting_errors
+from textveil.errors import InputError, ParameterError
+from textveil.privacy.ledger import Ledger
+from textveil.tables import TEXT_COLUMN, FileSource, Layout
+
+app = typer.Typer(
+    help="Show, verify and merge ledgers, which record what documents spend over all releases.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+LedgerPath = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of the ledger.")]
+KeyPath = Annotated[
+    Path | None, typer.Option("--key", help="The key of the ledger. By default the name of the ledger and .key.")
+]
+_SHOWN = 10
+
+
+def _open(path: Path, key: Path | None) -> Ledger:
+    return Ledger(path, key_path=key, create=False)
+
+
+@app.command("show")
+@reporting_errors
+def show(
+    ledger: LedgerPath,
+    key: KeyPath = None,
+    text: Annotated[
+        str | None, typer.Option("--text", help="Show the releases of this document, given by its exact text.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what documents have spent: in total, the largest, or a single document.
+
+    A document is shown by the first digits of its keyed hash.
+    """
+    opened = _open(ledger, key)
+    if text is not None:
+        _show_document(opened, text, as_json=as_json)
+        return
+    summary, largest = opened.summarize(), opened.list_largest(_SHOWN)
+    if as_json:
+        named = [dict(zip(("document", "releases", "spent"), row, strict=True)) for row in largest]
+        typer.echo(json.dumps({**asdict(summary), "largest": named}, indent=2))
+        return
+    typer.echo(f"{summary.releases:,} releases of {summary.documents:,} documents")
+    if summary.releases:
+        typer.echo(f"from {summary.first} to {summary.last}")
+        typer.echo(f"spent {summary.spent:.6g} in all, and at most {summary.largest_spent:.6g} by a document")
+        typer.echo(f"\n{'document':<14}{'releases':>8}  spent")
+    for document, releases, spent in largest:
+        typer.echo(f"{document:<14}{releases:>8,}  {spent:.6g}")
+
+
+def _show_document(ledger: Ledger, text: str, *, as_json: bool) -> None:
+    entries = list(ledger.describe_entries(ledger.find(text)))
+    if as_json:
+        typer.echo(json.dumps(entries, indent=2))
+        return
+    spent = math.fsum(entry["epsilon"] for entry in entries)
+    typer.echo(f"{len(entries):,} releases, {spent:.6g} spent")
+    for entry in entries:
+        used = entry["settings"]
+        axes = ", ".join(used[axis]["name"] for axis in ("decomposition", "distribution", "mechanism"))
+        noise = f"{entry['noise']} noise"
+        typer.echo(f"{entry['released']}  {entry['epsilon']:<8.6g}  {used['profile']}, {axes}, {noise}")
+
+
+@app.command("verify")
+@reporting_errors
+def verify(
+    ledger: LedgerPath,
+    key: KeyPath = None,
+    original: Annotated[
+        Path | None, typer.Option(help="Also check that every text of this file, as --obfuscated has it, is recorded.")
+    ] = None,
+    obfuscated: Annotated[Path | None, typer.Option(help="The released file, with the rows of --original.")] = None,
+    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
+) -> None:
+    """Check that nothing in a ledger was changed or removed.
+
+    A ledger that was replaced by an older copy of itself looks intact. To detect that, check a released file, too.
+    """
+    if (original is None) != (obfuscated is None):
+        raise ParameterError("--original and --obfuscated go together.")
+    opened = _open(ledger, key)
+    problems = opened.verify()
+    if original is not None and obfuscated is not None:
+        problems += _list_unrecorded(opened, _read_texts(original, column), _read_texts(obfuscated, column))
+    for problem in problems:
+        report(f"Error: {problem}")
+    if problems:
+        raise typer.Exit(FAILURE)
+    typer.echo(f"intact: {opened.summarize().releases:,} releases")
+
+
+def _read_texts(path: Path, column: str) -> list[str | None]:
+    source = FileSource(path)
+    table = Layout(column).table(source)
+    return [text for rows in source.read(table, batch_size=1000) for text in rows.texts]
+
+
+def _list_unrecorded(ledger: Ledger, originals: list[str | None], released: list[str | None]) -> list[str]:
+    """The rows that were released and are not in the ledger. An empty text is one that was missing or refused."""
+    if len(originals) != len(released):
+        raise InputError(
+            f"The files have {len(originals):,} and {len(released):,} texts. Give files with the same rows."
+        )
+    pairs = enumerate(zip(originals, released, strict=True), start=1)
+    return [
+        f"row {row:,} was released, and the ledger does not have it"
+        for row, (text, answer) in pairs
+        if text is not None and answer and not ledger.has(text, answer)
+    ]
+
+
+@app.command("merge")
+@reporting_errors
+def merge(
+    ledger: LedgerPath,
+    others: Annotated[
+        list[Path], typer.Argument(metavar="OTHERS...", help="The ledgers to add. They stay as they are.")
+    ],
+    key: KeyPath = None,
+) -> None:
+    """Add the releases of other ledgers with the same key, for example those of two computers.
+
+    A release that is in both is counted once, so merging again changes nothing.
+    """
+    opened = _open(ledger, key)
+    for path in others:
+        added = opened.merge(_open(path, key or opened.key_path))
+        typer.echo(f"{path}: {added:,} releases added")

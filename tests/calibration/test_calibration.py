@@ -1,0 +1,89 @@
+import json
+import math
+
+import pytest
+
+from textveil.calibration import Calibration, calibrate
+from textveil.calibration.calibration import describe_settings
+from textveil.errors import InputError, ParameterError
+from textveil.obfuscation import Obfuscator
+
+
+@pytest.fixture(scope="module")
+def found(tiny, texts):
+    return calibrate(Obfuscator(tiny, seed=1), {"unchanged-content": 0.4}, texts)
+
+
+def test_a_calibration_survives_its_file(found, tmp_path):
+    found.write(tmp_path / "c.json")
+    assert Calibration.load(tmp_path / "c.json") == found
+    values = json.loads((tmp_path / "c.json").read_text())
+    assert values["targets"] == {"unchanged-content": 0.4}
+    assert values["texts"] == {"origin": "given", "texts": 60, "data_dependent": True}
+    assert values["confidence"] == 0.95
+    assert len(values["settings"]["bundle"]["sha256"]) == 64
+
+
+def test_a_calibration_of_private_texts_is_as_private_as_they_are(found, tmp_path):
+    (tmp_path / "in.csv").write_text("text\n")
+    (tmp_path / "in.csv").chmod(0o600)
+    found.write(tmp_path / "c.json", like=tmp_path / "in.csv")
+    assert (tmp_path / "c.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_no_text_is_in_the_file(found, texts):
+    assert texts[0].split()[0] not in json.dumps({**found.as_dict(), "settings": {}})
+
+
+def test_the_same_settings_are_accepted_with_other_noise(found, tiny):
+    found.check(Obfuscator(tiny).terms)
+
+
+def test_other_methods_and_bundles_are_refused(found, tiny, make_bundle):
+    others = {
+        "mechanism .was madlib, now exponential": Obfuscator(tiny, mechanism="exponential"),
+        "profile .was strict, now paper": Obfuscator(tiny, profile="paper"),
+        "stopwords .was keep, now perturb": Obfuscator(tiny, stopwords="perturb"),
+        "emoji .was drop, now keep": Obfuscator(tiny, keep_emoji=True),
+        "bundle .was tiny 1 ": Obfuscator(make_bundle(dimensions=7)),
+        "dimensions": Obfuscator(tiny, mechanism_options={"dimensions": 5}),
+    }
+    for pattern, other in others.items():
+        with pytest.raises(ParameterError, match=pattern):
+            found.check(other.terms)
+
+
+def test_a_larger_share_is_refused_and_a_smaller_one_is_not(found, tiny):
+    with pytest.raises(ParameterError, match="Set `largest_share`"):
+        found.check(Obfuscator(tiny, largest_share=math.inf).terms)
+    found.check(Obfuscator(tiny, largest_share=found.largest_share / 2).terms)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "is not a calibration"),
+        ('{"certificate": 2}', "is not a calibration"),
+        ('{"calibration": 9}', "has format 9"),
+        ('{"calibration": 1}', "is incomplete or damaged"),
+    ],
+)
+def test_files_that_are_no_calibrations_are_refused(tmp_path, content, problem):
+    (tmp_path / "c.json").write_text(content)
+    with pytest.raises(InputError, match=problem):
+        Calibration.load(tmp_path / "c.json")
+    with pytest.raises(InputError, match="cannot be read"):
+        Calibration.load(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, "5", None, True])
+def test_an_epsilon_that_is_no_positive_number_is_refused(found, tmp_path, epsilon):
+    (tmp_path / "c.json").write_text(json.dumps({**found.as_dict(), "epsilon_per_word": epsilon}))
+    with pytest.raises(InputError, match="damaged"):
+        Calibration.load(tmp_path / "c.json")
+
+
+def test_settings_are_what_json_gives_back(tiny):
+    settings = describe_settings(Obfuscator(tiny).terms)
+    assert json.loads(json.dumps(settings)) == settings
