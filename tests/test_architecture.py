@@ -25,7 +25,7 @@ LAYERS = {
     "axes": ["decomposition", "distribution", "mechanisms"],
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
     "preparation": ["execution", "corpus"],
-    "judgment": ["evaluation", "analysis", "experiments"],
+    "judgment": ["evaluation", "audit", "analysis", "experiments"],
     "command line": ["cli"],
 }
 """From the bottom up. A room may import what lies below its layer, and what stands before it in its own."""
@@ -130,6 +130,8 @@ def test_public_names() -> None:
 
 PUBLIC = {
     "analysis": "Findings Group Results SettingFindings analyze check_folder read_results write_report",
+    "audit": "Audit Auditee Claim Claims Command Finding Pair Verdict audit audit_obfuscator choose_pairs "
+    "claim_by_distance claim_per_word",
     "bundles": "Bundle DEFAULT_BUNDLE ImportedVectors LexiconTable Manifest STORAGES Storage UNKNOWN VECTOR_FORMATS "
     "VectorTable Vectors build_bundle reading_vectors write_vectors",
     "cli": "",

@@ -171,6 +171,19 @@ class Obfuscator:
         name = json.dumps(["distance", mechanism.as_dict()], sort_keys=True)
         return self.bundle.find_figures(decomposition, name, lambda: measure_distances(mechanism.space))
 
+    @property
+    def mechanism(self) -> Mechanism:
+        """How chunks are perturbed."""
+        return self._mechanism
+
+    def plan(self, text: str, budget: Budget) -> tuple[Plan, Request]:
+        """What is to become of the chunks of a text, and what the mechanism is asked for. No noise is drawn."""
+        documents = [Document.parse(text)]
+        (scores,), (chunks,) = self._distributor.score(documents), self._decomposer.decompose(documents)
+        (kept,) = self._mark_kept(documents)
+        plan = self._plan(documents[0], chunks, scores, kept, self.choose_budget(budget))
+        return plan, self._request(plan, 0)
+
     def choose_budget(self, budget: Budget) -> Budget:
         """The budget with its meaning per word settled by the profile."""
         return self.profile.choose_budget(budget)

@@ -15,6 +15,7 @@ try:
 
     from textveil.cli import (
         analyze,
+        audit,
         bundle,
         bundle_making,
         compare,
@@ -35,6 +36,7 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil distribute "The soup was cold and the waiter rude." --epsilon 14
   textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
   textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
+  textveil audit --epsilon-per-word 10 --profile proven
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
@@ -71,6 +73,7 @@ app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decomp
 app.command("distribute", epilog=distribute.EXAMPLES, no_args_is_help=True)(distribute.distribute)
 app.command("evaluate", epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
 app.command("compare", epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
+app.command("audit", epilog=audit.EXAMPLES, no_args_is_help=True)(audit.audit)
 app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(bundle.app, name="bundle")

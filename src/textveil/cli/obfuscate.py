@@ -156,7 +156,7 @@ def obfuscate(
         raise ParameterError("Standard output is closed.")
     words = _choose_text(text, input_file)
     _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
-    obfuscator = _build_obfuscator(
+    obfuscator = build_obfuscator(
         bundle,
         decomposition,
         distribution,
@@ -193,7 +193,7 @@ def obfuscate(
         report(warning)
 
 
-def _build_obfuscator(
+def build_obfuscator(
     bundle: str, decomposition: str | None, distribution: str, mechanism: str, given: dict[str, Any], **settings: Any
 ) -> Obfuscator:
     """The obfuscator, with every option handed to the methods that take it."""
