@@ -7,6 +7,7 @@ import math
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from numbers import Real
 from pathlib import Path
@@ -38,6 +39,7 @@ from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
+from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import build_randomness
@@ -162,6 +164,22 @@ class Obfuscator:
 
         name = json.dumps(["shares", mechanism.as_dict()], sort_keys=True)
         return self.bundle.find_figures(decomposition, name, compute)
+
+    def add_deniability(self, budget: Budget) -> None:
+        """State the deniability of public words in all certificates from now on, at the shares that a budget allows.
+
+        The words are those of the bundle, by their frequency, so no text is revealed. The figures are cached.
+        """
+        mechanism, decomposition = self._mechanism, self._decomposer.name
+        shares = {meaning: min(share, self.largest_share) for meaning, share in budget.list_shares().items()}
+        if math.isfinite(self.largest_share):
+            shares.setdefault("largest", self.largest_share)
+
+        def compute() -> dict[str, Any]:
+            return describe_deniability(mechanism, draw_entries(mechanism, self.bundle.counts(decomposition)), shares)
+
+        name = json.dumps(["deniability", mechanism.as_dict(), shares], sort_keys=True)
+        self.terms = replace(self.terms, deniability=self.bundle.find_figures(decomposition, name, compute))
 
     def _find_distance(self) -> Mapping[str, Any]:
         """The distances between entries that the guarantee is about."""
@@ -381,12 +399,11 @@ class Obfuscator:
 
         A code, such as a phone number, has no position of its own: it stays at the center.
         """
-        if self._spelling is None:
-            return None
-        spelled: Floats = self._spelling.place(
-            [None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown]
-        )
-        return spelled
+        return self.place_unknown([None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown])
+
+    def place_unknown(self, keys: Sequence[str | None]) -> Floats | None:
+        """The positions of words that the vocabulary lacks, by their spelling; ``None`` if all are at the center."""
+        return None if self._spelling is None else self._spelling.place(keys)
 
     def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""

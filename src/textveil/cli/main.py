@@ -20,6 +20,7 @@ try:
         bundle_making,
         compare,
         decompose,
+        deniability,
         distribute,
         evaluate,
         experiment,
@@ -37,6 +38,7 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
   textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
   textveil audit --epsilon-per-word 10 --profile proven
+  textveil deniability tea coffee --epsilon-per-word 10
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
@@ -74,6 +76,7 @@ app.command("distribute", epilog=distribute.EXAMPLES, no_args_is_help=True)(dist
 app.command("evaluate", epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
 app.command("compare", epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
 app.command("audit", epilog=audit.EXAMPLES, no_args_is_help=True)(audit.audit)
+app.command("deniability", epilog=deniability.EXAMPLES, no_args_is_help=True)(deniability.deniability)
 app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(bundle.app, name="bundle")

@@ -139,6 +139,14 @@ def obfuscate(
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate (what is and is not protected) to this file.")
     ] = None,
+    deniability: Annotated[
+        bool,
+        typer.Option(
+            "--deniability",
+            help="State in the certificate how likely words stay and how many others they may become. It takes seconds "
+            "for each new budget.",
+        ),
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
     quiet: Annotated[
@@ -168,7 +176,7 @@ def obfuscate(
         largest_share=largest_share,
         seed=seed,
     )
-    budget = obfuscator.build_budget(epsilon, epsilon_per_word, length)
+    budget = _settle_budget(obfuscator, epsilon, epsilon_per_word, length, deniability=deniability)
     if words is not None:
         if certificate is not None:
             check_free(certificate, overwrite=overwrite)
@@ -217,6 +225,21 @@ def build_obfuscator(
         mechanism_options=choose_options(perturb, given),
         **settings,
     )
+
+
+def _settle_budget(
+    obfuscator: Obfuscator,
+    epsilon: float | None,
+    epsilon_per_word: float | None,
+    length: str | None,
+    *,
+    deniability: bool,
+) -> Budget:
+    """The budget. On request, certificates will state the deniability of words at its shares."""
+    budget = obfuscator.build_budget(epsilon, epsilon_per_word, length)
+    if deniability:
+        obfuscator.add_deniability(budget)
+    return budget
 
 
 def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | None:

@@ -141,6 +141,9 @@ class Terms:
     distance: Mapping[str, Any]
     bundle: Mapping[str, str]
     versions: Mapping[str, str]
+    deniability: Mapping[str, Any] | None = None
+    """Quantiles over public words of how likely they stay and how many others they may become; ``None`` unless asked
+    for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,7 @@ class Certificate:
                 "largest_chunk": tally["largest_chunk"],
             },
             "bounds": self.bounds,
+            "deniability": None if terms.deniability is None else dict(terms.deniability),
             "decomposition": dict(terms.decomposition),
             "distribution": dict(terms.distribution),
             "mechanism": dict(terms.mechanism),
@@ -313,6 +317,7 @@ class Certificate:
             distance=dict(values["distance"]),
             bundle={"sha256": str(values["bundle"]["sha256"]), **values["bundle"]},
             versions=dict(values["versions"]),
+            deniability=None if (found := values.get("deniability")) is None else dict(found),
         )
         tally = Tally.from_dict(
             {
