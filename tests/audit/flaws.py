@@ -69,15 +69,16 @@ class CusText(WordByWord):
 
 
 class Rantext(WordByWord):
-    """RANTEXT (Tong et al. 2025): a random adjacency list around the word, and the exponential mechanism on it."""
+    """RANTEXT (Tong et al. 2025): the exponential mechanism on the entries that are nearer than a random noise.
+
+    The published noise has a formula of its own; here it is the one of MADLIB.
+    """
 
     def choose(self, word, epsilon):
         distances = np.linalg.norm(self.matrix - self.point(word), axis=1)
-        dimensions = self.matrix.shape[1]
-        direction = self.generator.standard_normal(dimensions)
-        noise = direction / np.linalg.norm(direction) * self.generator.gamma(dimensions, 1 / epsilon)
-        adjacent = np.flatnonzero(distances <= max(np.linalg.norm(noise) / dimensions * 4, distances.min()))
-        scores = 1 - distances[adjacent] / max(distances.max(), 1e-9)
+        radius = self.generator.gamma(self.matrix.shape[1], 1 / epsilon)
+        adjacent = np.flatnonzero(distances <= max(radius, distances.min()))
+        scores = 1 - distances[adjacent] / max(radius, distances.max())
         weights = np.exp(epsilon / 2 * scores)
         return adjacent[self.generator.choice(len(adjacent), p=weights / weights.sum())]
 
