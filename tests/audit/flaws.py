@@ -17,6 +17,7 @@ class WordByWord:
         self.words = [vectors.entries[row] for row in vectors.writable]
         self.matrix = vectors.matrix[vectors.writable].astype(float)
         self.generator = SeededRandomness(seed).stream(0)
+        self._sums = {}
 
     def __call__(self, texts):
         return [" ".join(self.replace(word) for word in text.split()) for text in texts]
@@ -32,8 +33,11 @@ class WordByWord:
 
     def choose(self, word, epsilon):
         """The exponential mechanism, which has a bound of epsilon times the distance."""
-        weights = self.weights(word.lower(), epsilon)
-        return self.generator.choice(len(weights), p=weights / weights.sum())
+        key = (word.lower(), epsilon)
+        if key not in self._sums:
+            weights = self.weights(*key)
+            self._sums[key] = np.cumsum(weights / weights.sum())
+        return int(np.searchsorted(self._sums[key], self.generator.random(), side="right"))
 
 
 class UnknownInClear(WordByWord):
@@ -58,14 +62,14 @@ class CusText(WordByWord):
             self.groups.append(group)
             left = [word for word in left if word not in group]
 
-    def choose(self, word, epsilon):
+    def weights(self, word, epsilon):
         if word not in self.words:
-            return super().choose(word, epsilon)
+            return super().weights(word, epsilon)
         (group,) = [group for group in self.groups if self.words.index(word) in group]
         distances = np.linalg.norm(self.matrix[group] - self.point(word), axis=1)
-        scores = 1 - distances / max(distances.max(), 1e-9)
-        weights = np.exp(epsilon / 2 * scores)
-        return group[self.generator.choice(len(group), p=weights / weights.sum())]
+        weights = np.zeros(len(self.words))
+        weights[group] = np.exp(epsilon / 2 * (1 - distances / max(distances.max(), 1e-9)))
+        return weights
 
 
 class Rantext(WordByWord):

@@ -34,7 +34,7 @@ class WordDeniability:
     """The probability that an attacker guesses the word from its replacement.
 
     The attacker knows the mechanism, the share and the frequencies of words, and guesses the most likely word by Bayes'
-    rule. Of a mechanism without a closed form he knows an approximation only, so a better one may exist.
+    rule. The likelihood of a mechanism without a closed form is approximate, so a better attacker may exist.
     """
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _read_key(word: str, number: int) -> str:
 
 
 def _measure_guesses(obfuscator: Obfuscator, replacements: Replacements) -> list[Estimate]:
-    """The probability that the attacker guesses each word; he never guesses an unknown one."""
+    """The probability that the attacker guesses each word; it is 0 for an unknown one."""
     mechanism, bundle = obfuscator.mechanism, obfuscator.bundle
     decomposition = obfuscator.terms.decomposition["name"]
     attacker = Attacker(bundle, decomposition, mechanism, keeps_stopwords=obfuscator.stopwords == "keep")
