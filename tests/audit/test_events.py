@@ -7,7 +7,7 @@ from textveil.randomness import SeededRandomness
 
 def encode(*samples):
     coder = Coder()
-    return coder, [coder.encode(sample) for sample in samples]
+    return coder, [coder.look_up(coder.encode(sample)) for sample in samples]
 
 
 def draw(words, weights, number, seed):
@@ -20,6 +20,12 @@ def test_equal_answers_have_equal_codes():
     assert (codes[0] == codes[2]).all()
     assert not (codes[0] == codes[1]).all()
     assert coder.name(0, codes[:, 0].tolist()) == ["a", "b", "a"]
+
+
+def test_an_answer_keeps_its_number():
+    coder = Coder()
+    assert coder.encode(["a b", "b", "a b"]).tolist() == [0, 1, 0]
+    assert coder.encode(["b", "c"]).tolist() == [1, 2]
 
 
 def test_no_answers_have_no_codes():
@@ -74,7 +80,7 @@ def test_other_properties_are_found(likely, unlikely, found):
 def test_values_that_come_later_are_outside_of_the_event():
     coder, (first, second) = encode(["a"] * 100, ["b"] * 100)
     event = find_event(first, second, coder, 3.0)
-    assert event.count(coder.encode(["a", "new", "b"])) == 1
+    assert event.count(coder.look_up(coder.encode(["a", "new", "b"]))) == 1
 
 
 def test_long_answers_are_cut():

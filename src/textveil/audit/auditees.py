@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from textveil.audit.events import Coder, Codes
+from textveil.audit.events import Coder, Numbers
 from textveil.errors import ParameterError, describe_bug
 from textveil.progress import Progress, ignore_progress
 
@@ -58,8 +58,8 @@ class Command:
 
 def draw_samples(
     auditee: Auditee, texts: Sequence[str], draws: int, coder: Coder, progress: Progress = ignore_progress
-) -> list[Codes]:
-    """The encoded answers to each text, a number of draws each.
+) -> list[Numbers]:
+    """The numbers of the answers to each text, a number of draws each.
 
     The texts take turns, so that an auditee that changes over time treats all of them alike.
 
@@ -68,7 +68,7 @@ def draw_samples(
     """
     check_noise(auditee, texts)
     rounds = max(1, AT_A_TIME // len(texts))
-    parts: list[list[Codes]] = [[] for _ in texts]
+    parts: list[list[Numbers]] = [[] for _ in texts]
     done = 0
     while done < draws:
         copies = min(rounds, draws - done)
@@ -77,7 +77,7 @@ def draw_samples(
             parts[number].append(coder.encode(answers[number :: len(texts)]))
         done += copies
         progress("drawing answers", done * len(texts), done / draws)
-    return [np.concatenate(codes) for codes in parts]
+    return [np.concatenate(numbers) for numbers in parts]
 
 
 def check_noise(auditee: Auditee, texts: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 from textveil.audit.auditees import Auditee, draw_samples
 from textveil.audit.claims import Claims, ObfuscatorClaims
-from textveil.audit.events import Coder, Codes, find_event
+from textveil.audit.events import Coder, Numbers, find_event
 from textveil.audit.findings import Audit, Finding
 from textveil.audit.pairs import Pair, choose_pairs
 from textveil.errors import ParameterError
@@ -113,11 +113,12 @@ def _check(draws: int, confidence: float) -> None:
         raise ParameterError(f"`confidence` must be a number between 0 and 1. Got {confidence!r} instead.")
 
 
-def _compare(best: Finding, samples: tuple[Codes, Codes], coder: Coder, risk: float) -> Finding:
+def _compare(best: Finding, samples: tuple[Numbers, Numbers], coder: Coder, risk: float) -> Finding:
     """What the answers to both texts show, in the direction that shows more; nothing is shown by a bound below 0."""
     half = len(samples[0]) // 2
     deviations = NormalDist().inv_cdf(1 - risk / 2)
-    for likely, unlikely in (samples, samples[::-1]):
+    first, second = map(coder.look_up, samples)
+    for likely, unlikely in ((first, second), (second, first)):
         event = find_event(likely[:half], unlikely[:half], coder, deviations)
         counts = event.count(likely[half:]), event.count(unlikely[half:])
         shown = bound_log_ratio(*counts, len(likely) - half, risk)

@@ -19,6 +19,8 @@ SMOOTHING = 0.5
 SHOWN = 3
 """Values of an event that its description names."""
 
+Numbers: TypeAlias = npt.NDArray[np.int32]
+"""The numbers of answers."""
 Codes: TypeAlias = npt.NDArray[np.int64]
 """A row for every answer and a column for every property of it: the number of its value."""
 
@@ -47,29 +49,41 @@ def read_properties(answer: str) -> list[str]:
 
 
 class Coder:
-    """Numbers the values that answers have, so that they can be counted as arrays."""
+    """Numbers answers and the values of their properties, so that they can be counted as arrays.
+
+    Most answers come again. So a sample of answers is kept as their numbers, which takes little memory.
+    """
 
     def __init__(self) -> None:
-        self._numbers: list[dict[str, int]] = [{} for _ in PROPERTIES]
-        self._rows: dict[str, list[int]] = {}
+        self._values: list[dict[str, int]] = [{} for _ in PROPERTIES]
+        self._answers: dict[str, int] = {}
+        self._rows: list[list[int]] = []
 
-    def encode(self, answers: Iterable[str]) -> Codes:
-        """The values of all properties of some answers."""
-        rows: list[list[int]] = []
-        for answer in answers:
-            if answer not in self._rows:  # most answers come again
-                values = zip(self._numbers, read_properties(answer), strict=True)
-                self._rows[answer] = [known.setdefault(value, len(known)) for known, value in values]
-            rows.append(self._rows[answer])
-        return np.array(rows, dtype=np.int64).reshape(-1, len(PROPERTIES))
+    def encode(self, answers: Iterable[str]) -> Numbers:
+        """The numbers of some answers."""
+        return np.fromiter(map(self._number, answers), dtype=np.int32)
+
+    def _number(self, answer: str) -> int:
+        if answer not in self._answers:
+            self._answers[answer] = len(self._rows)
+            values = zip(self._values, read_properties(answer), strict=True)
+            self._rows.append([known.setdefault(value, len(known)) for known, value in values])
+        return self._answers[answer]
+
+    def look_up(self, numbers: Numbers) -> Codes:
+        """The values of all properties of the answers with these numbers."""
+        distinct, places = np.unique(numbers, return_inverse=True)
+        rows = np.array([self._rows[number] for number in distinct.tolist()], dtype=np.int64)
+        codes: Codes = rows.reshape(-1, len(PROPERTIES))[places]
+        return codes
 
     def sizes(self) -> list[int]:
         """The number of values of each property."""
-        return [len(known) for known in self._numbers]
+        return [len(known) for known in self._values]
 
     def name(self, column: int, numbers: Sequence[int]) -> list[str]:
         """The values with these numbers."""
-        names = list(self._numbers[column])
+        names = list(self._values[column])
         return [names[number] for number in numbers]
 
 
