@@ -140,7 +140,7 @@ PUBLIC = {
     "decomposition": "DECOMPOSERS Decomposer TAGGERS",
     "distribution": "DISTRIBUTORS Distributor Score",
     "evaluation": "CLASSIFIERS Case Classifier Comparison Dataset Evaluation Evaluator Interval METRICS METRIC_COLUMNS "
-    "Measurement Metric MetricColumn Need compare relative_gain",
+    "Measurement Metric MetricColumn Need WordDeniability compare measure_deniability relative_gain",
     "evaluation.classifiers": "CLASSIFIERS Classifier Fitted",
     "execution": "EXECUTORS Executor usable_cores",
     "experiments": "Cell Experiment Store Study StudyFile load_study",
