@@ -25,7 +25,7 @@ LAYERS = {
     "axes": ["decomposition", "distribution", "mechanisms"],
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
     "preparation": ["execution", "corpus"],
-    "judgment": ["evaluation", "analysis", "calibration", "experiments"],
+    "judgment": ["evaluation", "audit", "analysis", "calibration", "experiments"],
     "command line": ["cli"],
 }
 """From the bottom up. A room may import what lies below its layer, and what stands before it in its own."""
@@ -134,6 +134,8 @@ def test_public_names() -> None:
 
 PUBLIC = {
     "analysis": "Findings Group Results SettingFindings analyze check_folder read_results write_report",
+    "audit": "Audit Auditee Claim Claims Command Finding Pair Verdict audit audit_obfuscator choose_pairs "
+    "claim_by_distance claim_per_word",
     "bundles": "Bundle DEFAULT_BUNDLE ImportedVectors LexiconTable Manifest STORAGES Storage UNKNOWN VECTOR_FORMATS "
     "VectorTable Vectors build_bundle reading_vectors write_vectors",
     "calibration": "Calibration TARGETS Target calibrate",
@@ -143,7 +145,7 @@ PUBLIC = {
     "decomposition": "DECOMPOSERS Decomposer TAGGERS",
     "distribution": "DISTRIBUTORS Distributor Score",
     "evaluation": "CLASSIFIERS Case Classifier Comparison Dataset Evaluation Evaluator Interval METRICS METRIC_COLUMNS "
-    "Measurement Metric MetricColumn Need compare relative_gain",
+    "Measurement Metric MetricColumn Need WordDeniability compare measure_deniability relative_gain",
     "evaluation.classifiers": "CLASSIFIERS Classifier Fitted",
     "execution": "EXECUTORS Executor usable_cores",
     "experiments": "Cell Experiment Store Study StudyFile load_study",

@@ -32,6 +32,7 @@ from textveil.mechanisms.madlib import Madlib
 from textveil.mechanisms.returns import draw_entries, measure_returns
 from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
@@ -846,3 +847,23 @@ def test_the_distances_of_a_certificate_are_those_of_the_projection(tiny):
 def test_a_bundle_without_a_language_model_names_the_command_that_builds_one(tiny):
     with pytest.raises(BundleError, match="textveil prepare prior CORPUS --bundle BUNDLE --output NEW"):
         Obfuscator(tiny, mechanism="fluent")
+
+
+def test_a_plan_is_what_a_text_is_obfuscated_by(tiny):
+    obfuscator = Obfuscator(tiny, decomposition="words", largest_share=math.inf, seed=1)
+    budget = Budget(epsilon_per_word=2.0, length="own")
+    plan, request = obfuscator.plan("The alpha, xyzzy", budget)
+    result = obfuscator.obfuscate("The alpha, xyzzy", epsilon_per_word=2.0)
+    assert [(planned.chunk, planned.share, planned.outcome) for planned in plan.chunks] == [
+        (chunk.chunk, chunk.share, chunk.outcome) for chunk in result.chunks
+    ]
+    assert request.rows.tolist() == [tiny.vectors("words").find("alpha"), -1]
+    assert request.shares.tolist() == [2.0, 2.0]
+
+
+def test_a_largest_share_below_the_budget_limits_the_stated_deniability(tiny):
+    obfuscator = Obfuscator(tiny, decomposition="words", mechanism="exponential", largest_share=3.0)
+    obfuscator.add_deniability(Budget(epsilon=2.0))
+    assert [at["share"] for at in obfuscator.terms.deniability["shares"]] == [2.0]
+    obfuscator.add_deniability(Budget(epsilon=60.0))
+    assert [at["share"] for at in obfuscator.terms.deniability["shares"]] == [3.0]

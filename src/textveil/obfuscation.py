@@ -44,6 +44,7 @@ from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
 from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
+from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
@@ -177,6 +178,22 @@ class Obfuscator:
         name = json.dumps(["shares", mechanism.as_dict()], sort_keys=True)
         return self.bundle.find_figures(decomposition, name, compute)
 
+    def add_deniability(self, budget: Budget) -> None:
+        """State the deniability of public words in all certificates from now on, at the shares that a budget allows.
+
+        The words are those of the bundle, by their frequency, so no text is revealed. The figures are cached.
+        """
+        mechanism, decomposition = self._mechanism, self._decomposer.name
+        shares = {meaning: min(share, self.largest_share) for meaning, share in budget.list_shares().items()}
+        if math.isfinite(self.largest_share):
+            shares.setdefault("largest", self.largest_share)
+
+        def compute() -> dict[str, Any]:
+            return describe_deniability(mechanism, draw_entries(mechanism, self.bundle.counts(decomposition)), shares)
+
+        name = json.dumps(["deniability", mechanism.as_dict(), shares], sort_keys=True)
+        self.terms = replace(self.terms, deniability=self.bundle.find_figures(decomposition, name, compute))
+
     def _find_distance(self) -> Mapping[str, Any]:
         """The distances between entries that the guarantee is about."""
         mechanism, decomposition = self._mechanism, self._decomposer.name
@@ -196,6 +213,23 @@ class Obfuscator:
         resumable = copy(self)
         resumable.randomness = KeyedRandomness(hmac.digest(key, b"textveil noise of a run", "sha256"))
         return resumable
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """How chunks are perturbed."""
+        return self._mechanism
+
+    def plan(self, text: str, budget: Budget) -> tuple[Plan, Request]:
+        """What is to become of the chunks of a text, and what the mechanism is asked for. No noise is drawn.
+
+        Raises:
+            ParameterError: Chunks and shares are computed from a draft, so they depend on noise.
+        """
+        if self.draft_share is not None:
+            raise ParameterError("With `draft_share`, chunks and shares depend on noise. There is no plan without it.")
+        documents = [Document.parse(text)]
+        (plan,) = self._plan_all(documents, [None], self.choose_budget(budget))
+        return plan, self._request(plan, self.randomness.stream(0))
 
     def choose_budget(self, budget: Budget) -> Budget:
         """The budget with its meaning per word settled by the profile."""
@@ -438,12 +472,14 @@ class Obfuscator:
         A code, such as a phone number, has no position of its own: it stays at the center. A chunk of several words
         that were found in a draft is at the mean of its words.
         """
-        if self._spelling is None:
-            return None if plan.draft is None else average_words(self._mechanism, plan.document, unknown)
-        spelled: Floats = self._spelling.place(
-            [None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown]
-        )
-        return spelled
+        keys = [None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown]
+        if plan.draft is not None and self._spelling is None:
+            return average_words(self._mechanism, plan.document, unknown)
+        return self.place_unknown(keys)
+
+    def place_unknown(self, keys: Sequence[str | None]) -> Floats | None:
+        """The positions of words that the vocabulary lacks, by their spelling; ``None`` if all are at the center."""
+        return None if self._spelling is None else self._spelling.place(keys)
 
     def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""

@@ -63,6 +63,18 @@ def test_the_summary_names_the_part_of_the_draft(tiny):
     assert any("over both rounds" in line for line in lines if line.startswith("profile"))
 
 
+def test_the_summary_states_deniability_if_the_certificate_does(tiny):
+    obfuscator = Obfuscator(tiny, mechanism="exponential", largest_share=2.5)
+    assert not any(
+        "deniability" in line for line in summarize(Certificate(obfuscator.terms, Budget(12.0), Tally()), 1.0)
+    )
+    obfuscator.add_deniability(Budget(epsilon_per_word=1.0, length="own"))
+    lines = summarize(Certificate(obfuscator.terms, Budget(12.0), Tally()), 1.0)
+    one, two = [line for line in lines if line.startswith("deniability")]
+    assert one.startswith("deniability    at the share 1 (per word), the median word stays with ")
+    assert two.startswith("deniability    at the share 2.5 (largest), ")
+
+
 @pytest.mark.parametrize(
     ("tally", "budget", "warnings"),
     [

@@ -145,6 +145,13 @@ def test_a_certificate_is_written(tmp_path):
     assert run("The soup", "--certificate", path, "--overwrite", *SEEDED).exit_code == 0
 
 
+def test_deniability_is_stated_on_request(tiny):
+    options = ("alpha beta", "--bundle", tiny.folder, "--epsilon-per-word", 1, "--mechanism", "exponential", "--json")
+    asked, unasked = (json.loads(run(*options, *more).stdout) for more in (("--deniability",), ()))
+    assert unasked["certificate"]["deniability"] is None
+    assert asked["certificate"]["deniability"]["shares"][0]["share"] == 1
+
+
 def test_a_certificate_without_a_folder_is_refused_before_the_budget_is_spent(tmp_path):
     result = run("The soup", "--certificate", tmp_path / "no" / "c.json", *SEEDED)
     assert (result.exit_code, result.stdout) == (2, "")

@@ -70,3 +70,15 @@ def test_a_budget_as_json():
         "length": "own",
         "average_length": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("budget", "shares"),
+    [
+        (Budget(epsilon=7.0), {"largest": 7.0}),
+        (Budget(epsilon_per_word=2.0, length="own"), {"per word": 2.0}),
+        (Budget(epsilon_per_word=2.0, length="average", average_length=5.0), {}),  # lengths of texts decide
+    ],
+)
+def test_the_shares_that_follow_from_a_budget_alone(budget, shares):
+    assert budget.list_shares() == shares

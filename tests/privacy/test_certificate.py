@@ -303,3 +303,35 @@ def test_a_certificate_without_rounds_is_one_without_a_draft(tiny):
     stated = Obfuscator(tiny).obfuscate("alpha", epsilon=1).certificate.as_dict()
     assert stated.pop("rounds") == []
     assert Certificate.from_dict(stated).terms.draft_share is None
+
+
+@pytest.mark.parametrize("mechanism", ["madlib", "exponential"])
+def test_deniability_is_stated_on_request(mechanism, tiny, tmp_path):
+    obfuscator = Obfuscator(tiny, mechanism=mechanism, largest_share=2.0, seed=1)
+    assert obfuscator.obfuscate("alpha", epsilon=1).certificate.as_dict()["deniability"] is None
+    obfuscator.add_deniability(Budget(epsilon_per_word=0.5, length="own"))
+    certificate = obfuscator.obfuscate("alpha", epsilon_per_word=0.5).certificate
+    stated = certificate.as_dict()
+    jsonschema.validate(json.loads(json.dumps(stated)), SCHEMA)
+    low, high = stated["deniability"]["shares"]
+    assert (low["meaning"], low["share"], high["meaning"], high["share"]) == ("per word", 0.5, "largest", 2.0)
+    assert low["stays"]["50%"] < high["stays"]["50%"]
+    certificate.write(tmp_path / "c.json")
+    assert Certificate.load(tmp_path / "c.json").terms.deniability == stated["deniability"]
+
+
+def test_a_certificate_of_an_earlier_version_states_no_deniability(tiny):
+    stated = Obfuscator(tiny, seed=1).obfuscate("alpha", epsilon=1).certificate.as_dict()
+    del stated["deniability"]
+    jsonschema.validate(stated, SCHEMA)
+    assert Certificate.from_dict(stated).terms.deniability is None
+
+
+def test_deniability_does_not_depend_on_texts(tiny):
+    """It is stated before any text is read, and the same after any."""
+    stated = []
+    for text in ("alpha", "the psi was good, and the film bad"):
+        obfuscator = Obfuscator(tiny, mechanism="exponential", seed=1)
+        obfuscator.add_deniability(Budget(epsilon_per_word=1.0, length="own"))
+        stated.append(obfuscator.obfuscate(text, epsilon_per_word=1.0).certificate.as_dict()["deniability"])
+    assert stated[0] == stated[1]

@@ -151,9 +151,20 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
         lines.append(f"bound          exp({bound:.4g}) for any two documents that are neighbors, whatever their words")
     if (ledger := certificate.terms.ledger) is not None:
         lines.append(f"ledger         {describe_ledger(ledger)}")
+    lines += describe_deniability(certificate)
     lines.append(f"profile        {profile.name}: {certificate.claim}")
     lines.append(f"not protected  {'; '.join(certificate.not_protected)}")
     return lines
+
+
+def describe_deniability(certificate: Certificate) -> list[str]:
+    """How deniable words are, a line per share; nothing if the certificate does not say."""
+    found = certificate.terms.deniability
+    return [
+        f"deniability    at the share {at['share']:.3g} ({at['meaning']}), the median word stays with "
+        f"{at['stays']['50%']:.1%} and may become {at['others']['50%']:.0f} others with more than 1% each"
+        for at in (found or {}).get("shares", ())
+    ]
 
 
 def describe_budget(certificate: Certificate) -> str:

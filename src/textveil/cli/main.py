@@ -15,11 +15,13 @@ try:
 
     from textveil.cli import (
         analyze,
+        audit,
         bundle,
         bundle_making,
         calibrate,
         compare,
         decompose,
+        deniability,
         distribute,
         evaluate,
         experiment,
@@ -39,6 +41,8 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
   textveil calibrate --target unchanged-content=0.2
   textveil ledger show spent.db
+  textveil audit --epsilon-per-word 10 --profile proven
+  textveil deniability tea coffee --epsilon-per-word 10
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
@@ -76,6 +80,8 @@ app.command("distribute", epilog=distribute.EXAMPLES, no_args_is_help=True)(dist
 app.command("evaluate", epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
 app.command("calibrate", epilog=calibrate.EXAMPLES, no_args_is_help=True)(calibrate.calibrate)
 app.command("compare", epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
+app.command("audit", epilog=audit.EXAMPLES, no_args_is_help=True)(audit.audit)
+app.command("deniability", epilog=deniability.EXAMPLES, no_args_is_help=True)(deniability.deniability)
 app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(ledger.app, name="ledger")

@@ -167,6 +167,14 @@ def obfuscate(
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate (what is and is not protected) to this file.")
     ] = None,
+    deniability: Annotated[
+        bool,
+        typer.Option(
+            "--deniability",
+            help="State in the certificate how likely words stay and how many others they may become. It takes seconds "
+            "for each new budget.",
+        ),
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
     quiet: Annotated[
@@ -200,6 +208,8 @@ def obfuscate(
         ledger=_open_ledger(ledger, ledger_key, budget_per_document, repeat),
     )
     budget = given.build(obfuscator)
+    if deniability:
+        obfuscator.add_deniability(budget)
     if words is not None:
         if certificate is not None:
             check_free(certificate, overwrite=overwrite)

@@ -5,6 +5,7 @@ from textveil.evaluation.classifiers import CLASSIFIERS, Classifier
 from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
 from textveil.evaluation.comparison import Comparison, compare
 from textveil.evaluation.dataset import Dataset
+from textveil.evaluation.deniability import WordDeniability, measure_deniability
 from textveil.evaluation.evaluator import Evaluation, Evaluator
 from textveil.evaluation.metrics import METRICS
 from textveil.evaluation.trade_off import relative_gain
@@ -24,6 +25,8 @@ __all__ = [
     "Metric",
     "MetricColumn",
     "Need",
+    "WordDeniability",
     "compare",
+    "measure_deniability",
     "relative_gain",
 ]

@@ -51,7 +51,7 @@ def replay(
     """
     if certificate.terms.draft_share is not None:
         raise InputError(f"{_FAILURE} their chunks and shares depend on the noise of a draft, which is not recorded.")
-    obfuscator = _build_obfuscator(certificate.terms, bundle, model)
+    obfuscator = rebuild_obfuscator(certificate.terms, bundle, model, seed=SEED)
     results: list[Obfuscation] = []
     for result in obfuscator.obfuscate_all(texts, budget=certificate.budget, first_document=0):
         results.append(result)
@@ -62,7 +62,21 @@ def replay(
     return results
 
 
-def _build_obfuscator(terms: Terms, bundle: Bundle | str | Path, model: str | Path | None) -> Obfuscator:
+def rebuild_obfuscator(
+    terms: Terms, bundle: Bundle | str | Path, model: str | Path | None = None, *, seed: int | None = None
+) -> Obfuscator:
+    """The obfuscator that a certificate describes.
+
+    Args:
+        terms: The terms of the certificate.
+        bundle: The bundle of the obfuscation.
+        model: The encoder of the distribution, if it was a folder; by default it is found by its recorded name.
+        seed: The seed of its noise; by default the noise is fresh.
+
+    Raises:
+        ParameterError: The bundle or the model differs from the one that was used.
+        ResourceError: The model is not on this machine.
+    """
     loaded = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
     _check_same("bundle", terms.bundle["sha256"], loaded.hash, "Set `bundle` to the one that was used.")
     obfuscator = Obfuscator(
@@ -77,7 +91,7 @@ def _build_obfuscator(terms: Terms, bundle: Bundle | str | Path, model: str | Pa
         stopwords=terms.stopwords,
         keep_emoji=terms.emoji == "keep",
         largest_share=math.inf if terms.largest_share is None else terms.largest_share,
-        seed=SEED,
+        seed=seed,
     )
     for axis in ("decomposition", "distribution", "mechanism"):
         was, now = getattr(terms, axis)["model"], getattr(obfuscator.terms, axis)["model"]

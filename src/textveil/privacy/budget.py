@@ -60,6 +60,16 @@ class Budget:
         length = words if self.average_length is None else self.average_length
         return float(self.epsilon_per_word or 0.0) * length
 
+    def list_shares(self) -> dict[str, float]:
+        """The shares that follow from the budget alone, by their meaning: a word's mean share, or the largest one.
+
+        >>> Budget(epsilon_per_word=3.0, length="own").list_shares(), Budget(epsilon=60.0).list_shares()
+        ({'per word': 3.0}, {'largest': 60.0})
+        """
+        if self.epsilon is not None:
+            return {"largest": float(self.epsilon)}
+        return {"per word": float(self.epsilon_per_word or 0.0)} if self.length != "average" else {}
+
     def resolve(self, texts: Iterable[str | None]) -> Budget:
         """The budget with the average length of these texts; they are read only if it is needed.
 

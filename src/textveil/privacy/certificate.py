@@ -150,6 +150,9 @@ class Terms:
     """The part of every budget that a draft spent; ``None`` without a draft."""
     ledger: Mapping[str, Any] | None = None
     """With a ledger: its ``budget_per_document`` and what it does with a text that comes again (``repeat``)."""
+    deniability: Mapping[str, Any] | None = None
+    """Quantiles over public words of how likely they stay and how many others they may become; ``None`` unless asked
+    for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,7 @@ class Certificate:
             },
             "bounds": self.bounds,
             "rounds": self.rounds,
+            "deniability": None if terms.deniability is None else dict(terms.deniability),
             "decomposition": dict(terms.decomposition),
             "distribution": dict(terms.distribution),
             "mechanism": dict(terms.mechanism),
@@ -366,6 +370,7 @@ class Certificate:
             versions=dict(values["versions"]),
             draft_share=rounds[0]["budget_share"] if rounds else None,
             ledger=_parse_ledger(values.get("ledger")),  # certificates of earlier versions have none
+            deniability=None if (found := values.get("deniability")) is None else dict(found),
         )
         tally = Tally.from_dict(
             {

@@ -1,0 +1,127 @@
+"""The audit: it draws answers to pairs of texts and tries to refute the bound that is claimed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from statistics import NormalDist
+
+from textveil.audit.auditees import Auditee, draw_samples
+from textveil.audit.claims import Claims, ObfuscatorClaims
+from textveil.audit.events import Coder, Numbers, find_event
+from textveil.audit.findings import Audit, Finding
+from textveil.audit.pairs import Pair, choose_pairs
+from textveil.errors import ParameterError
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
+from textveil.privacy.proportions import bound_log_ratio
+from textveil.progress import Progress, ignore_progress
+
+DRAWS = 10_000
+CONFIDENCE = 0.95
+FEWEST_DRAWS = 100
+
+
+def audit(
+    auditee: Auditee,
+    pairs: Sequence[Pair],
+    claims: Claims,
+    *,
+    draws: int = DRAWS,
+    confidence: float = CONFIDENCE,
+    progress: Progress = ignore_progress,
+) -> Audit:
+    """Try to refute the bound that is claimed for the answers to pairs of texts.
+
+    For each pair and direction, an event is chosen on half of the answers. On the other half, the log-ratio of its
+    probabilities is bounded below by the method of Clopper and Pearson. All bounds hold at the same time with the
+    stated confidence, so a correct auditee is accused at most as often as 1 - ``confidence``.
+
+    Args:
+        auditee: A function that takes a list of texts and returns one obfuscated text for each, with fresh noise.
+        pairs: The pairs of texts; :func:`choose_pairs` makes some up.
+        claims: States the claimed bound of a pair, such as :func:`claim_per_word`.
+        draws: The number of answers to draw for each text.
+        confidence: The probability that all bounds hold.
+        progress: Receives progress reports.
+
+    Raises:
+        ParameterError: A number is wrong, or the auditee fails, answers too few texts or is deterministic.
+    """
+    _check(draws, confidence)
+    claimed = [claims(pair) for pair in pairs]
+    covered = [number for number, claim in enumerate(claimed) if claim.not_covered is None]
+    if not covered:
+        raise ParameterError("The claim covers none of the pairs, so there is nothing to audit. Give other `pairs`.")
+    texts = list(dict.fromkeys(text for number in covered for text in (pairs[number].first, pairs[number].second)))
+    coder = Coder()
+    samples = dict(zip(texts, draw_samples(auditee, texts, draws, coder, progress), strict=True))
+    risk = (1 - confidence) / (2 * len(covered))  # for each pair and direction
+    findings = [
+        _compare(Finding(pair, claim, shown=0.0), (samples[pair.first], samples[pair.second]), coder, risk)
+        if claim.not_covered is None
+        else Finding(pair, claim)
+        for pair, claim in zip(pairs, claimed, strict=True)
+    ]
+    shown_by = draws - draws // 2
+    return Audit(tuple(findings), draws, confidence, bound_log_ratio(shown_by, 0, shown_by, risk))
+
+
+def audit_obfuscator(
+    obfuscator: Obfuscator,
+    *,
+    epsilon: float | None = None,
+    epsilon_per_word: float | None = None,
+    budget: Budget | None = None,
+    pairs: Sequence[Pair] | None = None,
+    claims: Claims | None = None,
+    draws: int = DRAWS,
+    confidence: float = CONFIDENCE,
+    progress: Progress = ignore_progress,
+) -> Audit:
+    """Try to refute what the certificates of an obfuscator claim; see :func:`audit`.
+
+    Where its mechanism has a closed form, exact log-ratios are computed, too.
+
+    Args:
+        obfuscator: The obfuscator.
+        epsilon: The budget of a text.
+        epsilon_per_word: The budget per word instead, times the words of a text that are perturbed.
+        budget: The budget of a certificate, instead.
+        pairs: The pairs of texts; by default those of :func:`choose_pairs` for the vocabulary.
+        claims: Another claim to refute; by default that of the certificates.
+        draws: The number of answers to draw for each text.
+        confidence: The probability that all bounds hold.
+        progress: Receives progress reports.
+    """
+    length = None if epsilon_per_word is None else "own"
+    given = obfuscator.build_budget(epsilon, epsilon_per_word, length) if budget is None else budget
+
+    def answer(texts: Sequence[str]) -> list[str]:
+        return [result.text for result in obfuscator.obfuscate_all(texts, budget=given)]
+
+    chosen = choose_pairs(obfuscator.mechanism.space) if pairs is None else pairs
+    stated = ObfuscatorClaims(obfuscator, given) if claims is None else claims
+    return audit(answer, chosen, stated, draws=draws, confidence=confidence, progress=progress)
+
+
+def _check(draws: int, confidence: float) -> None:
+    if isinstance(draws, bool) or not isinstance(draws, Integral) or draws < FEWEST_DRAWS:
+        raise ParameterError(f"`draws` must be a whole number of at least {FEWEST_DRAWS}. Got {draws!r} instead.")
+    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 < confidence < 1:
+        raise ParameterError(f"`confidence` must be a number between 0 and 1. Got {confidence!r} instead.")
+
+
+def _compare(best: Finding, samples: tuple[Numbers, Numbers], coder: Coder, risk: float) -> Finding:
+    """What the answers to both texts show, in the direction that shows more; nothing is shown by a bound below 0."""
+    half = len(samples[0]) // 2
+    deviations = NormalDist().inv_cdf(1 - risk / 2)
+    first, second = map(coder.look_up, samples)
+    for likely, unlikely in ((first, second), (second, first)):
+        event = find_event(likely[:half], unlikely[:half], coder, deviations)
+        counts = event.count(likely[half:]), event.count(unlikely[half:])
+        shown = bound_log_ratio(*counts, len(likely) - half, risk)
+        if best.shown is None or shown > best.shown:
+            best = replace(best, shown=shown, event=event.describe(coder), counts=counts)
+    return best
