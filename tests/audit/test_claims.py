@@ -96,3 +96,21 @@ def test_a_mechanism_without_a_guarantee_claims_nothing(tiny):
 def test_the_distance_is_that_of_the_mechanism(tiny):
     claims = claims_of(tiny, mechanism="mahalanobis", mechanism_options={"blend": 0.9})
     assert claims(Pair("", "alpha", "beta")).bound != pytest.approx(2 * distance(tiny, "alpha", "beta"))
+
+
+def test_after_a_draft_the_claim_is_the_worst_that_any_draft_allows(tiny):
+    """Of 6 in all, the draft spends 0.5 on each of three words; 4.5 may then go to the word that differs most."""
+    claims = claims_of(tiny, "proven", draft_share=0.25)
+    first, second = distance(tiny, "alpha", "beta"), distance(tiny, "film", "story")
+    claim = claims(Pair("", "alpha psi film", "beta psi story"))
+    assert claim.not_covered is None
+    assert claim.exact is None
+    assert claim.bound == pytest.approx(0.5 * (first + second) + 4.5 * max(first, second))
+    assert claims(Pair("", "alpha", "alpha psi")).not_covered == "the numbers of words differ"
+
+
+def test_the_largest_share_limits_what_a_draft_can_do(tiny):
+    obfuscator = Obfuscator(tiny, profile="proven", draft_share=0.25, largest_share=3.0)
+    claim = ObfuscatorClaims(obfuscator, Budget(6.0))(Pair("", "alpha psi film", "beta psi story"))
+    first, second = sorted([distance(tiny, "alpha", "beta"), distance(tiny, "film", "story")])
+    assert claim.bound == pytest.approx(3.0 * second + (0.5 + 2.0) * first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from textveil.audit.exact import find_exact_ratio
 from textveil.audit.pairs import Pair
-from textveil.bundles.vectors import Floats, Vectors
+from textveil.bundles.bundle import SINGLE_WORDS
+from textveil.bundles.vectors import UNKNOWN, Floats, Vectors
 from textveil.language.words import find_words
 from textveil.mechanisms import Mechanism, Request
 from textveil.mechanisms.base import NO_GUARANTEE
@@ -78,6 +79,8 @@ class ObfuscatorClaims:
 
     def __call__(self, pair: Pair) -> Claim:
         """The claim for a pair."""
+        if self._obfuscator.draft_share is not None:
+            return self._claim_after_draft(pair, self._obfuscator.draft_share)
         plans, requests = zip(
             *(self._obfuscator.plan(text, self._budget) for text in (pair.first, pair.second)), strict=True
         )
@@ -88,6 +91,35 @@ class ObfuscatorClaims:
         if mechanism.guarantee == NO_GUARANTEE:
             return Claim(math.inf)
         return Claim(_bound(mechanism, *requests), exact=find_exact_ratio(mechanism, *requests))
+
+    def _claim_after_draft(self, pair: Pair, draft_share: float) -> Claim:
+        """The claim whatever the draft: the refinement may spend its part on the words that differ most."""
+        texts = [find_words(text) for text in (pair.first, pair.second)]
+        if len(texts[0]) != len(texts[1]):
+            return Claim(math.inf, not_covered="the numbers of words differ")
+        mechanism, largest = self._obfuscator.mechanism, self._obfuscator.largest_share
+        if mechanism.guarantee == NO_GUARANTEE:
+            return Claim(math.inf)
+        if self._obfuscator.terms.decomposition["name"] not in SINGLE_WORDS and mechanism.cap is None:
+            return Claim(math.inf, not_covered="a draft may join words to chunks of any distance")
+        number = len(texts[0])
+        epsilon = self._obfuscator.choose_budget(self._budget).of(number)
+        draft = draft_share * min(epsilon / max(number, 1), largest)
+        distances = _measure(mechanism, *(self._ask(words) for words in texts))
+        if self._obfuscator.terms.decomposition["name"] not in SINGLE_WORDS:
+            distances = np.full(number, mechanism.cap)  # of chunks with these words
+        bound, rest = draft * float(distances.sum()), (1 - draft_share) * epsilon
+        for distance in sorted(distances.tolist(), reverse=True):
+            share = min(rest, largest - draft)
+            bound, rest = bound + share * distance, rest - share
+        return Claim(bound)
+
+    def _ask(self, words: Sequence[str]) -> Request:
+        """The request for single words, without shares."""
+        rows = np.array([self._obfuscator.mechanism.vectors.find(word) for word in words], dtype=np.int64)
+        unknown = [word for word, row in zip(words, rows, strict=True) if row == UNKNOWN]
+        spelled = self._obfuscator.place_unknown(unknown)
+        return Request(rows, np.zeros(len(rows)), np.random.default_rng(0), spelled)  # nothing is drawn
 
     def _find_difference(self, first: Plan, second: Plan) -> str | None:
         """The reason why two texts are not neighbors in the sense of the profile; ``None`` if they are."""
@@ -121,8 +153,11 @@ def _read_gaps(plan: Plan) -> list[str]:
 
 def _bound(mechanism: Mechanism, first: Request, second: Request) -> float:
     """The sum of share * min(distance, cap) over the chunks of two neighbors."""
+    return float((first.shares * _measure(mechanism, first, second)).sum())
+
+
+def _measure(mechanism: Mechanism, first: Request, second: Request) -> Floats:
+    """The distances of the chunks of two neighbors, limited by the cap."""
     places = [mechanism.place(request, slice(None)) for request in (first, second)]
     distances: Floats = np.linalg.norm(places[0] - places[1], axis=1)
-    if mechanism.cap is not None:
-        distances = np.minimum(distances, mechanism.cap)
-    return float((first.shares * distances).sum())
+    return distances if mechanism.cap is None else np.minimum(distances, mechanism.cap)

@@ -207,9 +207,7 @@ def obfuscate(
         seed=seed,
         ledger=_open_ledger(ledger, ledger_key, budget_per_document, repeat),
     )
-    budget = given.build(obfuscator)
-    if deniability:
-        obfuscator.add_deniability(budget)
+    budget = given.build(obfuscator, deniability=deniability)
     if words is not None:
         if certificate is not None:
             check_free(certificate, overwrite=overwrite)
@@ -280,11 +278,17 @@ class _Given(NamedTuple):
             report("Note: the epsilon was calibrated on texts of your own, so it depends on them.")
         return _Given(None, found.epsilon_per_word, "own", found.largest_share or math.inf, found)
 
-    def build(self, obfuscator: Obfuscator) -> Budget:
-        """The budget, if the obfuscator is the one that was calibrated."""
+    def build(self, obfuscator: Obfuscator, *, deniability: bool) -> Budget:
+        """The budget, if the obfuscator is the one that was calibrated.
+
+        On request, certificates will state the deniability of words at its shares.
+        """
         if self.calibration is not None:
             self.calibration.check(obfuscator.terms)
-        return obfuscator.build_budget(self.epsilon, self.epsilon_per_word, self.length)
+        budget = obfuscator.build_budget(self.epsilon, self.epsilon_per_word, self.length)
+        if deniability:
+            obfuscator.add_deniability(budget)
+        return budget
 
 
 def _open_ledger(path: Path | None, key: Path | None, budget: float | None, repeat: str | None) -> Ledger | None:
