@@ -1,6 +1,6 @@
 """Print the share of perturbed words that stay unchanged, for several budgets per word, to help choose epsilon.
 
-python scripts/count_unchanged.py reviews.csv --column text --first 400
+python scripts/count_unchanged.py reviews.csv --column text --first 400 --mechanism fluent
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from textveil import Obfuscator
 from textveil.language.text import cut
+from textveil.obfuscation import MECHANISM
 from textveil.privacy.certificate import Tally
 from textveil.tables import FileSource, Layout
 
@@ -23,11 +24,12 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=400, help="the number of texts to use")
     parser.add_argument("--per-word", type=float, nargs="+", default=[5, 10, 15, 20, 25], help="epsilons per word")
     parser.add_argument("--lengths", type=int, nargs="+", default=[5, 20, 60, 200], help="words to keep of every text")
+    parser.add_argument("--mechanism", default=MECHANISM, help="the mechanism")
     options = parser.parse_args()
     source = FileSource(options.file)
     batches = source.read(Layout(options.column).table(source), batch_size=100)
     texts = list(islice((text for rows in batches for text in rows.texts if text), options.first))
-    obfuscator = Obfuscator()
+    obfuscator = Obfuscator(mechanism=options.mechanism)
     for length in options.lengths:
         shortened = [cut(text, length) for text in texts]
         for per_word in options.per_word:

@@ -79,6 +79,15 @@ def test_nothing_perturbed_gives_the_identical_string(make_bundle, text):
     assert result.text == text
 
 
+@pytest.mark.parametrize("text", ["#the", "@a", "see @A now", "mail a@the.org"])
+def test_a_stopword_in_a_code_is_not_kept(markers, text):
+    result = Obfuscator(markers, profile="strict").obfuscate(text, epsilon=5)
+    assert not {"#", "@"} & set(result.text)
+    assert [chunk.outcome for chunk in result.chunks if chunk.original[:1] in "#@" or "@" in chunk.original] == [
+        Outcome.DRAWN
+    ]
+
+
 @given(text=any_text | sentences)
 @settings(max_examples=300)
 def test_strict_releases_no_word_but_stopwords_and_the_mechanisms_choices(markers, text):
@@ -734,7 +743,7 @@ def test_what_is_cut_off_is_not_spent(tiny):
 
 
 def test_the_error_for_a_bad_budget_says_what_the_bundle_supports():
-    with pytest.raises(BudgetError, match=r"With this bundle, 14 per word hides nearly every word; at 26, half return"):
+    with pytest.raises(BudgetError, match=r"With this bundle, 36 per word hides nearly every word; at 63, half return"):
         Obfuscator().obfuscate("tea", epsilon=-1)
 
 

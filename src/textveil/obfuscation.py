@@ -28,7 +28,7 @@ from textveil.distribution.allocation import allocate
 from textveil.errors import BudgetError, ParameterError, ProfileError
 from textveil.jobs import FileJob, JobOptions, JobReport
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
-from textveil.language.codes import find_codes, merge_codes
+from textveil.language.codes import Code, find_codes, merge_codes
 from textveil.language.gaps import clean_gap, is_clean
 from textveil.language.plain_stopwords import mark_plain_stopwords
 from textveil.language.stopwords import ENGLISH
@@ -378,18 +378,23 @@ class Obfuscator:
         ]
         scores = self._distributor.score(read)
         chunks = self._decomposer.decompose(read)
-        kept = self._mark_kept(documents)
+        codes = [find_codes(document) if self.profile.guards_form else [] for document in documents]
+        kept = self._mark_kept(documents, codes)
         return [
             self._plan(*parts, draft=draft, budget=budget)
-            for parts, draft in zip(zip(documents, chunks, scores, kept, strict=True), drafts, strict=True)
+            for parts, draft in zip(zip(documents, chunks, scores, kept, codes, strict=True), drafts, strict=True)
         ]
 
-    def _mark_kept(self, documents: Sequence[Document]) -> list[list[bool]]:
-        """For every word of every document, whether it is a stopword that is kept."""
+    def _mark_kept(self, documents: Sequence[Document], codes: Sequence[Sequence[Code]]) -> list[list[bool]]:
+        """For every word of every document, whether it is a stopword that is kept. Words of codes never are."""
         if self.stopwords == "perturb":
             return [[False] * len(document.words) for document in documents]
         if self.profile.guards_form:
-            return mark_plain_stopwords(documents)
+            kept = mark_plain_stopwords(documents)
+            for marks, found in zip(kept, codes, strict=True):
+                for code in found:
+                    marks[code.chunk.start : code.chunk.stop] = [False] * code.chunk.size
+            return kept
         return [[word in ENGLISH for word in document.words] for document in documents]
 
     def _plan(
@@ -398,6 +403,7 @@ class Obfuscator:
         chunks: Sequence[Chunk],
         scores: Sequence[Score],
         kept: Sequence[bool],
+        codes: Sequence[Code],
         *,
         draft: DraftedText | None,
         budget: Budget,
@@ -419,7 +425,6 @@ class Obfuscator:
             )
         if self.draft_share is not None:
             shares = [(1 - self.draft_share) * share for share in shares]
-        codes = find_codes(document) if self.profile.guards_form else []
         spans = {code.chunk: (code.start, code.stop) for code in codes}
         plan = Plan(document, scores, kept, shares, epsilon, spans, draft)
         for chunk in merge_codes(chunks, codes) if codes else chunks:

@@ -16,9 +16,12 @@ def test_info_describes_the_shipped_bundle():
     result = run("info")
     assert result.exit_code == 0
     for piece in (
-        "en 1.0",
+        "en 2.0",
         "tokens",
-        "300 dimensions",
+        "64 dimensions",
+        "prior with n-grams",
+        "spelling table",
+        "of the encoder all-minilm-l6-v2",
         "int8",
         "may be written",
         "distance between two entries",

@@ -48,6 +48,7 @@ _LARGEST_FACTOR = 1e30
 _LARGEST_SHARE = 1e12
 _SMALLEST_EFFECT, _LARGEST_EFFECT = 0.1, 30.0  # of the typical vector, in standard deviations of the noise
 _SMALLEST_LENGTH = 1e-9
+_CERTAIN = 1e9  # a bonus that no likelihood outweighs
 
 
 class Channel(ABC):
@@ -274,11 +275,14 @@ class SimulatedChannel(Channel):
         return posterior
 
     def calibrate(self, share: float) -> Calibration:
-        """The calibration at the nearest share of a grid; the default where it changes nothing.
+        """The calibration at the nearest share of a grid.
 
-        That is at very small shares, which reveal nothing, and at very large ones, at which all words return.
+        It is the default at very small shares, which reveal nothing. At very large ones nearly all words return, so the
+        released word is repeated: likelihoods in single precision could not tell it from its nearest neighbors.
         """
         effect = share * self._typical / self._root
+        if effect >= _LARGEST_EFFECT and self._competes.any():
+            return Calibration(bonus=_CERTAIN)
         if not _SMALLEST_EFFECT < effect < _LARGEST_EFFECT:
             return Calibration()
         nearest = float(SHARE_STEP ** round(np.log(share) / np.log(SHARE_STEP)))
