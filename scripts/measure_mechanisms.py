@@ -34,6 +34,8 @@ SETTINGS = (
     Setting("exponential", {"dimensions": 64}, (20, 28)),
     Setting("fluent", {"dimensions": 64}, (12, 20, 28, 36)),
 )
+PAPER = 300
+"""The length of the paper's vectors."""
 VALUES = {
     "similarity": ("similarity", "cosine"),
     "author F1": ("attribute", "adaptive"),
@@ -65,11 +67,16 @@ def main() -> None:
     print("| mechanism | share x median distance | unchanged | " + " | ".join(VALUES) + " |")
     print("|---|---|---|" + "---|" * len(VALUES))
     with options.output.open("a", encoding="utf-8") as output:
-        for setting in SETTINGS:
+        for setting in list_settings(bundle.vectors(options.decomposition).dimensions):
             for level in setting.levels:
                 record = measure(setting, level, bundle, texts, evaluator=evaluator, options=options)
                 output.write(json.dumps(record) + "\n")
                 output.flush()
+
+
+def list_settings(dimensions: int) -> list[Setting]:
+    """The settings that fit vectors of this length; the first one is for those of the paper."""
+    return [setting for setting in SETTINGS if setting.options.get("dimensions", PAPER) <= dimensions]
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -202,7 +202,7 @@ def test_names_are_escaped(hostile):
     body = page[page.index("<body>") :]
     assert "<b>&" not in body
     assert hostile.values("dataset")[0] in Outline(page).text
-    assert body.count("<b>") == 4  # the word bold in the key of tables, and three terms that are explained
+    assert body.count("<b>") == 5  # the word bold in the key of tables, and four terms that are explained
 
 
 def test_the_published_results_have_a_page(published):

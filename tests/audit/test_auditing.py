@@ -74,8 +74,8 @@ class Louder(Exponential):
 
     name = "louder"
 
-    def _choose(self, points, shares, uniforms):
-        return super()._choose(points, 3 * shares, uniforms)
+    def _choose(self, block):
+        return super()._choose(block._replace(shares=3 * block.shares))
 
 
 def test_an_obfuscator_that_spends_more_than_it_says_is_found(tiny):

@@ -39,7 +39,7 @@ def files(tmp_path):
         "-o",
         obfuscated,
         "-e",
-        120,
+        300,
         "--certificate",
         certificate,
         "--seed",

@@ -17,7 +17,7 @@ from textveil.privacy.profiles import PROFILES
 
 TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
 SECRET = "Zyxwvut Qwertzu"
-SEEDED = ["--seed", "1", "--epsilon", "60"]
+SEEDED = ["--seed", "1", "--epsilon", "150"]
 
 
 def run(*arguments, **options):
@@ -45,7 +45,7 @@ def test_a_text_is_printed_and_nothing_else():
 
 def test_a_budget_that_is_too_large_is_limited_and_says_how_to_lift_the_limit():
     result = run("The soup was cold.", "--epsilon", "1e308", "--seed", "1")
-    assert "shares were limited to 25.9; the rest is not spent" in result.stderr
+    assert "shares were limited to 62.5; the rest is not spent" in result.stderr
     assert "--largest-share inf" in result.stderr
     lifted = run("The soup was cold.", "--epsilon", "5000", "--largest-share", "inf")
     assert (lifted.stdout, lifted.exit_code) == ("The soup was cold.\n", 0)
@@ -68,7 +68,7 @@ def test_the_average_length_is_an_explicit_choice_and_warns(tmp_path, reviews):
 
 def test_the_command_does_what_the_library_does():
     result = run("The soup was cold and the waiter rude.", *SEEDED)
-    expected = Obfuscator(seed=1).obfuscate("The soup was cold and the waiter rude.", epsilon=60)
+    expected = Obfuscator(seed=1).obfuscate("The soup was cold and the waiter rude.", epsilon=150)
     assert result.stdout == expected.text + "\n"
 
 
@@ -86,7 +86,7 @@ def test_a_draft_is_explained_and_certified(tmp_path):
     arguments = ["--profile", "proven", "--distribution", "yake", "--draft-share", "0.4", "--explain"]
     result = run("soup waiter", *arguments, "--certificate", tmp_path / "c.json", *SEEDED, env={"COLUMNS": "140"})
     expected = Obfuscator(profile="proven", distribution="yake", draft_share=0.4, seed=1).obfuscate(
-        "soup waiter", epsilon=60
+        "soup waiter", epsilon=150
     )
     assert result.stdout.startswith(expected.text + "\n")
     header = next(line for line in result.stdout.splitlines() if "chunk" in line)
@@ -101,7 +101,7 @@ def test_a_draft_is_explained_and_certified(tmp_path):
 
 def test_explain_shows_a_table():
     result = run("The soup of Grzybowski", "--explain", *SEEDED)
-    for word in ("chunk", "share", "outcome", "replacement", "kept_stopword", "soup", "drawn", "25.9"):
+    for word in ("chunk", "share", "outcome", "replacement", "kept_stopword", "soup", "drawn", "62.54"):
         assert word in result.stdout
 
 

@@ -119,7 +119,8 @@ class ObfuscatorClaims:
         rows = np.array([self._obfuscator.mechanism.vectors.find(word) for word in words], dtype=np.int64)
         unknown = [word for word, row in zip(words, rows, strict=True) if row == UNKNOWN]
         spelled = self._obfuscator.place_unknown(unknown)
-        return Request(rows, np.zeros(len(rows)), np.random.default_rng(0), spelled)  # nothing is drawn
+        nothing_drawn = self._obfuscator.randomness.stream(0)
+        return Request(rows, np.zeros(len(rows)), nothing_drawn, spelled)
 
     def _find_difference(self, first: Plan, second: Plan) -> str | None:
         """The reason why two texts are not neighbors in the sense of the profile; ``None`` if they are."""
