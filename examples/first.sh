@@ -5,10 +5,10 @@ set -eu
 
 say "One text, four budgets (epsilon per word; smaller is more private)"
 echo "  original: $text"
-for epsilon in 2 10 18 25; do
-    printf '  %8s: %s\n' "$epsilon" "$(textveil obfuscate "$text" --epsilon-per-word "$epsilon")"
+for epsilon in 5 10 15 20; do
+    printf '  %8s: %s\n' "$epsilon" "$(textveil obfuscate "$text" --mechanism fluent --epsilon-per-word "$epsilon")"
 done
 
 say "The outcome of every word"
-show "textveil obfuscate TEXT --epsilon-per-word 15 --explain"
-textveil obfuscate "$text" --epsilon-per-word 15 --explain
+show "textveil obfuscate TEXT --mechanism fluent --epsilon-per-word 15 --explain"
+textveil obfuscate "$text" --mechanism fluent --epsilon-per-word 15 --explain

@@ -33,10 +33,10 @@ STANDARD = "-"
 EXAMPLES = """
 \b
 Examples:
-  textveil obfuscate "The soup was cold and the waiter rude." --epsilon 60
-  textveil obfuscate "The soup was cold." --epsilon-per-word 15 --explain
+  textveil obfuscate "The soup was cold and the waiter rude." --mechanism fluent --epsilon 60
+  textveil obfuscate "The soup was cold." --mechanism fluent --epsilon-per-word 15 --explain
   textveil obfuscate "It was out of the question." --epsilon-per-word 12 --distribution yake --explain
-  textveil obfuscate --input reviews.csv --column text --output out.csv --epsilon-per-word 15
+  textveil obfuscate --input reviews.csv --column text --output out.csv --mechanism fluent --epsilon-per-word 15
   textveil obfuscate --input reviews.csv --output out.parquet --epsilon-per-word 15 --certificate out.json
   textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon-per-word 15 --resume
   textveil obfuscate --input reviews.csv --output out.csv --epsilon 60 --ledger spent.db --budget-per-document 100
