@@ -34,6 +34,7 @@ from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.ledger import Ledger
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=120)
@@ -876,3 +877,26 @@ def test_a_largest_share_below_the_budget_limits_the_stated_deniability(tiny):
     assert [at["share"] for at in obfuscator.terms.deniability["shares"]] == [2.0]
     obfuscator.add_deniability(Budget(epsilon=60.0))
     assert [at["share"] for at in obfuscator.terms.deniability["shares"]] == [3.0]
+
+
+@pytest.mark.parametrize(
+    "options", [{"profile": "paper"}, {"profile": "paper", "mechanism": "vickrey"}], ids=["in_clear", "no_guarantee"]
+)
+def test_a_budget_per_document_needs_a_bound(tiny, tmp_path, options):
+    limited = Ledger(tmp_path / "spent.db", budget_per_document=5)
+    with pytest.raises(ProfileError, match="Neither has a bound to limit"):
+        Obfuscator(tiny, ledger=limited, **options)
+    Obfuscator(tiny, ledger=Ledger(tmp_path / "other.db"), **options)
+
+
+def test_deniability_is_not_stated_for_drafts(tiny):
+    with pytest.raises(ParameterError, match="not known for texts that are drafted first"):
+        Obfuscator(tiny, profile="proven", draft_share=0.2).add_deniability(Budget(5.0))
+
+
+def test_a_ledger_charges_a_drafted_text_its_whole_budget(tiny, tmp_path):
+    """What is spent of it depends on the draft, and a refusal must not."""
+    ledger = Ledger(tmp_path / "spent.db")
+    drafted = Obfuscator(tiny, profile="proven", draft_share=0.2, largest_share=1.0, ledger=ledger)
+    drafted.obfuscate("alpha beta", epsilon=6)
+    assert [entry.epsilon for entry in ledger.find("alpha beta")] == [6.0]

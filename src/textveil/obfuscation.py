@@ -132,6 +132,8 @@ class Obfuscator:
                 f"The `mechanism` was built on other vectors than those of the bundle for {decomposer.name!r}. "
                 f"Build it with bundle.vectors({decomposer.name!r}), or give its name."
             )
+        if ledger is not None and ledger.budget_per_document is not None:
+            self._check_accountable()
         self._keep_emoji = keep_emoji
         self.largest_share = self._choose_largest_share(largest_share)
         self._drafter = self._build_drafter()
@@ -147,6 +149,14 @@ class Obfuscator:
         if isinstance(chosen, Mechanism) or not chosen.uses_prior:
             return MECHANISMS.build(chosen, self._vectors, **options)
         return MECHANISMS.build(chosen, self._vectors, self.bundle.prior(self._decomposer.name), **options)
+
+    def _check_accountable(self) -> None:
+        """Refuse a limit for what has no bound: words in clear, and mechanisms without a guarantee."""
+        if self.profile.releases_unperturbed or self._mechanism.guarantee == NO_GUARANTEE:
+            raise ProfileError(
+                "`budget_per_document` limits what documents spend. The profile 'paper' releases words in clear, and "
+                "some mechanisms have no guarantee. Neither has a bound to limit: leave it out, or choose another profile."
+            )
 
     def _build_drafter(self) -> Drafter | None:
         if self.draft_share is None:
@@ -182,7 +192,11 @@ class Obfuscator:
         """State the deniability of public words in all certificates from now on, at the shares that a budget allows.
 
         The words are those of the bundle, by their frequency, so no text is revealed. The figures are cached.
+
+        Raises:
+            ParameterError: Texts are drafted first, so that a word is perturbed twice.
         """
+        self.refuse_draft("Deniability")
         mechanism, decomposition = self._mechanism, self._decomposer.name
         shares = {meaning: min(share, self.largest_share) for meaning, share in budget.list_shares().items()}
         if math.isfinite(self.largest_share):
@@ -193,6 +207,11 @@ class Obfuscator:
 
         name = json.dumps(["deniability", mechanism.as_dict(), shares], sort_keys=True)
         self.terms = replace(self.terms, deniability=self.bundle.find_figures(decomposition, name, compute))
+
+    def refuse_draft(self, figure: str) -> None:
+        """Refuse to state a figure about one round of noise where there are two."""
+        if self.draft_share is not None:
+            raise ParameterError(f"{figure} is not known for texts that are drafted first (`draft_share`).")
 
     def _find_distance(self) -> Mapping[str, Any]:
         """The distances between entries that the guarantee is about."""

@@ -114,3 +114,9 @@ def test_the_largest_share_limits_what_a_draft_can_do(tiny):
     claim = ObfuscatorClaims(obfuscator, Budget(6.0))(Pair("", "alpha psi film", "beta psi story"))
     first, second = sorted([distance(tiny, "alpha", "beta"), distance(tiny, "film", "story")])
     assert claim.bound == pytest.approx(3.0 * second + (0.5 + 2.0) * first)
+
+
+def test_a_claim_per_word_does_not_cover_texts_of_other_lengths_or_gaps():
+    claims = claim_per_word(1.0)
+    assert claims(Pair("", "a b c", "a")).not_covered == "the numbers of words differ"
+    assert claims(Pair("", "a b", "a  b")).not_covered == "the texts between words differ"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from textveil.errors import InputError, ParameterError, ResourceError
-from textveil.evaluation.replay import replay
+from textveil.evaluation.replay import rebuild_obfuscator, replay
 from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
@@ -198,3 +198,8 @@ def test_a_draft_cannot_be_replayed():
     _, certificate = obfuscate(profile="proven", distribution="yake")
     with pytest.raises(InputError, match="depend on the noise of a draft"):
         replay(certificate, TEXTS, bundle="en")
+
+
+def test_an_obfuscator_is_rebuilt_with_its_draft(tiny):
+    drafted = Obfuscator(tiny, profile="proven", draft_share=0.4)
+    assert rebuild_obfuscator(drafted.terms, tiny).draft_share == 0.4

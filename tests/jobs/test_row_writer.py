@@ -1,6 +1,7 @@
 """Rows on their way through a job: texts alone for measuring, and obfuscated rows for a writer."""
 
 import io
+import math
 
 import pytest
 
@@ -109,3 +110,11 @@ def test_the_progress_of_a_stream_has_no_fraction():
     assert reported == []  # a batch is reported when all of its texts were taken
     assert next(texts) == "two"
     assert [amounts for _, *amounts in reported] == [[1, None]]
+
+
+@pytest.mark.parametrize(("profile", "outcome"), [("strict", "returned"), ("proven", "obfuscated")])
+def test_a_row_confirms_no_original_where_everything_must_be_covered(tiny, profile, outcome):
+    obfuscator = Obfuscator(tiny, profile=profile, largest_share=math.inf, seed=1)
+    ((_, (result,)),), tally = write(obfuscator, ["alpha"], 1e6)
+    assert (result.text, result.outcome) == ("alpha", outcome)
+    assert tally.documents[DocumentOutcome.RETURNED] == 1

@@ -95,6 +95,8 @@ def audit_obfuscator(
         confidence: The probability that all bounds hold.
         progress: Receives progress reports.
     """
+    if obfuscator.ledger is not None:
+        raise ParameterError("An audit draws many answers and releases none. Use an obfuscator without a `ledger`.")
     length = None if epsilon_per_word is None else "own"
     given = obfuscator.build_budget(epsilon, epsilon_per_word, length) if budget is None else budget
 

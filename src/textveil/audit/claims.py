@@ -44,7 +44,15 @@ def claim_per_word(bound: float) -> Claims:
     >>> claim_per_word(2.0)(Pair("", "one word", "other words")).bound
     4.0
     """
-    return lambda pair: Claim(bound * pair.words_that_differ)
+
+    def claim(pair: Pair) -> Claim:
+        if len(find_words(pair.first)) != len(find_words(pair.second)):
+            return Claim(math.inf, not_covered="the numbers of words differ")
+        if pair.words_that_differ == 0:
+            return Claim(math.inf, not_covered="the texts between words differ")
+        return Claim(bound * pair.words_that_differ)
+
+    return claim
 
 
 def claim_by_distance(space: Vectors, epsilon: float) -> Claims:

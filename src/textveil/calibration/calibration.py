@@ -194,6 +194,7 @@ def describe_settings(terms: Terms) -> dict[str, Any]:
         "mechanism": dict(terms.mechanism),
         "stopwords": terms.stopwords,
         "emoji": terms.emoji,
+        "draft_share": terms.draft_share,
     }
     read: dict[str, Any] = json.loads(json.dumps(described))
     return read

@@ -51,6 +51,8 @@ def measure_deniability(
     Values are exact for mechanisms with a closed form, except that the guesses leave out replacements with a total
     probability of ``NEGLECTED``. For other mechanisms, the intervals are those of Clopper and Pearson, with 95 %.
 
+    A word that the profile keeps, such as a plain stopword, is measured as if it were perturbed.
+
     Args:
         obfuscator: The obfuscator; its profile plays no part, except for kept stopwords, which nobody guesses.
         words: Words, or entries of several words.
@@ -60,6 +62,7 @@ def measure_deniability(
     Raises:
         ParameterError: A word is not a word, or the share is not positive.
     """
+    obfuscator.refuse_draft("Deniability")
     if not 0 < share < np.inf:
         raise ParameterError(f"`share` must be positive and finite. Got {share!r} instead.")
     if draws < 1:

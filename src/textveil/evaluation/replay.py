@@ -91,6 +91,7 @@ def rebuild_obfuscator(
         stopwords=terms.stopwords,
         keep_emoji=terms.emoji == "keep",
         largest_share=math.inf if terms.largest_share is None else terms.largest_share,
+        draft_share=terms.draft_share,
         seed=seed,
     )
     for axis in ("decomposition", "distribution", "mechanism"):

@@ -46,5 +46,9 @@ class RowWriter:
 
 
 def _as_result(obfuscation: Obfuscation) -> Result:
-    absent = obfuscation.outcome in (DocumentOutcome.MISSING, DocumentOutcome.REFUSED)
-    return Result(None if absent else obfuscation.text, obfuscation.outcome.value)
+    """The row of a result. Where everything must be covered, it does not confirm that a text is the original."""
+    outcome = obfuscation.outcome
+    absent = outcome in (DocumentOutcome.MISSING, DocumentOutcome.REFUSED)
+    if outcome is DocumentOutcome.RETURNED and obfuscation.certificate.terms.profile.public_allocation:
+        outcome = DocumentOutcome.OBFUSCATED
+    return Result(None if absent else obfuscation.text, outcome.value)

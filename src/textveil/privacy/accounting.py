@@ -16,7 +16,7 @@ from textveil.privacy.results import Obfuscation
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness
 from textveil.storage.score_cache import hash_text
 
-_NOT_SETTINGS = ("profile", "randomness", "ledger", "distance")
+_NOT_SETTINGS = ("profile", "randomness", "ledger", "distance", "deniability")
 """Terms that are written in another way, or that do not change an answer."""
 
 
@@ -64,7 +64,7 @@ class Account:
     ) -> list[Obfuscation]:
         """Record results; those that the ledger refuses are replaced by refusals. Missing texts cost nothing."""
         asked = [
-            Release(text, result.text, result.certificate.tally.largest_spent, self._name_noise(number))
+            Release(text, result.text, self._find_cost(result), self._name_noise(number))
             for text, number, result in zip(texts, numbers, results, strict=True)
             if text is not None
         ]
@@ -73,6 +73,11 @@ class Account:
             result if text is None or (refusal := next(verdicts)) is None else self._refuse(refusal)
             for text, result in zip(texts, results, strict=True)
         ]
+
+    def _find_cost(self, result: Obfuscation) -> float:
+        """What a result spent. After a draft, its whole budget: what was spent of it depends on the draft."""
+        tally = result.certificate.tally
+        return tally.largest_spent if self.terms.draft_share is None else tally.largest_budget
 
     def _name_noise(self, number: int) -> str | None:
         if isinstance(self.randomness, SystemRandomness):

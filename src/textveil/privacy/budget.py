@@ -41,10 +41,10 @@ class Budget:
             raise unknown_name("length", self.length, LENGTHS)
         if self.epsilon is not None and self.length is not None:
             raise BudgetError("`length` goes with `epsilon_per_word`.")
-        if self.epsilon is not None:
-            check_budget(self.epsilon, "epsilon")
-        else:
-            check_budget(self.epsilon_per_word or 0.0, "epsilon_per_word")
+        name = "epsilon" if self.epsilon is not None else "epsilon_per_word"
+        given = getattr(self, name)
+        check_budget(given or 0.0, name)
+        object.__setattr__(self, name, float(given))  # numbers of NumPy cannot be written as JSON
 
     @property
     def needs_average(self) -> bool:

@@ -204,7 +204,7 @@ class Ledger:
         return verdicts
 
     def _allows(self, entries: Iterable[Entry], epsilon: float) -> bool:
-        if self.budget_per_document is None:
+        if self.budget_per_document is None or epsilon == 0:
             return True
         spent = math.fsum(entry.epsilon for entry in entries)
         return spent + epsilon <= self.budget_per_document * (1 + _ROUNDING)
@@ -315,16 +315,19 @@ class Ledger:
         connection.execute(f"INSERT INTO releases ({_COLUMNS}) VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
 
     def _is_sealed(self, entry: Entry) -> bool:
-        return hmac.compare_digest(entry.seal, self._file.sign("release", *entry.sealed))
+        try:
+            return _is_equal(entry.seal, self._file.sign("release", *entry.sealed))
+        except AttributeError:  # a column of another type, which SQLite allows
+            return False
 
     def _read_head(self, connection: sqlite3.Connection) -> int:
         """The number of the last release, which is sealed, too."""
-        (last,) = connection.execute("SELECT COALESCE(MAX(number), 0) FROM releases").fetchone()
-        return int(last) if self._is_head(connection, last) else self._fail()
+        last, number = connection.execute("SELECT COALESCE(MAX(number), 0), COUNT(*) FROM releases").fetchone()
+        return int(last) if last == number and self._is_head(connection, last) else self._fail()
 
     def _is_head(self, connection: sqlite3.Connection, last: int) -> bool:
         found = connection.execute("SELECT value FROM meta WHERE name = 'head'").fetchone()
-        return found is not None and hmac.compare_digest(found[0], self._file.sign("head", str(last)))
+        return isinstance(found, tuple) and _is_equal(found[0], self._file.sign("head", str(last)))
 
     def _write_head(self, connection: sqlite3.Connection, last: int) -> None:
         connection.execute("UPDATE meta SET value = ? WHERE name = 'head'", (self._file.sign("head", str(last)),))
@@ -336,3 +339,8 @@ class Ledger:
 def _refuse(release: Release, entries: Iterable[Entry], limit: float | None) -> Refusal:
     spent = tuple((entry.released, entry.epsilon) for entry in entries)
     return Refusal(release.epsilon, limit, spent)
+
+
+def _is_equal(found: Any, expected: bytes) -> bool:
+    """Whether a stored seal is the expected one; SQLite allows other types in its place."""
+    return isinstance(found, bytes) and hmac.compare_digest(found, expected)
