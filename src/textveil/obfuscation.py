@@ -155,7 +155,7 @@ class Obfuscator:
         if self.profile.releases_unperturbed or self._mechanism.guarantee == NO_GUARANTEE:
             raise ProfileError(
                 "`budget_per_document` limits what documents spend. The profile 'paper' releases words in clear, and "
-                "some mechanisms have no guarantee. Neither has a bound to limit: leave it out, or choose another profile."
+                "some mechanisms have no guarantee. Neither has a bound to limit. Leave it out, or choose another one."
             )
 
     def _build_drafter(self) -> Drafter | None:
