@@ -67,7 +67,11 @@ def _classify(character: str) -> str:
 
 
 def _spell(character: str) -> str:
-    return character.lower() if WORD.match(character) else "\n" if PAUSE.match(character) else " "
+    return character.lower() if WORD.match(character) else _spell_gap(character)
+
+
+def _spell_gap(character: str) -> str:
+    return "\n" if PAUSE.match(character) else " "
 
 
 _LATIN = bytes(ord(_spell(chr(code))) for code in range(256))
@@ -90,7 +94,7 @@ def spell_latin(text: str) -> str | None:
         if len(beyond) > _FEW or any(_classify(character) != "-" for character in beyond):
             return None
         for character in beyond:
-            text = text.replace(character, _spell(character))
+            text = text.replace(character, _spell_gap(character))  # also a letter whose compatibility form is a mark
         encoded = text.encode("latin-1")
     return None if not text.isascii() and _COMPOSED.search(text) else encoded.translate(_LATIN).decode("latin-1")
 
