@@ -522,7 +522,7 @@ def test_documents_are_numbered_from_zero(strict):
         strict.obfuscate_all(["alpha"], epsilon=1, first_document=-1)
 
 
-@pytest.mark.parametrize("name", ["distribution", "mechanism", "profile"])
+@pytest.mark.parametrize("name", ["distribution", "profile"])
 def test_a_name_that_is_none(name):
     with pytest.raises(ParameterError, match=f"no profile None|`{name}` must be a name or a {name}. Got NoneType"):
         Obfuscator(**{name: None})
@@ -732,6 +732,29 @@ def test_the_largest_share_is_the_one_at_which_half_of_the_words_return():
     assert at == pytest.approx([0.05, 0.2, 0.5], abs=0.03)
 
 
+@pytest.mark.parametrize(
+    ("bundle", "profile", "expected"),
+    [("tiny", "strict", "madlib"), ("tiny_with_prior", "strict", "fluent"), ("tiny_with_prior", "proven", "fluent")],
+)
+def test_the_default_mechanism_needs_a_language_model(request, bundle, profile, expected):
+    obfuscator = Obfuscator(request.getfixturevalue(bundle), profile=profile)
+    assert obfuscator.terms.mechanism["name"] == expected
+
+
+def test_the_profile_paper_has_the_mechanism_of_the_paper(tiny_with_prior):
+    assert Obfuscator(tiny_with_prior, profile="paper").terms.mechanism["name"] == "madlib"
+
+
+def test_levels_are_budgets(tiny):
+    obfuscator = Obfuscator(tiny, seed=1)
+    default = obfuscator.obfuscate("alpha beta").certificate.budget
+    medium = obfuscator.obfuscate("alpha beta", level="medium").certificate.budget
+    assert default == medium
+    assert medium.epsilon_per_word == obfuscator.find_share(0.2)
+    with pytest.raises(BudgetError, match="Set `level`, `epsilon` or `epsilon_per_word`"):
+        obfuscator.obfuscate("alpha", level="low", epsilon=3)
+
+
 @pytest.mark.parametrize("rate", [0, 1, -0.1, math.nan, True, "0.2"])
 def test_a_rate_is_a_share_of_words(tiny, rate):
     with pytest.raises(ParameterError, match="`rate` must be greater than 0 and less than 1"):
@@ -752,7 +775,9 @@ def test_what_is_cut_off_is_not_spent(tiny):
 
 
 def test_the_error_for_a_bad_budget_says_what_the_bundle_supports():
-    with pytest.raises(BudgetError, match=r"With this bundle, 36 per word hides nearly every word; at 63, half return"):
+    with pytest.raises(
+        BudgetError, match=r"With this bundle, 6.1 per word hides nearly every word; at 20, half return"
+    ):
         Obfuscator().obfuscate("tea", epsilon=-1)
 
 

@@ -40,6 +40,7 @@ from textveil.privacy.accounting import Account
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
 from textveil.privacy.ledger import Ledger
+from textveil.privacy.levels import Level, find_rate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
 from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
@@ -53,14 +54,23 @@ from textveil.version import __version__
 
 DECOMPOSITION = "pmi"
 DISTRIBUTION = "uniform"
-"""The defaults follow our own study under the profile ``strict`` (docs/study.md)."""
-MECHANISM = "madlib"
+MECHANISM = "fluent"
+LEVEL: Level = "medium"
+"""The defaults follow our own study (docs/study.md)."""
+SIMPLE_MECHANISM = "madlib"
+"""The default where a language model is missing or out of place."""
 
 
 def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
     """The default decomposition: words alone if the bundle has nothing else, or if all else would cost a draft."""
     allowed = DECOMPOSITION in bundle.decompositions and not profile.public_allocation
     return DECOMPOSITION if allowed else "words"
+
+
+def choose_mechanism(bundle: Bundle, decomposition: str, profile: Profile) -> str:
+    """The default mechanism: that of the paper if the bundle has no language model, and under its profile."""
+    allowed = bundle.has_prior(decomposition) and not profile.releases_unperturbed
+    return MECHANISM if allowed else SIMPLE_MECHANISM
 
 
 class Obfuscator:
@@ -73,7 +83,8 @@ class Obfuscator:
         decomposition_options: Options of a decomposition that is given by name, such as the ``tagger`` of ``pos``.
         distribution: How the budget is divided over words: a name or a distributor.
         distribution_options: Options of a distribution that is given by name, such as the ``model`` of ``attention``.
-        mechanism: How chunks are perturbed: a name or a mechanism.
+        mechanism: How chunks are perturbed: a name or a mechanism. By default ``fluent``, or ``madlib`` if the bundle
+            has no language model or the profile is ``paper``.
         mechanism_options: Options of a mechanism that is given by name.
         profile: What happens to words that cannot be perturbed, and what may be claimed.
         stopwords: ``keep`` or ``perturb``; by default the profile decides.
@@ -101,7 +112,7 @@ class Obfuscator:
         decomposition_options: Mapping[str, Any] | None = None,
         distribution: str | Distributor = DISTRIBUTION,
         distribution_options: Mapping[str, Any] | None = None,
-        mechanism: str | Mechanism = MECHANISM,
+        mechanism: str | Mechanism | None = None,
         mechanism_options: Mapping[str, Any] | None = None,
         profile: str = STRICT.name,
         stopwords: Stopwords | None = None,
@@ -126,6 +137,8 @@ class Obfuscator:
         self._decomposer = DECOMPOSERS.build(decomposer, self.bundle, **(decomposition_options or {}))
         self._distributor = DISTRIBUTORS.build(distributor, **(distribution_options or {}))
         self._spelling = self.bundle.spelling(decomposer.name)
+        if mechanism is None:
+            mechanism = choose_mechanism(self.bundle, decomposer.name, self.profile)
         self._mechanism = self._build_mechanism(mechanism, mechanism_options or {})
         if self._mechanism.vectors is not self._vectors:
             raise ParameterError(
@@ -257,18 +270,25 @@ class Obfuscator:
         return self.profile.choose_budget(budget)
 
     def obfuscate(
-        self, text: str, *, epsilon: float | None = None, epsilon_per_word: float | None = None
+        self,
+        text: str,
+        *,
+        epsilon: float | None = None,
+        epsilon_per_word: float | None = None,
+        level: Level | None = None,
     ) -> Obfuscation:
         """Obfuscate one text with the budget ``epsilon``, or ``epsilon_per_word`` times its number of words.
 
-        Kept stopwords do not count.
+        Kept stopwords do not count. Without a number, a ``level`` of protection decides, by default ``medium``.
 
         Raises:
             SpentBudgetError: The ledger does not allow another release of this text.
         """
         if not isinstance(text, str):
             raise ParameterError(f"A text must be a string. Got {type(text).__name__} instead.")
-        return next(self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word)).released()
+        return next(
+            self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word, level=level)
+        ).released()
 
     def obfuscate_all(
         self,
@@ -276,6 +296,7 @@ class Obfuscator:
         *,
         epsilon: float | None = None,
         epsilon_per_word: float | None = None,
+        level: Level | None = None,
         length: Length | None = None,
         budget: Budget | None = None,
         batch_size: int = BATCH_SIZE,
@@ -288,6 +309,7 @@ class Obfuscator:
                 result, too.
             epsilon: The budget of every single text.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
+            level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
             length: The words that ``epsilon_per_word`` is multiplied by: a text's ``own``, or the ``average`` of all
                 texts, as in the paper. By default the profile decides.
             budget: All of this in one object, instead.
@@ -295,9 +317,10 @@ class Obfuscator:
             first_document: The number of the first text, which with a seed selects its noise. By default the texts of
                 an Obfuscator are numbered on from 0.
         """
-        if budget is not None and (epsilon, epsilon_per_word, length) != (None, None, None):
+        given = (epsilon, epsilon_per_word, length, level)
+        if budget is not None and any(value is not None for value in given):
             raise BudgetError("Set `budget`, or `epsilon` and the like, not both.")
-        chosen = self.build_budget(epsilon, epsilon_per_word, length) if budget is None else self.choose_budget(budget)
+        chosen = self.build_budget(*given) if budget is None else self.choose_budget(budget)
         check_batch_size(batch_size)
         if isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns"):
             raise ParameterError(
@@ -313,9 +336,21 @@ class Obfuscator:
         return self._obfuscate_batches(texts, chosen, batch_size, numbers)
 
     def build_budget(
-        self, epsilon: float | None = None, epsilon_per_word: float | None = None, length: str | None = None
+        self,
+        epsilon: float | None = None,
+        epsilon_per_word: float | None = None,
+        length: str | None = None,
+        level: str | None = None,
     ) -> Budget:
-        """A budget that the profile allows; the error for a wrong one says what this bundle supports."""
+        """A budget that the profile allows; the error for a wrong one says what this bundle supports.
+
+        Without a number, a level of protection decides: the epsilon per word at which a stated share of the bundle's
+        words return.
+        """
+        if level is not None and (epsilon is not None or epsilon_per_word is not None):
+            raise BudgetError("Set `level`, `epsilon` or `epsilon_per_word`, not several of them.")
+        if epsilon is None and epsilon_per_word is None:
+            epsilon_per_word = self.find_share(find_rate(level or LEVEL))
         try:
             return self.choose_budget(Budget(epsilon, epsilon_per_word, length))  # type: ignore[arg-type] # checked
         except BudgetError as error:
@@ -331,6 +366,7 @@ class Obfuscator:
         *,
         epsilon: float | None = None,
         epsilon_per_word: float | None = None,
+        level: Level | None = None,
         length: Length | None = None,
         column: str | Sequence[str] = TEXT_COLUMN,
         outcome_column: str | None = OUTCOME_COLUMN,
@@ -348,6 +384,7 @@ class Obfuscator:
             target: The file to write, in the format that its name shows; it gets its name when it is complete.
             epsilon: The budget of every document.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
+            level: The level of protection, instead of a number; see :meth:`obfuscate_all`.
             length: The words that ``epsilon_per_word`` is multiplied by; see :meth:`obfuscate_all`.
             column: The column with the texts, or several columns; each text is a document with a budget of its own.
             outcome_column: The column to write each row's outcome to; ``None`` writes none.
@@ -359,7 +396,7 @@ class Obfuscator:
             progress: Called with how far the work is.
         """
         options = JobOptions(
-            self.build_budget(epsilon, epsilon_per_word, length),
+            self.build_budget(epsilon, epsilon_per_word, length, level),
             Layout(column, outcome_column, format),
             batch_size,
             overwrite,

@@ -110,6 +110,11 @@ class Calibration:
         if (terms.largest_share or math.inf) > (self.largest_share or math.inf):
             raise ParameterError(f"Set `largest_share` to {self.largest_share!r}, as in the calibration.")
 
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What a certificate says of the calibration."""
+        return {"targets": dict(self.targets), "data_dependent": self.sample.data_dependent}
+
     def as_dict(self) -> dict[str, Any]:
         """The calibration as JSON can hold it."""
         return {

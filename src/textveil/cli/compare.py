@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -36,7 +35,7 @@ from textveil.cli.metric_options import (
     unit_of,
 )
 from textveil.cli.reporting import report, reporting_errors, spell_flag
-from textveil.errors import ParameterError, TextveilError
+from textveil.errors import TextveilError
 from textveil.evaluation import METRICS, Comparison, Dataset
 from textveil.evaluation import compare as measure
 from textveil.evaluation.columns import Reference
@@ -107,8 +106,6 @@ def compare(
     Shows their privacy and utility side by side, with 95 % intervals, beside the originals and chance. Says which
     obfuscations are on the Pareto front of attack and utility, as far as the intervals support it.
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
     outputs = [path for path in (html, as_json) if path is not None]
     for path in outputs:
         check_free(path, overwrite=overwrite)
@@ -159,7 +156,6 @@ def _show(comparison: Comparison, fronts: list[Front]) -> None:
     """Print a table per side, the findings, and the metrics that were not measured."""
     from rich.console import Console
 
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for characters that the encoding lacks
     console = Console()
     fitting = max(1, (console.width - _NAME_WIDTH) // _COLUMN_WIDTH)
     for side, found in groupby(comparison.quantities, key=lambda quantity: quantity.side):

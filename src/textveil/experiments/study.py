@@ -29,7 +29,7 @@ from textveil.errors import InputError, StudyError
 from textveil.evaluation import CLASSIFIERS, METRICS
 from textveil.evaluation.classification import SEEDS, Classification
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import MECHANISM
+from textveil.obfuscation import SIMPLE_MECHANISM
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.profiles import STRICT, Stopwords, load_profile
 from textveil.registry import Registry, unknown_name
@@ -242,7 +242,7 @@ class Study(_Part):
     """The largest share of a chunk. By default, profiles other than paper take it from the bundle; inf lifts it."""
     decompositions: Annotated[dict[str, Options], Field(min_length=1)]
     distributions: Annotated[dict[str, Options], Field(min_length=1)]
-    mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {MECHANISM: {}}
+    mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {SIMPLE_MECHANISM: {}}
     profiles: Annotated[tuple[str, ...], Field(min_length=1)] = (STRICT.name,)
     stopwords: Stopwords | None = None
     metrics: dict[str, Options]

@@ -153,6 +153,8 @@ class Terms:
     deniability: Mapping[str, Any] | None = None
     """Quantiles over public words of how likely they stay and how many others they may become; ``None`` unless asked
     for."""
+    calibration: Mapping[str, Any] | None = None
+    """With a calibration: the ``targets`` that decided the epsilon, and whether it is ``data_dependent``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,7 @@ class Certificate:
                 "largest_spent": tally["largest_spent"],
                 "largest_chunk": tally["largest_chunk"],
             },
+            "calibration": None if terms.calibration is None else dict(terms.calibration),
             "bounds": self.bounds,
             "rounds": self.rounds,
             "deniability": None if terms.deniability is None else dict(terms.deniability),
@@ -277,6 +280,8 @@ class Certificate:
                 "the average length of the documents, which decides every budget: a short document gets large shares, "
                 "and a long one changes those of all others"
             )
+        if self.terms.calibration is not None and self.terms.calibration["data_dependent"]:
+            open_points.append("the epsilon, which was calibrated on private texts and so depends on them")
         if self.terms.randomness["predictable"]:
             open_points.append(
                 "anything, from whoever knows or guesses the seed, or sees another text with the same seed"
@@ -371,6 +376,7 @@ class Certificate:
             draft_share=rounds[0]["budget_share"] if rounds else None,
             ledger=_parse_ledger(values.get("ledger")),  # certificates of earlier versions have none
             deniability=None if (found := values.get("deniability")) is None else dict(found),
+            calibration=_parse_calibration(values.get("calibration")),
         )
         tally = Tally.from_dict(
             {
@@ -397,6 +403,15 @@ class Certificate:
             other_columns=bool(values["other_columns"]),
             dropped_metadata=bool(values.get("dropped_metadata", False)),
         )
+
+
+def _parse_calibration(values: Any) -> Mapping[str, Any] | None:
+    if values is None:
+        return None
+    targets, dependent = dict(values["targets"]), values["data_dependent"]
+    if not all(map(_is_number, targets.values())) or not isinstance(dependent, bool):
+        raise ValueError
+    return {"targets": targets, "data_dependent": dependent}
 
 
 def _parse_ledger(values: Any) -> Mapping[str, Any] | None:
