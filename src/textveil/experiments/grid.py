@@ -18,7 +18,7 @@ from textveil.privacy.profiles import load_profile
 _NOT_IN_ID = ("level",)
 """Fields that do not change the texts of a cell."""
 _DEFAULTS = {"draw": 1, "draft_share": None}
-"""Fields that earlier versions did not have. With these values they are not part of the id, so that it stays the same."""
+"""Fields that earlier versions did not have. With these values they are not part of the id, which stays the same."""
 
 
 @dataclass(frozen=True, slots=True)
