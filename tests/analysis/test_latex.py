@@ -58,3 +58,9 @@ def test_names_are_escaped(hostile, place):
     table = write_results(findings.results, findings.results.groups[place], findings.response)
     assert is_balanced(table)
     assert r'<b>\&"x"\$y\$\textbackslash{}\_\%\{' in table
+
+
+def test_draws_of_noise_are_in_tables(records):
+    results = Results.from_records(repeat(records))
+    assert r"{\scriptsize $\pm$ 0.0" in write_results(results, results.groups[0], GAIN)
+    assert "noise within cells & -- & -- & -- & 32 & " in write_anova(compare_factors(results, GAIN))
