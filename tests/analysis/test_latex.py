@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.analysis import analyze
+from tests.analysis.conftest import repeat
+from textveil.analysis import Results, analyze
+from textveil.analysis.anova import compare_factors
 from textveil.analysis.latex import escape, write_anova, write_results
+from textveil.evaluation import METRIC_COLUMNS
+
+GAIN = METRIC_COLUMNS["relative_gain"]
 
 
 def is_balanced(table: str) -> bool:
