@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from textveil.analysis.figures import COLORS
+from textveil.analysis.frontier import Frontier
 from textveil.analysis.markup import Markup, element, text
+from textveil.evaluation.areas import scale
 from textveil.evaluation.columns import Reference
-from textveil.evaluation.comparison import Comparison
 from textveil.evaluation.front import Front, Place, Standing
 from textveil.evaluation.quantities import Quantity, Reading
 
 WIDTH, HEIGHT = 400.0, 290.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 10.0, 12.0, 42.0
+_FAINT = "0.3"
+"""The opacity of settings that are not in full color."""
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 10.0, 38.0, 42.0
 _CHARACTER = 6.2
 """The approximate width of a small character."""
 _LINE = 12.0
@@ -46,16 +49,33 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The linear map from values to places on the drawing."""
+    """The linear or logarithmic map from values to places on the drawing.
+
+    Args:
+        low: The lowest value, or its logarithm.
+        high: The highest value, or its logarithm.
+        first: The place of the lowest value.
+        last: The place of the highest value.
+        log: Whether it is logarithmic.
+    """
 
     low: float
     high: float
     first: float
     last: float
+    log: bool = False
 
     def __call__(self, value: float) -> float:
-        """The place of a value."""
-        return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
+        """The place of a value. A logarithmic scale puts values that are not positive at its low end."""
+        placed = max(self.low, scale(value, self.log))
+        return self.first + (placed - self.low) / (self.high - self.low) * (self.last - self.first)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers on the scale."""
+        if self.log:
+            return find_log_ticks(math.exp(self.low), math.exp(self.high))
+        return find_ticks(self.low, self.high)
 
 
 def assign_looks(settings: Sequence[str]) -> dict[str, Look]:
@@ -64,42 +84,59 @@ def assign_looks(settings: Sequence[str]) -> dict[str, Look]:
     return {name: Look(COLORS[order % len(COLORS)], shapes[order % len(shapes)]) for order, name in enumerate(settings)}
 
 
-def draw_curves(comparison: Comparison, front: Front) -> Markup:
-    """The places of a front, with intervals, curves of settings, and the references. Down and right is better."""
-    looks = assign_looks(list(comparison.settings))
-    places = {place.name: place for place in front.places}
-    references = {
-        quantity: {
-            reference: found
-            for reference in (Reference.ORIGINALS, Reference.CHANCE)
-            if (found := comparison.read_reference(quantity, reference)) is not None
-        }
-        for quantity in (front.attack, front.utility)
-    }
+def assign_common_looks(frontiers: Sequence[Frontier]) -> dict[str, Look]:
+    """A look for every setting that any figure draws in full color, the same in all of them."""
+    chosen = {name for frontier in frontiers for name in frontier.strong}
+    return assign_looks(list(dict.fromkeys(name for each in frontiers for name in each.curves if name in chosen)))
+
+
+def draw_curves(frontier: Frontier, looks: Mapping[str, Look]) -> Markup:
+    """The places of a front, with intervals, curves of settings, and the references. Down and right is better.
+
+    A point shows its values when the pointer or the keyboard focus is on it.
+    """
+    front, references = frontier.front, frontier.references
     across = _find_scale(
-        [*(place.utility for place in front.places), *references[front.utility].values()], _LEFT, WIDTH - _RIGHT
+        front.utility,
+        [*(place.utility for place in front.places), *references[front.utility].values()],
+        (_LEFT, WIDTH - _RIGHT),
     )
     down = _find_scale(
-        [*(place.attack for place in front.places), *references[front.attack].values()], HEIGHT - _BOTTOM, _TOP
+        front.attack,
+        [*(place.attack for place in front.places), *references[front.attack].values()],
+        (_TOP, HEIGHT - _BOTTOM),
     )
     taken: list[Box] = []
+    strong = frontier.strong
     parts = [
         *_draw_axes(front, across, down),
         *_draw_references(references[front.attack], references[front.utility], across, down, taken),
         _draw_front(front, across, down),
     ]
-    for setting, contenders in comparison.settings.items():
-        own = [places[contender.name] for contender in contenders if contender.name in places]
-        parts += _draw_curve(own, looks[setting], across, down, taken)
+    for faint in (True, False):  # so that full colors cover faint ones
+        for setting, places in frontier.curves.items():
+            if (setting not in strong) == faint:
+                parts += _draw_curve(places, None if faint else looks[setting], across, down, taken)
+    for setting, places in frontier.curves.items():
+        parts += _draw_points(front, places, looks[setting] if setting in strong else None, across, down)
+    for setting in strong if len(frontier.curves) > 1 else []:
+        place = frontier.curves[setting][-1]
+        parts.append(_label(across(place.utility.value), down(place.attack.value), setting, taken))
     described = f"{front.attack.title} against {front.utility.title} of {len(front.places)} obfuscations"
-    return element("svg", parts, class_="curve", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img", aria_label=described)
+    return element(
+        "svg", parts, class_="curve", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="group", aria_label=described
+    )
 
 
-def _find_scale(readings: Sequence[Reading], first: float, last: float) -> Scale:
+def _find_scale(quantity: Quantity, readings: Sequence[Reading], ends: tuple[float, float]) -> Scale:
+    """The scale of an axis on which the last end is better."""
+    log = quantity.logarithmic
     values = [value for reading in readings for value in (reading.value, *(reading.interval or ()))]
-    low, high = min(values), max(values)
+    placed = [scale(value, log) for value in values if value > 0 or not log]
+    low, high = min(placed), max(placed)
     margin = 0.07 * (high - low) or 0.05 * abs(high) or 0.5
-    return Scale(low - margin, high + margin, first, last)
+    first, last = ends if quantity.better == "higher" else ends[::-1]
+    return Scale(low - margin, high + margin, first, last, log)
 
 
 def find_ticks(low: float, high: float, wanted: int = 5) -> list[float]:
@@ -115,11 +152,26 @@ def find_ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     return [round(number * step, 12) for number in range(first, math.floor(high / step) + 1)]
 
 
+def find_log_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Round numbers between two positive values, for a logarithmic axis.
+
+    >>> find_log_ticks(80, 3000), find_log_ticks(110, 190)
+    ([100, 200, 500, 1000, 2000], [120, 140, 160, 180])
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for factors in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [factor * 10**power if power >= 0 else factor * 10.0**power for power in powers for factor in factors]
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) <= most:
+            break
+    return inside if len(inside) > 1 else find_ticks(low, high)
+
+
 def _draw_axes(front: Front, across: Scale, down: Scale) -> Iterator[Markup]:
-    for tick in find_ticks(down.low, down.high):
+    for tick in down.ticks:
         yield _line(_LEFT, down(tick), WIDTH - _RIGHT, down(tick), "var(--rule)")
         yield _text(_LEFT - 5, down(tick) + 3.5, _show_tick(front.attack, tick), "end", "muted")
-    for tick in find_ticks(across.low, across.high):
+    for tick in across.ticks:
         yield _line(across(tick), _TOP, across(tick), HEIGHT - _BOTTOM, "var(--rule)")
         yield _text(across(tick), HEIGHT - _BOTTOM + 13, _show_tick(front.utility, tick), "middle", "muted")
     yield _text(
@@ -133,12 +185,12 @@ def _draw_axes(front: Front, across: Scale, down: Scale) -> Iterator[Markup]:
 
 
 def _show_tick(quantity: Quantity, tick: float) -> str:
-    return f"{100 * tick:g}%" if quantity.percent else f"{tick:g}"
+    return f"{100 * tick:g}%" if quantity.percent else f"{tick:,g}"
 
 
 def _draw_references(
-    attack: dict[Reference, Reading],
-    utility: dict[Reference, Reading],
+    attack: Mapping[Reference, Reading],
+    utility: Mapping[Reference, Reading],
     across: Scale,
     down: Scale,
     taken: list[Box],
@@ -185,11 +237,19 @@ def _draw_front(front: Front, across: Scale, down: Scale) -> Markup:
     )
 
 
-def _draw_curve(places: Sequence[Place], look: Look, across: Scale, down: Scale, taken: list[Box]) -> Iterator[Markup]:
+def _draw_curve(
+    places: Sequence[Place], look: Look | None, across: Scale, down: Scale, taken: list[Box]
+) -> Iterator[Markup]:
+    """The line of a setting, its intervals and the labels of its levels. Without a look, only a faint line."""
     for one, other in pairwise(places):
         ends = across(one.utility.value), down(one.attack.value), across(other.utility.value), down(other.attack.value)
-        taken += _cover(*ends)
-        yield _line(*ends, look.color, width=1.6)
+        if look is None:
+            yield _line(*ends, "var(--muted)", opacity=_FAINT)
+        else:
+            taken += _cover(*ends)
+            yield _line(*ends, look.color, width=1.6)
+    if look is None:
+        return
     for place in places:
         x, y = across(place.utility.value), down(place.attack.value)
         if place.utility.interval is not None:
@@ -198,12 +258,56 @@ def _draw_curve(places: Sequence[Place], look: Look, across: Scale, down: Scale,
         if place.attack.interval is not None:
             low, high = map(down, place.attack.interval)
             yield _line(x, low, x, high, look.color, opacity="0.55")
-        marker = draw_marker(look, x, y, hollow=place.standing is Standing.BEHIND)
-        yield element("g", element("title", text(_describe(place))) + marker)
         taken.append((x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE))
     for place in places:
-        if place.contender.level:
-            yield _label(across(place.utility.value), down(place.attack.value), place.contender.level, taken)
+        if place.point.level:
+            yield _label(across(place.utility.value), down(place.attack.value), place.point.level, taken)
+
+
+def _draw_points(
+    front: Front, places: Sequence[Place], look: Look | None, across: Scale, down: Scale
+) -> Iterator[Markup]:
+    """The markers of a setting. Each has its values as text, which the page shows for the one in focus."""
+    for place in places:
+        x, y = across(place.utility.value), down(place.attack.value)
+        hollow = place.standing is Standing.BEHIND
+        if look is None:
+            marker = element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="2.2", fill="var(--muted)", fill_opacity=_FAINT)
+        else:
+            marker = draw_marker(look, x, y, hollow=hollow)
+        name, values = f"{place.name}: {place.standing.value}", tell_values(front, place)
+        shown = _read_out(16.0, name) + _read_out(30.0, values)
+        reached = {} if look is None else {"tabindex": "0"}  # faint ones are in the table of all points
+        yield element(
+            "g",
+            element("title", text(f"{name}. {values}")) + marker + element("g", shown, class_="values"),
+            class_="point",
+            role="img",
+            aria_label=f"{name}. {values}",
+            **reached,
+        )
+
+
+def _read_out(y: float, content: str) -> Markup:
+    """A line of text above the drawing, narrower if it would not fit."""
+    room = WIDTH - 8
+    fitted = {"textLength": f"{room:g}", "lengthAdjust": "spacingAndGlyphs"} if _CHARACTER * len(content) > room else {}
+    return element("text", text(content), x="4", y=f"{y:g}", class_="muted", **fitted)
+
+
+def tell_values(front: Front, place: Place) -> str:
+    """The values of a point in words, with their intervals."""
+    said = [
+        f"{quantity.title} {show_reading(quantity, reading)}"
+        for quantity, reading in ((front.attack, place.attack), (front.utility, place.utility))
+    ]
+    return ", ".join(said if place.point.epsilon is None else [*said, f"epsilon {place.point.epsilon:.4g}"])
+
+
+def show_reading(quantity: Quantity, reading: Reading) -> str:
+    """A value with its interval, if it has one."""
+    shown = quantity.show(reading.value)
+    return shown if reading.interval is None else f"{shown} ({quantity.show_interval(reading.interval)})"
 
 
 def _cover(x1: float, y1: float, x2: float, y2: float) -> Iterator[Box]:
@@ -213,12 +317,8 @@ def _cover(x1: float, y1: float, x2: float, y2: float) -> Iterator[Box]:
         yield x - 1, y - 1, x + 1, y + 1
 
 
-def _describe(place: Place) -> str:
-    return f"{place.name}: {place.standing.value}"
-
-
 def _label(x: float, y: float, label: str, taken: list[Box]) -> Markup:
-    """A label beside a marker, where it covers nothing that is drawn already, if there is such a place."""
+    """A label beside a marker, where it covers nothing that is drawn already; empty if there is no such place."""
     offsets = (
         (7, -6, "start"),
         (-7, -6, "end"),
@@ -232,7 +332,9 @@ def _label(x: float, y: float, label: str, taken: list[Box]) -> Markup:
     ]
     inside = [each for each in boxes if each[0][0] >= _LEFT and each[0][2] <= WIDTH and each[0][3] <= HEIGHT - _BOTTOM]
     free = [each for each in inside if not any(_overlap(each[0], other) for other in taken)]
-    box, left, bottom, anchor = (free or inside or boxes)[0]
+    if not free:
+        return ""
+    box, left, bottom, anchor = free[0]
     taken.append(box)
     return _text(left, bottom, label, anchor, "muted")
 
@@ -256,12 +358,14 @@ def draw_marker(look: Look, x: float, y: float, *, hollow: bool = False) -> Mark
     return element("polygon", points=corners, **paint)
 
 
-def draw_legend(comparison: Comparison) -> Markup:
-    """The settings with their markers."""
+def draw_legend(frontier: Frontier, looks: Mapping[str, Look]) -> Markup:
+    """The settings in full color, with their markers, and the number of the others."""
     items = []
-    for name, look in assign_looks(list(comparison.settings)).items():
-        key = element("svg", draw_marker(look, 7, 7), viewBox="0 0 14 14", aria_hidden="true")
+    for name in frontier.strong:
+        key = element("svg", draw_marker(looks[name], 7, 7), viewBox="0 0 14 14", aria_hidden="true")
         items.append(element("li", key + text(name)))
+    if others := len(frontier.curves) - len(frontier.strong):
+        items.append(element("li", text(f"gray: {others} others"), class_="note"))
     return element("ul", items, class_="legend")
 
 
