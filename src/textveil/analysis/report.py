@@ -10,6 +10,8 @@ from textveil.analysis.cells import Group
 from textveil.analysis.columns import IN_CLEAR
 from textveil.analysis.figures import inline_svg
 from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.frontier_page import show_grid, show_tables
+from textveil.analysis.frontier_wording import tell_frontiers
 from textveil.analysis.glossary import explain_terms
 from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, ResultTable, lay_out_anova, lay_out_results
 from textveil.analysis.markup import Markup, details, element, figure, paragraph, section, table, text
@@ -56,6 +58,7 @@ def write_page(
         "caveats": ("Caveats", _list_caveats(findings)),
         "read": ("How to read this", _explain(findings)),
         "choose": ("Which combination to choose", _recommend(findings)),
+        "curves": ("Attack against utility", _show_curves(findings)),
         "gain": (f"Mean {findings.response.title}", _show_heat_map(findings, drawn)),
         "anova": ("Effects of the factors", _show_tests(findings)),
         "pairs": ("Pairs that differ", _show_pairs(findings)),
@@ -76,7 +79,7 @@ def write_sections(title: str, summary: str, sections: Mapping[str, tuple[str, M
         element("h1", text(title)) + paragraph(summary, class_="lead") + element("nav", element("ul", links)),
     )
     body += element("main", (section(head, content, name=name) for name, (head, content) in shown.items()))
-    return write_document(title, body, styles=("report.css",))
+    return write_document(title, body, styles=("report.css", "curves.css"))
 
 
 def _summarize(findings: Findings) -> str:
@@ -189,6 +192,14 @@ def _write_choice(found: Recommendation) -> Markup:
     if found.best is None:
         return text(found.headline)
     return f"{text(found.best.combination)} {element('small', text(found.best.exposure))}"
+
+
+def _show_curves(findings: Findings) -> Markup:
+    """The curves of attack against utility, with their front in words; empty if the results have none."""
+    if not findings.frontiers:
+        return ""
+    said = element("ul", (element("li", text(line)) for line in tell_frontiers(findings.frontiers)), class_="said")
+    return said + show_grid(findings.frontiers) + show_tables(findings.frontiers)
 
 
 def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
