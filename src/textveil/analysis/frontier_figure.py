@@ -104,11 +104,8 @@ def _draw_curve(axes: Axes, frontier: Frontier, places: Sequence[Place], look: M
     axes.plot(across, up, color=look["color"], linewidth=1.5, zorder=3)
     for place, x, y in zip(places, across, up, strict=True):
         bars = {
-            axis: _find_bars(quantity, reading)
-            for axis, quantity, reading in (
-                ("xerr", front.utility, place.utility),
-                ("yerr", front.attack, place.attack),
-            )
+            "xerr": _find_bars(front.utility, place.utility),
+            "yerr": _find_bars(front.attack, place.attack),
         }
         face = "#ffffff" if place.standing is Standing.BEHIND else look["color"]
         axes.errorbar(
@@ -124,10 +121,8 @@ def _find_bars(quantity: Quantity, reading: Reading) -> list[list[float]] | None
     """The distances from a value to the ends of its interval."""
     if reading.interval is None:
         return None
-    low, high = (
-        max(0.0, sign * (bound - reading.value)) for sign, bound in zip((-1, 1), reading.interval, strict=True)
-    )
-    return [[_unit(quantity, low)], [_unit(quantity, high)]]
+    below, above = reading.value - reading.interval.low, reading.interval.high - reading.value
+    return [[max(0.0, _unit(quantity, distance))] for distance in (below, above)]
 
 
 def _explain(figure: Figure, frontiers: Sequence[Frontier], looks: Mapping[str, dict[str, Any]]) -> None:
@@ -138,6 +133,9 @@ def _explain(figure: Figure, frontiers: Sequence[Frontier], looks: Mapping[str, 
     if any(len(frontier.strong) < len(frontier.curves) for frontier in frontiers):
         handles.append(lines.Line2D([], [], color=MUTED, alpha=0.3, marker=".", label="other settings"))
     found = {name for frontier in frontiers for each in frontier.references.values() for name in each}
-    for reference in (each for each in Reference if each in found):
-        handles.append(lines.Line2D([], [], color=MUTED, linestyle=LINES[reference], label=reference.value))
+    handles += [
+        lines.Line2D([], [], color=MUTED, linestyle=LINES[reference], label=reference.value)
+        for reference in Reference
+        if reference in found
+    ]
     add_legend(figure, handles, [str(handle.get_label()) for handle in handles])

@@ -64,12 +64,10 @@ def group_settings(frontier: Frontier) -> dict[str, list[str]]:
 
 def _tell_group(frontier: Frontier, head: str, others: Sequence[str]) -> str:
     places, front = frontier.curves[head], frontier.front
-    spans = [
-        f"{quantity.title} {show_range(quantity, [getattr(place, side).value for place in places])}"
-        for quantity, side in ((front.attack, "attack"), (front.utility, "utility"))
-    ]
+    attack = show_range(front.attack, [place.attack.value for place in places])
+    utility = show_range(front.utility, [place.utility.value for place in places])
     same = f"; the same within noise: {_shorten(others)}" if others else ""
-    return f"{head} ({', '.join(spans)}{same})"
+    return f"{head} (attack {attack}, utility {utility}{same})"
 
 
 def show_range(quantity: Quantity, values: Sequence[float]) -> str:
@@ -87,18 +85,22 @@ def tell_areas(frontier: Frontier) -> list[str]:
     known = [area for area in frontier.areas if area.covered >= ENOUGH]
     attack, utility, against = frontier.front.attack, frontier.front.utility, frontier.against
     if not known:
-        names = f"{attack.title} against {utility.title}"
         return [
-            f"{names[:1].upper()}{names[1:]}: no other setting covers enough of the attacks of {against} to compare."
+            f"{_begin(attack.title)}: no other setting covers enough of the range of {against}, so none is compared."
         ]
     best = known[0]
-    said = f"At equal {attack.title}, {best.setting} has {_tell_difference(best)} {against}"
-    lines = [f"{said}, on average over {show_attacks(best)}."]
+    found = f"{best.setting} has {_tell_difference(best)} {against}, on average over {show_attacks(best)}"
     judged = [area for area in known if area.interval is not None]
-    if judged:
-        better, worse = ([area for area in judged if area.verdict == sign] for sign in (1, -1))
-        lines[0] += f" Of {len(judged)} settings, {len(better)} are clearly better and {len(worse)} clearly worse."
-    return lines
+    if len(judged) < len(known):
+        return [f"At equal {attack.title}, {found}; intervals are missing."]
+    better, worse = ([area.setting for area in judged if area.verdict == sign] for sign in (1, -1))
+    if not better:
+        said = f"At equal {attack.title}, no setting has clearly better {utility.title} than {against}: {found}."
+    else:
+        said = f"At equal {attack.title}, {found}."
+        if len(better) > 1:
+            said += f" {len(better)} of {len(judged)} settings are clearly better than {against}."
+    return [f"{said} {_begin(_shorten(worse))} {_be(worse)} clearly worse." if worse else said]
 
 
 def _tell_difference(area: Area) -> str:
