@@ -52,9 +52,7 @@ def tell_findings(comparison: Comparison, frontiers: Iterable[Frontier]) -> list
     if main is None:
         lines = ["There is no front: it needs an attack and a utility. Give a label and an attribute."]
     else:
-        lines = [*tell_attack(comparison, main.front.attack), *tell_front(main.front)]
-    if main is not None and any(contender.level for contender in comparison.contenders):
-        lines += tell_areas(main)
+        lines = [*tell_attack(comparison, main.front.attack), *tell_front(main.front), *tell_areas(main)]
     for metric, caveats in comparison.caveats.items():
         for caveat in caveats:
             if not any(caveat in line for line in lines):

@@ -22,6 +22,8 @@ _CHARACTER = 6.2
 """The approximate width of a small character."""
 _LINE = 12.0
 """The height of a line of text."""
+_LONGEST = 24
+"""The number of characters of the longest label."""
 _STEPS = 24
 """The boxes that cover a line between two markers, plus one."""
 _SIZE = 4.5
@@ -58,6 +60,24 @@ def assign_common_looks(frontiers: Sequence[Frontier]) -> dict[str, Look]:
     return assign_looks(list(dict.fromkeys(name for each in frontiers for name in each.curves if name in chosen)))
 
 
+def shorten_names(names: Sequence[str]) -> dict[str, str]:
+    """The names without the words that all of them begin or end with. A name that is still long becomes empty.
+
+    >>> list(shorten_names(["madlib with words under strict", "fluent with pmi under strict"]).values())
+    ['madlib with words', 'fluent with pmi']
+    """
+    words = [name.split() for name in names]
+    shortest = min(map(len, words), default=0)
+    start = end = 0
+    if len(names) > 1:
+        while start < shortest - 1 and len({each[start] for each in words}) == 1:
+            start += 1
+        while end < shortest - start - 1 and len({each[-1 - end] for each in words}) == 1:
+            end += 1
+    short = {name: " ".join(each[start : len(each) - end]) for name, each in zip(names, words, strict=True)}
+    return {name: each if len(each) <= _LONGEST else "" for name, each in short.items()}
+
+
 def draw_curves(frontier: Frontier, looks: Mapping[str, Look]) -> Markup:
     """The places of a front, with intervals, curves of settings, and the references. Down and right is better.
 
@@ -87,9 +107,9 @@ def draw_curves(frontier: Frontier, looks: Mapping[str, Look]) -> Markup:
                 parts += _draw_curve(places, None if faint else looks[setting], across, down, taken)
     for setting, places in frontier.curves.items():
         parts += _draw_points(front, places, looks[setting] if setting in strong else None, across, down)
-    for setting in strong if len(frontier.curves) > 1 else []:
+    for setting, name in shorten_names(strong).items() if len(frontier.curves) > 1 else ():
         place = frontier.curves[setting][-1]
-        parts.append(_label(across(place.utility.value), down(place.attack.value), setting, taken))
+        parts.append(_label(across(place.utility.value), down(place.attack.value), name, taken))
     described = f"{front.attack.title} against {front.utility.title} of {len(front.places)} obfuscations"
     return element(
         "svg", parts, class_="curve", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="group", aria_label=described
@@ -247,7 +267,7 @@ def _cover(x1: float, y1: float, x2: float, y2: float) -> Iterator[Box]:
 
 
 def _label(x: float, y: float, label: str, taken: list[Box]) -> Markup:
-    """A label beside a marker, where it covers nothing that is drawn already; empty if there is no such place."""
+    """A label beside a marker, where it covers nothing that is drawn already; none if there is no such place."""
     offsets = (
         (7, -6, "start"),
         (-7, -6, "end"),
@@ -261,7 +281,7 @@ def _label(x: float, y: float, label: str, taken: list[Box]) -> Markup:
     ]
     inside = [each for each in boxes if each[0][0] >= _LEFT and each[0][2] <= WIDTH and each[0][3] <= HEIGHT - _BOTTOM]
     free = [each for each in inside if not any(_overlap(each[0], other) for other in taken)]
-    if not free:
+    if not free or not label:
         return ""
     box, left, bottom, anchor = free[0]
     taken.append(box)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textveil.analysis.curves import assign_common_looks
+from textveil.analysis.curves import assign_common_looks, shorten_names
 from textveil.analysis.figures import INK, LINES, MARKERS, MUTED, add_legend, make_panels, settle, styled
 from textveil.analysis.frontier import Frontier
 from textveil.evaluation.columns import Reference
-from textveil.evaluation.front import Place, Standing
+from textveil.evaluation.front import Front, Place, Standing
 from textveil.evaluation.quantities import Quantity, Reading
 from textveil.extras import require
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 3
+_HEIGHT = 3.2
+"""The height of a panel, in inches."""
+_POINTS = 56
+"""The points of an inch of a panel that the drawing gets, beside labels of axes."""
+_LINE = 0.05
+"""The height of a label, as a share of the panel."""
 
 
 def draw_frontiers(frontiers: Sequence[Frontier]) -> Figure:
@@ -31,7 +37,7 @@ def draw_frontiers(frontiers: Sequence[Frontier]) -> Figure:
     columns = min(len(frontiers), _COLUMNS) if rest or columns == 1 else columns
     with styled():
         rows = -(-len(frontiers) // columns)
-        figure, panels = make_panels(rows, columns, width=4.0, height=3.2)
+        figure, panels = make_panels(rows, columns, width=4.0, height=_HEIGHT)
         for axes, frontier in zip(panels, frontiers, strict=False):
             _fill_panel(axes, frontier, looks)
         for axes in panels[len(frontiers) :]:
@@ -56,6 +62,7 @@ def _fill_panel(axes: Axes, frontier: Frontier, looks: Mapping[str, dict[str, An
                 low, high = (_unit(quantity, bound) for bound in reading.interval)
                 span(low, high, color=MUTED, alpha=0.12, linewidth=0, zorder=0)
     _set_axes(axes, frontier)
+    _label(axes, frontier)
 
 
 def _set_axes(axes: Axes, frontier: Frontier) -> None:
@@ -67,7 +74,7 @@ def _set_axes(axes: Axes, frontier: Frontier) -> None:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,g}"))
-        axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+        axes.xaxis.set_minor_locator(ticker.NullLocator())
     if front.utility.better == "lower":
         axes.invert_xaxis()
     axes.tick_params(axis="x", labelsize=8, colors=MUTED)
@@ -112,9 +119,30 @@ def _draw_curve(axes: Axes, frontier: Frontier, places: Sequence[Place], look: M
             x, y, **bars, color=look["color"], marker=look["marker"], markerfacecolor=face, markersize=5,
             elinewidth=0.8, zorder=4,
         )  # fmt: skip
-    if len(frontier.curves) > 1:
-        name = places[-1].point.setting
-        axes.annotate(name, (across[-1], up[-1]), (5, 4), textcoords="offset points", fontsize=6.5, color=INK, zorder=5)
+
+
+def _label(axes: Axes, frontier: Frontier) -> None:
+    """The names of settings beside their last points, apart from each other, and the levels of one curve."""
+    front = frontier.front
+    low, high = axes.get_ylim()
+    last = {name: frontier.curves[name][-1] for name in frontier.strong}
+    heights = {name: _unit(front.attack, place.attack.value) for name, place in last.items()}
+    names, above = shorten_names(frontier.strong), low
+    for name in sorted(heights, key=lambda each: heights[each]) if len(frontier.curves) > 1 else []:
+        above = max(heights[name], above + _LINE * (high - low))
+        up = 4 + (above - heights[name]) / (high - low) * _HEIGHT * _POINTS
+        _write(axes, front, last[name], names[name], (6, up), "left")
+    for place in frontier.curves[frontier.against]:
+        _write(axes, front, place, place.point.level, (-6, 4), "right")
+
+
+def _write(axes: Axes, front: Front, place: Place, label: str, offset: tuple[float, float], side: str) -> None:
+    """A label beside a point."""
+    at = _unit(front.utility, place.utility.value), _unit(front.attack, place.attack.value)
+    color = INK if side == "left" else MUTED
+    axes.annotate(
+        label, at, offset, textcoords="offset points", ha=side, fontsize=6.5, color=color, zorder=5
+    ).set_in_layout(False)
 
 
 def _find_bars(quantity: Quantity, reading: Reading) -> list[list[float]] | None:

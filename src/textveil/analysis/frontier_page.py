@@ -7,7 +7,7 @@ from itertools import groupby
 
 from textveil.analysis.curves import Look, assign_common_looks, draw_curves, draw_legend, show_reading
 from textveil.analysis.frontier import Frontier
-from textveil.analysis.frontier_wording import show_area, show_attacks, show_bounds
+from textveil.analysis.frontier_wording import show_area, show_attacks, show_bounds, tell_areas, tell_settings
 from textveil.analysis.markup import Markup, details, element, paragraph, table, text
 
 NOTE = (
@@ -19,11 +19,12 @@ NOTE = (
 
 
 def draw_figure(frontier: Frontier, looks: dict[str, Look], **attributes: str) -> Markup:
-    """The curves of an attack and a utility, with their legend and a caption."""
+    """The curves of an attack and a utility, with their legend, and their front and areas in words."""
     front = frontier.front
     caption = f"{front.attack.title[:1].upper()}{front.attack.title[1:]} against {front.utility.title}."
-    content = draw_curves(frontier, looks) + draw_legend(frontier, looks)
-    return element("figure", content + element("figcaption", text(" ".join([caption, *frontier.notes]))), **attributes)
+    lines = [*tell_settings(frontier), *tell_areas(frontier), *frontier.notes]
+    said = element("figcaption", element("b", text(caption)) + "".join(map(paragraph, lines)))
+    return element("figure", draw_curves(frontier, looks) + draw_legend(frontier, looks) + said, **attributes)
 
 
 def show_grid(frontiers: Sequence[Frontier]) -> Markup:

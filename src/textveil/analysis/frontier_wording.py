@@ -33,15 +33,12 @@ def tell_settings(frontier: Frontier) -> list[str]:
     more = f"; and {len(groups) - _HEADS} more" if len(groups) > _HEADS else ""
     if not front.has_intervals:
         return [f"On the front for {names}, by the values alone because intervals are missing: {said}{more}."]
-    lines = [f"On the front for {names}: {said}{more}."]
     named = {name for head, others in groups.items() for name in (head, *others)}
     behind = frontier.behind
-    unclear = [name for name in frontier.curves if name not in named and name not in behind]
-    if unclear:
-        lines.append(f"{_begin(_shorten(unclear))} {_be(unclear)} not clearly behind it at every level.")
-    if behind:
-        lines.append(f"{_begin(_shorten(behind))} {_be(behind)} clearly behind it at every level.")
-    return lines
+    if partly := [name for name in frontier.curves if name not in named and name not in behind]:
+        more += f"; at some levels also {_shorten(partly)}"
+    lost = f" Clearly behind it at every level: {_shorten(behind)}." if behind else ""
+    return [f"On the front for {names}: {said}{more}.{lost}"]
 
 
 def group_settings(frontier: Frontier) -> dict[str, list[str]]:
@@ -79,8 +76,12 @@ def show_range(quantity: Quantity, values: Sequence[float]) -> str:
 
 
 def tell_areas(frontier: Frontier) -> list[str]:
-    """The best setting at equal attack, and how many are clearly better or worse than the one compared with."""
-    if frontier.front.caveats or not frontier.areas:
+    """The best setting at equal attack, and how many are clearly better or worse than the one compared with.
+
+    There is nothing to tell without levels, which make points a curve.
+    """
+    single = all(len(places) == 1 for places in frontier.curves.values())
+    if frontier.front.caveats or not frontier.areas or single:
         return []
     known = [area for area in frontier.areas if area.covered >= ENOUGH]
     attack, utility, against = frontier.front.attack, frontier.front.utility, frontier.against
@@ -93,14 +94,14 @@ def tell_areas(frontier: Frontier) -> list[str]:
     judged = [area for area in known if area.interval is not None]
     if len(judged) < len(known):
         return [f"At equal {attack.title}, {found}; intervals are missing."]
-    better, worse = ([area.setting for area in judged if area.verdict == sign] for sign in (1, -1))
+    better, worse = ([area for area in judged if area.verdict == sign] for sign in (1, -1))
     if not better:
         said = f"At equal {attack.title}, no setting has clearly better {utility.title} than {against}: {found}."
     else:
         said = f"At equal {attack.title}, {found}."
-        if len(better) > 1:
-            said += f" {len(better)} of {len(judged)} settings are clearly better than {against}."
-    return [f"{said} {_begin(_shorten(worse))} {_be(worse)} clearly worse." if worse else said]
+    if len(judged) > 1:
+        said += f" Of {len(judged)} settings, {len(better)} are clearly better than it and {len(worse)} clearly worse."
+    return [said]
 
 
 def _tell_difference(area: Area) -> str:
@@ -145,7 +146,3 @@ def _shorten(names: Sequence[str]) -> str:
 
 def _begin(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
-
-
-def _be(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"

@@ -11,7 +11,6 @@ from textveil.analysis.columns import IN_CLEAR
 from textveil.analysis.figures import inline_svg
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.frontier_page import show_grid, show_tables
-from textveil.analysis.frontier_wording import tell_frontiers
 from textveil.analysis.glossary import explain_terms
 from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, ResultTable, lay_out_anova, lay_out_results
 from textveil.analysis.markup import Markup, details, element, figure, paragraph, section, table, text
@@ -198,8 +197,7 @@ def _show_curves(findings: Findings) -> Markup:
     """The curves of attack against utility, with their front in words; empty if the results have none."""
     if not findings.frontiers:
         return ""
-    said = element("ul", (element("li", text(line)) for line in tell_frontiers(findings.frontiers)), class_="said")
-    return said + show_grid(findings.frontiers) + show_tables(findings.frontiers)
+    return show_grid(findings.frontiers) + show_tables(findings.frontiers)
 
 
 def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
