@@ -107,9 +107,7 @@ def draw_curves(frontier: Frontier, looks: Mapping[str, Look]) -> Markup:
                 parts += _draw_curve(places, None if faint else looks[setting], across, down, taken)
     for setting, places in frontier.curves.items():
         parts += _draw_points(front, places, looks[setting] if setting in strong else None, across, down)
-    for setting, name in shorten_names(strong).items() if len(frontier.curves) > 1 else ():
-        place = frontier.curves[setting][-1]
-        parts.append(_label(across(place.utility.value), down(place.attack.value), name, taken))
+    parts += _draw_labels(frontier, across, down, taken)
     described = f"{front.attack.title} against {front.utility.title} of {len(front.places)} obfuscations"
     return element(
         "svg", parts, class_="curve", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="group", aria_label=described
@@ -189,7 +187,7 @@ def _draw_front(front: Front, across: Scale, down: Scale) -> Markup:
 def _draw_curve(
     places: Sequence[Place], look: Look | None, across: Scale, down: Scale, taken: list[Box]
 ) -> Iterator[Markup]:
-    """The line of a setting, its intervals and the labels of its levels. Without a look, only a faint line."""
+    """The line of a setting and its intervals. Without a look, only a faint line."""
     for one, other in pairwise(places):
         ends = across(one.utility.value), down(one.attack.value), across(other.utility.value), down(other.attack.value)
         if look is None:
@@ -208,8 +206,16 @@ def _draw_curve(
             low, high = map(down, place.attack.interval)
             yield _line(x, low, x, high, look.color, opacity="0.55")
         taken.append((x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE))
-    for place in places:
-        if place.point.level:
+
+
+def _draw_labels(frontier: Frontier, across: Scale, down: Scale, taken: list[Box]) -> Iterator[Markup]:
+    """The names of settings beside their last points, and levels: of all settings, or of one if there are many."""
+    strong = frontier.strong
+    for setting, name in shorten_names(strong).items() if len(frontier.curves) > 1 else ():
+        place = frontier.curves[setting][-1]
+        yield _label(across(place.utility.value), down(place.attack.value), name, taken)
+    for setting in strong if len(strong) == len(frontier.curves) else [frontier.against]:
+        for place in frontier.curves[setting]:
             yield _label(across(place.utility.value), down(place.attack.value), place.point.level, taken)
 
 

@@ -9,7 +9,7 @@ from textveil.analysis.curves import assign_common_looks, shorten_names
 from textveil.analysis.figures import INK, LINES, MARKERS, MUTED, add_legend, make_panels, settle, styled
 from textveil.analysis.frontier import Frontier
 from textveil.evaluation.columns import Reference
-from textveil.evaluation.front import Front, Place, Standing
+from textveil.evaluation.front import Place, Standing
 from textveil.evaluation.quantities import Quantity, Reading
 from textveil.extras import require
 
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 3
-_HEIGHT = 3.2
-"""The height of a panel, in inches."""
+_WIDTH, _HEIGHT = 4.0, 3.2
+"""The size of a panel, in inches."""
+_BESIDE = 6.0
+"""The distance of a label from its point, in points."""
+_CHARACTER = 3.7
+"""The approximate width of a character of a label, in points."""
 _POINTS = 56
 """The points of an inch of a panel that the drawing gets, beside labels of axes."""
 _LINE = 0.05
@@ -37,7 +41,7 @@ def draw_frontiers(frontiers: Sequence[Frontier]) -> Figure:
     columns = min(len(frontiers), _COLUMNS) if rest or columns == 1 else columns
     with styled():
         rows = -(-len(frontiers) // columns)
-        figure, panels = make_panels(rows, columns, width=4.0, height=_HEIGHT)
+        figure, panels = make_panels(rows, columns, width=_WIDTH, height=_HEIGHT)
         for axes, frontier in zip(panels, frontiers, strict=False):
             _fill_panel(axes, frontier, looks)
         for axes in panels[len(frontiers) :]:
@@ -129,20 +133,23 @@ def _label(axes: Axes, frontier: Frontier) -> None:
     heights = {name: _unit(front.attack, place.attack.value) for name, place in last.items()}
     names, above = shorten_names(frontier.strong), low
     for name in sorted(heights, key=lambda each: heights[each]) if len(frontier.curves) > 1 else []:
-        above = max(heights[name], above + _LINE * (high - low))
-        up = 4 + (above - heights[name]) / (high - low) * _HEIGHT * _POINTS
-        _write(axes, front, last[name], names[name], (6, up), "left")
+        at = _unit(front.utility, last[name].utility.value), heights[name]
+        room = _WIDTH * _POINTS * (1 - float(axes.transAxes.inverted().transform(axes.transData.transform(at))[0]))
+        right = room - _CHARACTER * len(names[name])
+        if right < _BESIDE:  # below the point, because it would leave the panel
+            _write(axes, at, names[name], (right, -11))
+            continue
+        above = max(at[1], above + _LINE * (high - low))
+        _write(axes, at, names[name], (_BESIDE, 4 + (above - at[1]) / (high - low) * _HEIGHT * _POINTS))
     for place in frontier.curves[frontier.against]:
-        _write(axes, front, place, place.point.level, (-6, 4), "right")
+        at = _unit(front.utility, place.utility.value), _unit(front.attack, place.attack.value)
+        _write(axes, at, place.point.level, (-_BESIDE, 4), ha="right", color=MUTED)
 
 
-def _write(axes: Axes, front: Front, place: Place, label: str, offset: tuple[float, float], side: str) -> None:
-    """A label beside a point."""
-    at = _unit(front.utility, place.utility.value), _unit(front.attack, place.attack.value)
-    color = INK if side == "left" else MUTED
-    axes.annotate(
-        label, at, offset, textcoords="offset points", ha=side, fontsize=6.5, color=color, zorder=5
-    ).set_in_layout(False)
+def _write(axes: Axes, at: tuple[float, float], label: str, offset: tuple[float, float], **look: Any) -> None:
+    """A label beside a point, for which the layout makes no room."""
+    look = {"fontsize": 6.5, "color": INK, "zorder": 5, **look}
+    axes.annotate(label, at, offset, textcoords="offset points", **look).set_in_layout(False)
 
 
 def _find_bars(quantity: Quantity, reading: Reading) -> list[list[float]] | None:
