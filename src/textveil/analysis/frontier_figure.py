@@ -22,9 +22,9 @@ _WIDTH, _HEIGHT = 4.0, 3.2
 """The size of a panel, in inches."""
 _BESIDE = 6.0
 """The distance of a label from its point, in points."""
-_CHARACTER = 3.7
+_CHARACTER = 3.5
 """The approximate width of a character of a label, in points."""
-_POINTS = 56
+_POINTS = 60
 """The points of an inch of a panel that the drawing gets, beside labels of axes."""
 _LINE = 0.05
 """The height of a label, as a share of the panel."""
@@ -135,12 +135,10 @@ def _label(axes: Axes, frontier: Frontier) -> None:
     for name in sorted(heights, key=lambda each: heights[each]) if len(frontier.curves) > 1 else []:
         at = _unit(front.utility, last[name].utility.value), heights[name]
         room = _WIDTH * _POINTS * (1 - float(axes.transAxes.inverted().transform(axes.transData.transform(at))[0]))
-        right = room - _CHARACTER * len(names[name])
-        if right < _BESIDE:  # below the point, because it would leave the panel
-            _write(axes, at, names[name], (right, -11))
-            continue
+        right = min(_BESIDE, room - _CHARACTER * len(names[name]))  # it must not leave the panel
         above = max(at[1], above + _LINE * (high - low))
-        _write(axes, at, names[name], (_BESIDE, 4 + (above - at[1]) / (high - low) * _HEIGHT * _POINTS))
+        up = (4 if right == _BESIDE else 8) + (above - at[1]) / (high - low) * _HEIGHT * _POINTS
+        _write(axes, at, names[name], (right, up))
     for place in frontier.curves[frontier.against]:
         at = _unit(front.utility, place.utility.value), _unit(front.attack, place.attack.value)
         _write(axes, at, place.point.level, (-_BESIDE, 4), ha="right", color=MUTED)

@@ -71,9 +71,9 @@ def ratio_at_equal(
     first, second = (curves[name] for name in names)
     return Ratios(
         *names,
-        _divide(_stop_at_attack(first, pair), _stop_at_attack(second, pair), log=pair[0].logarithmic),
-        _divide(_stop_at_utility(first, pair), _stop_at_utility(second, pair), log=pair[1].logarithmic),
-        _divide(_list_bounds(first, pair), _list_bounds(second, pair), log=pair[1].logarithmic),
+        _divide(*(_stop_at_attack(each, pair) for each in (first, second)), on=pair[0], of=pair[1]),
+        _divide(*(_stop_at_utility(each, pair) for each in (first, second)), on=pair[1], of=pair[0]),
+        _divide(*(_list_bounds(each, pair) for each in (first, second)), on=pair[1]),
     )
 
 
@@ -93,12 +93,12 @@ def _find_setting(results: Results, wanted: str | Mapping[str, str]) -> str:
 
 def _stop_at_attack(places: Iterable[Place], pair: Pair) -> list[Stop]:
     attack, utility = pair
-    return [read_stop(place.attack, place.utility, attack, utility, ratio=True) for place in places]
+    return [read_stop(place.attack, place.utility, attack, utility) for place in places]
 
 
 def _stop_at_utility(places: Iterable[Place], pair: Pair) -> list[Stop]:
     attack, utility = pair
-    return [read_stop(place.utility, place.attack, utility, attack, ratio=True) for place in places]
+    return [read_stop(place.utility, place.attack, utility, attack) for place in places]
 
 
 def _list_bounds(places: Iterable[Place], pair: Pair) -> list[Stop]:
@@ -112,11 +112,11 @@ def _list_bounds(places: Iterable[Place], pair: Pair) -> list[Stop]:
     ]
 
 
-def _divide(one: Sequence[Stop], other: Sequence[Stop], *, log: bool) -> Ratio | None:
-    """The ratio, from logarithms."""
-    gap = measure_gap(one, other)
+def _divide(one: Sequence[Stop], other: Sequence[Stop], *, on: Quantity, of: Quantity | None = None) -> Ratio | None:
+    """The mean ratio of heights of a quantity; without one, they are logarithms."""
+    gap = measure_gap(one, other, ratio=of is not None and not of.logarithmic)
     if gap is None:
         return None
     interval = None if gap.interval is None else Interval(*map(math.exp, gap.interval))
-    low, high = (math.exp(end) if log else end for end in (gap.low, gap.high))
+    low, high = (math.exp(end) if on.logarithmic else end for end in (gap.low, gap.high))
     return Ratio(math.exp(gap.mean), interval, low, high)

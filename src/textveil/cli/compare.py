@@ -152,6 +152,7 @@ def compare(
         content = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         _write(as_json, content.encode(errors="replace"), originals)
     if figures is not None:
+        outputs = [path for path in outputs if frontiers or path not in drawings]
         _draw(drawings, frontiers, originals)
     _show(comparison, frontiers)
     if not quiet:
@@ -165,6 +166,9 @@ def _write(path: Path, content: bytes, like: Path) -> None:
 
 def _draw(paths: Sequence[Path], frontiers: Sequence[Frontier], like: Path) -> None:
     """Write the figure of all curves as SVG and as PNG."""
+    if not frontiers:
+        report("Nothing to draw: no attack and utility were both measured.")
+        return
     figure = draw_frontiers(frontiers)
     for path, content in zip(paths, (render_svg(figure).encode(), render_png(figure)), strict=True):
         _write(path, content, like)

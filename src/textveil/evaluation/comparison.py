@@ -107,8 +107,14 @@ class Comparison:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of attack and utility that were measured: the main pair first, pairs with caveats last."""
-        attacks = [each for each in ATTACKS if any(contender.read(each) for contender in self.contenders)]
+        """The pairs of attack and utility that were measured: the main pair first, pairs with caveats last.
+
+        An attack that has the values of an earlier one is left out, such as a single attacker, which is the strongest.
+        """
+        found: dict[tuple[Reading | None, ...], Quantity] = {}
+        for attack in ATTACKS:
+            found.setdefault(tuple(contender.read(attack) for contender in self.contenders), attack)
+        attacks = [attack for readings, attack in found.items() if any(readings)]
         utilities = [each for each in UTILITIES if any(contender.read(each) for contender in self.contenders)]
         if not attacks or not utilities:
             return ()

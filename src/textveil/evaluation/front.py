@@ -201,7 +201,7 @@ def tell_front(front: Front) -> list[str]:
     for place in front.select(Standing.BEHIND):
         rivals = f"{join_names(place.rivals)} {_be(place.rivals)}"
         lines.append(
-            f"{place.name} is behind the front: {rivals} clearly better in one of the two and not worse in the other."
+            f"{place.name} is behind the front: {rivals} clearly better in one of the two, and not worse in the other."
         )
     return [*lines, *_tell_undecided(front.select(Standing.OPEN))]
 
