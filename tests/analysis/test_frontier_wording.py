@@ -35,7 +35,7 @@ def test_without_intervals_the_values_alone_are_told():
     frontier = make_frontier(PARALLEL, half=None)
     assert "by the values alone because intervals are missing: new" in tell_settings(frontier)[0]
     assert tell_areas(frontier) == [
-        "At equal adaptive attacker F1, new has 0.200 more similarity than old, on average over 40.0–60.0%; intervals "
+        "At equal adaptive attacker F1, new has 0.200 more similarity than old, on average across 40.0–60.0%; intervals "
         "are missing."
     ]
 
@@ -55,7 +55,7 @@ def test_areas_in_a_sentence():
     (line,) = tell_areas(make_frontier(PARALLEL | {"worse": [(0.4, 0.1), (0.6, 0.3)]}))
     assert line.startswith("At equal adaptive attacker F1, new has 0.200 more similarity (+0.1")
     assert line.endswith(
-        "than old, on average over 40.0–60.0%. Of 2 settings, 1 are clearly better than it and 1 clearly worse."
+        "than old, on average across 40.0–60.0%. Of 2 settings, 1 are clearly better than it and 1 clearly worse."
     )
     (line,) = tell_areas(make_frontier(PARALLEL, TASK))
     assert "new has 20.0 percentage points more utility F1" in line
@@ -65,7 +65,7 @@ def test_areas_in_a_sentence():
 def test_the_area_of_perplexity_is_a_factor():
     frontier = make_frontier({"a": [(0.3, 800), (0.5, 200)], "b": [(0.3, 400), (0.5, 100)]}, PERPLEXITY, relative=True)
     assert "b has 0.50 times the perplexity (0.4" in tell_areas(frontier)[0]
-    assert "of a, on average over" in tell_areas(frontier)[0]
+    assert "of a, on average across" in tell_areas(frontier)[0]
 
 
 def test_no_difference_is_said():

@@ -90,7 +90,7 @@ def tell_areas(frontier: Frontier) -> list[str]:
             f"{_begin(attack.title)}: no other setting covers enough of the range of {against}, so none is compared."
         ]
     best = known[0]
-    found = f"{best.setting} has {_tell_difference(best)} {against}, on average over {show_attacks(best)}"
+    found = f"{best.setting} has {_tell_difference(best)} {against}, on average across {show_attacks(best)}"
     judged = [area for area in known if area.interval is not None]
     if len(judged) < len(known):
         return [f"At equal {attack.title}, {found}; intervals are missing."]
