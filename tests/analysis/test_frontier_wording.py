@@ -35,8 +35,8 @@ def test_without_intervals_the_values_alone_are_told():
     frontier = make_frontier(PARALLEL, half=None)
     assert "by the values alone because intervals are missing: new" in tell_settings(frontier)[0]
     assert tell_areas(frontier) == [
-        "At equal adaptive attacker F1, new has 0.200 more similarity than old, on average across 40.0–60.0%; intervals "
-        "are missing."
+        "At equal adaptive attacker F1, new has 0.200 more similarity than old, on average across 40.0–60.0%; "
+        "intervals are missing."
     ]
 
 
