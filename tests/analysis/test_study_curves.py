@@ -162,10 +162,19 @@ def test_the_interval_of_perplexity_is_one_of_ratios():
 
 def test_draws_are_rows_of_their_own():
     results = make_results(half=None, **MECHANISMS)
-    shifted = results.frame.copy()
+    shifted = results.rows.copy()
     shifted["cosine_similarity"] += 0.02
-    both = pd.concat([results.frame.assign(draw=1), shifted.assign(draw=2)], ignore_index=True)
+    both = pd.concat([results.rows.assign(draw=1), shifted.assign(draw=2)], ignore_index=True)
     (frontier,) = find_frontiers(Results(both))
     place = frontier.front.places[0]
     assert place.utility.value == pytest.approx(0.51)
     assert place.utility.interval.low < 0.51 < place.utility.interval.high
+
+
+def test_a_calibrated_level_has_the_epsilon_of_its_setting():
+    def calibrate(row):
+        epsilon = 5.0 if row["mechanism"] == "madlib" else 20.0
+        return row | {"epsilon": epsilon * (1 + (row["level"] == "low")), "level_target": f"rate {row['level']}"}
+
+    (frontier,) = find_frontiers(make_results(change=calibrate, **MECHANISMS))
+    assert [place.point.epsilon for place in frontier.front.places] == pytest.approx([5, 10, 20, 40])

@@ -98,7 +98,8 @@ class Findings:
         """The findings as plain data."""
         return {
             "response": self.response.name,
-            "cells": len(self.results.frame),
+            "cells": len(self.results.rows),
+            "draws": self.results.draws,
             "groups": [asdict(group) for group in self.results.groups],
             "left_out": [asdict(group) for group in self.results.left_out],
             "missing": [

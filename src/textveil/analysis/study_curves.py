@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from textveil.analysis.columns import FACTORS, HIGH, LOW
+from textveil.analysis.columns import FACTORS, HIGH, LOW, OWN_EPSILON
 from textveil.analysis.frontier import USUAL, Frontier, choose_against
 from textveil.analysis.references import find_references
 from textveil.analysis.results import Results
@@ -31,7 +31,7 @@ def find_frontiers(results: Results, against: str | None = None) -> tuple[Fronti
     """The curves of every attack and utility that the results have.
 
     Args:
-        results: The results. Several draws of noise are rows of their own, with a column ``draw``.
+        results: The results.
         against: The setting that others are compared with; by default the first with ``madlib``, or the first one.
 
     Raises:
@@ -119,7 +119,7 @@ def _choose_rows(results: Results, pair: Pair) -> tuple[list[Row], tuple[str, ..
     is left then.
     """
     columns = [_find_column(quantity) for quantity in pair]
-    frame = results.frame[results.frame[[column.name for column in columns]].notna().all(axis=1)]
+    frame = results.rows[results.rows[[column.name for column in columns]].notna().all(axis=1)]
     rows: list[Row] = frame.to_dict("records")
     doubted = {
         (group.dataset, group.level): caveats
@@ -146,7 +146,7 @@ def _summarize(setting: str, level: str, rows: Sequence[Row], pair: Pair) -> Poi
     chance = [
         _find_chance(rows, quantity, reading) for quantity, reading in zip(pair, readings, strict=True)
     ]  # compared instead, where a value cannot be told from it
-    budgets = [row.get("epsilon") for row in rows]
+    budgets = [row.get(OWN_EPSILON, row.get("epsilon")) for row in rows]
     known = [budget for budget in budgets if budget is not None and budget > 0]
     epsilon = math.exp(np.mean(np.log(known))) if len(known) == len(rows) else None
     return Point(f"{setting}, {level}", setting, level, readings[0], readings[1], (chance[0], chance[1]), epsilon)

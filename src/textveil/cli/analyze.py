@@ -14,7 +14,15 @@ from textveil.analysis import analyze as find
 from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
 from textveil.analysis.frontier_wording import tell_frontiers
 from textveil.analysis.layout import ANOVA_HEAD, align, lay_out_anova
-from textveil.analysis.wording import tell_chance, tell_clear, tell_datasets, tell_gaps, tell_missing, tell_pairs
+from textveil.analysis.wording import (
+    tell_chance,
+    tell_clear,
+    tell_datasets,
+    tell_gaps,
+    tell_missing,
+    tell_noise,
+    tell_pairs,
+)
 from textveil.cli.reporting import report, reporting_errors
 
 EXAMPLES = """
@@ -31,7 +39,8 @@ distribution, level or epsilon (or both), optionally mechanism and profile, and
 metrics. Or it has one row per cell and metric, with the columns metric and value.
 Every data set and level must have every combination. The optional columns
 words_perturbed, words_drawn, words_kept_stopword, words_kept_unknown and
-words_kept_no_share count the words by outcome.
+words_kept_no_share count the words by outcome. The column draw numbers
+repetitions of a cell with other noise.
 """
 
 
@@ -78,7 +87,7 @@ def analyze(
 def _tell(findings: Findings, pairs: int) -> Iterator[str]:
     """The lines of the summary."""
     results = findings.results
-    yield f"{len(results.frame)} cells, {len(results.groups)} data sets and levels; response: {findings.response.title}"
+    yield f"{len(results.rows)} cells, {len(results.groups)} data sets and levels; response: {findings.response.title}"
     if findings.overall is not None:
         yield "\nAll settings together"
         yield from align(ANOVA_HEAD, lay_out_anova(findings.overall))
@@ -103,6 +112,8 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
 def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:
     yield from align(ANOVA_HEAD, lay_out_anova(setting.anova))
     yield ""
+    if setting.anova.noise is not None:
+        yield tell_noise(setting)
     if setting.by_dataset is not None:
         yield tell_datasets(setting)
     yield tell_pairs(setting)

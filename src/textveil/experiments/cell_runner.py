@@ -20,6 +20,7 @@ from textveil.evaluation.classification import Classification
 from textveil.evaluation.learning import find_weakness
 from textveil.experiments.datasets import DatasetInfo, StudyDataset, find_dataset
 from textveil.experiments.grid import Cell, Environment
+from textveil.experiments.levels import find_epsilons
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
 from textveil.experiments.study import Options, Study
 from textveil.mechanisms import MECHANISMS
@@ -91,7 +92,8 @@ class CellRunner:
             for name, options in self.study.mechanisms.items()
             if (kind := MECHANISMS.load(name)).uses_prior or options  # else its name says everything
         }
-        return Environment(self.bundle.hash, decompositions, distributions, mechanisms)
+        levels = find_epsilons(self.study, self.bundle)
+        return Environment(self.bundle.hash, decompositions, distributions, mechanisms, levels)
 
     def distributor(self, name: str) -> Distributor:
         """A distributor of the study."""
@@ -203,6 +205,7 @@ class CellRunner:
             profile=cell.profile,
             stopwords=self.study.stopwords,
             largest_share=None if cell.largest_share is None else float(cell.largest_share),
+            draft_share=cell.draft_share,
             seed=cell.noise_seed,
         )
         budget = obfuscator.build_budget(epsilon_per_word=cell.epsilon_per_word, length=cell.length)
