@@ -49,6 +49,14 @@ def page(example) -> str:
     return page_of(example, title="Our <study>", about={"seeds": "42 & 43"})
 
 
+def test_every_point_of_every_curve_has_its_values(page, example):
+    assert len(example.frontiers) == 6
+    for frontier in example.frontiers:
+        for place in frontier.front.places:
+            shown = f"{place.name}: {place.standing.value}. {frontier.front.attack.title} "
+            assert f'aria-label="{shown}{frontier.front.attack.show(place.attack.value)}' in page
+
+
 def test_the_page_needs_nothing_else(page):
     outline = Outline(page)
     assert not {"script", "link", "img", "iframe", "object", "image"} & set(outline.tags)

@@ -16,6 +16,7 @@ from textveil.analysis.columns import (
     F1_SCORES,
     FACTORS,
     LONG,
+    OWN_EPSILON,
     REQUIRED,
     SPELLED,
     SPREAD,
@@ -236,8 +237,11 @@ def _fill_levels(cells: list[CellValues], source: str) -> list[CellValues]:
     """Add the level to every cell. A missing level follows from the rank of epsilon in the data set."""
     if "level" in cells[0]:
         budgets = _find_budgets(cells, source)
-        known = "epsilon" in cells[0]
-        return [{**cell, "epsilon": budgets[cell["dataset"], cell["level"]]} if known else cell for cell in cells]
+        if "epsilon" not in cells[0]:
+            return cells
+        return [
+            {**cell, "epsilon": budgets[cell["dataset"], cell["level"]], OWN_EPSILON: cell["epsilon"]} for cell in cells
+        ]
     ranks = {
         dataset: sorted({cell["epsilon"] for cell in cells if cell["dataset"] == dataset})
         for dataset in {cell["dataset"] for cell in cells}

@@ -25,6 +25,8 @@ DRAWS = "draws"
 """The number of draws that a value is a mean of."""
 TARGET = "level_target"
 """The meaning of a calibrated level, such as a share of unchanged words. Its epsilon depends on the methods."""
+OWN_EPSILON = "own_epsilon"
+"""The epsilon of a cell, if cells of its level differ in it."""
 LONG = ("metric", "value")
 """The columns of results with a row per cell and metric."""
 STD = "_std"

@@ -10,6 +10,7 @@ from textveil.analysis.cells import Group
 from textveil.analysis.columns import IN_CLEAR, NOISE_HIGH, NOISE_LOW, NOISE_STD
 from textveil.analysis.figures import inline_svg
 from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.frontier_page import show_grid, show_tables
 from textveil.analysis.glossary import explain_terms
 from textveil.analysis.layout import (
     ANOVA_HEAD,
@@ -67,6 +68,7 @@ def write_page(
         "caveats": ("Caveats", _list_caveats(findings)),
         "read": ("How to read this", _explain(findings)),
         "choose": ("Which combination to choose", _recommend(findings)),
+        "curves": ("Attack against utility", _show_curves(findings)),
         "gain": (f"Mean {findings.response.title}", _show_heat_map(findings, drawn)),
         "anova": ("Effects of the factors", _show_tests(findings)),
         "pairs": ("Pairs that differ", _show_pairs(findings)),
@@ -87,7 +89,7 @@ def write_sections(title: str, summary: str, sections: Mapping[str, tuple[str, M
         element("h1", text(title)) + paragraph(summary, class_="lead") + element("nav", element("ul", links)),
     )
     body += element("main", (section(head, content, name=name) for name, (head, content) in shown.items()))
-    return write_document(title, body, styles=("report.css",))
+    return write_document(title, body, styles=("report.css", "curves.css"))
 
 
 def _summarize(findings: Findings) -> str:
@@ -203,6 +205,13 @@ def _write_choice(found: Recommendation) -> Markup:
     if found.best is None:
         return text(found.headline)
     return f"{text(found.best.combination)} {element('small', text(found.best.exposure))}"
+
+
+def _show_curves(findings: Findings) -> Markup:
+    """The curves of attack against utility, with their front in words; empty if the results have none."""
+    if not findings.frontiers:
+        return ""
+    return show_grid(findings.frontiers) + show_tables(findings.frontiers)
 
 
 def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:

@@ -12,6 +12,7 @@ import typer
 from textveil.analysis import Findings, SettingFindings, check_folder, read_results, write_report
 from textveil.analysis import analyze as find
 from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
+from textveil.analysis.frontier_wording import tell_frontiers
 from textveil.analysis.layout import ANOVA_HEAD, align, lay_out_anova
 from textveil.analysis.wording import (
     tell_chance,
@@ -54,6 +55,10 @@ def analyze(
         Path | None, typer.Option("--output", "-o", help="Write the report, figures and tables to this folder.")
     ] = None,
     response: Annotated[str, typer.Option(help=f"The metric to explain: {', '.join(RESPONSES)}.")] = RELATIVE_GAIN.name,
+    against: Annotated[
+        str | None,
+        typer.Option(help="The setting that curves are compared with. Default: the first with madlib, or the first."),
+    ] = None,
     pairs: Annotated[int, typer.Option(min=0, help="Number of significant pairs to print.")] = 10,
     drop_incomplete: Annotated[
         bool, typer.Option("--drop-incomplete", help="Exclude a data set and level that lacks a combination.")
@@ -67,7 +72,7 @@ def analyze(
     """
     if output is not None:
         check_folder(output, overwrite=overwrite)
-    findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response)
+    findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response, against=against)
     for group in findings.results.left_out:
         report(f"Excluded, because it lacks a combination: {group}")
     for line in tell_missing(findings.results, findings.response):
@@ -92,6 +97,10 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
             yield setting.name.capitalize()
         yield from _tell_setting(setting, pairs)
     yield ""
+    if findings.frontiers:
+        yield "Attack against utility"
+        yield from tell_frontiers(findings.frontiers)
+        yield ""
     yield from tell_gaps(findings)
     yield from tell_chance(results)
     if results.counts_words:
