@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from textveil import Obfuscator
-from textveil.evaluation import Dataset, Evaluation, Evaluator
+from textveil.evaluation import Dataset, Evaluator
 from textveil.evaluation.files import read_columns
 from textveil.language.text import cut
 from textveil.language.words import find_words
@@ -25,12 +27,37 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "proven, plain": {"profile": "proven", "form": "plain"},
     "proven, plain, pmi": {"profile": "proven", "form": "plain", "decomposition": "pmi"},
 }
-METRICS: dict[str, dict[str, Any]] = {
-    "attribute": {},
-    "similarity": {"encoders": ["all-minilm-l6-v2"]},
-    "perplexity": {"model": "smollm2-135m", "sample": 100},
-}
-COLUMNS = {"adaptive F1": ("attribute", "adaptive"), "similarity": ("similarity", "mean"), "perplexity": ("perplexity", "median")}
+CLASSIFIERS = ("linear", "stylometry")
+OPTIONS: dict[str, dict[str, Any]] = {"perplexity": {"sample": 100}}
+COLUMNS = (
+    "adaptive F1, linear",
+    "adaptive F1, stylometry",
+    "similarity",
+    "median perplexity",
+)
+
+
+@dataclass
+class Measures:
+    """The attackers and the other metrics, with everything that they compute once."""
+
+    dataset: Dataset
+    metrics: Sequence[str]
+
+    def __post_init__(self) -> None:
+        options = {name: found for name, found in OPTIONS.items() if name in self.metrics}
+        self._attackers = [
+            Evaluator(self.dataset, ["attribute"], {"attribute": {"classifier": name}}) for name in CLASSIFIERS
+        ]
+        self._others = Evaluator(self.dataset, self.metrics, options) if self.metrics else None
+
+    def write(self, texts: Sequence[str]) -> str:
+        """The cells of a row."""
+        found = [attacker.measure(texts).value("attribute", "adaptive") for attacker in self._attackers]
+        if self._others is not None:
+            others = self._others.measure(texts)
+            found += [others.value("similarity", "cosine"), others.value("perplexity", "median")]
+        return " | ".join("" if value is None else f"{value:.3f}" if value < 2 else f"{value:.0f}" for value in found)
 
 
 def main() -> None:
@@ -42,7 +69,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=4, help="use only every n-th text")
     parser.add_argument("--per-word", type=float, nargs="+", default=[10, 15, 20], help="budgets per word")
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
-    parser.add_argument("--metrics", nargs="+", default=list(METRICS), choices=list(METRICS))
+    parser.add_argument("--metrics", nargs="*", default=["similarity", "perplexity"], help="metrics beside attackers")
     parser.add_argument("--mechanism", default="fluent")
     parser.add_argument("--length", action="store_true", help="measure an attacker who sees the number of words alone")
     parser.add_argument("--cache", type=Path, help="folder for cached scores")
@@ -50,22 +77,15 @@ def main() -> None:
     texts, columns = read_columns(options.file, "text", [options.attribute])
     texts = [cut(text or "", options.first_words) for text in texts[:: options.every]]
     dataset = Dataset(texts, attribute=columns[options.attribute][:: options.every], folder=options.cache)
-    evaluator = Evaluator(dataset, {name: METRICS[name] for name in options.metrics})
-    print(f"{len(texts):,} texts\n\n| setting | per word | " + " | ".join(COLUMNS) + " |\n|---|---|" + "---|" * len(COLUMNS))
+    measures = Measures(dataset, options.metrics)
+    print(f"{len(texts):,} texts\n\n| setting | per word | {' | '.join(COLUMNS)} |\n|---|---|{'---|' * len(COLUMNS)}")
     if options.length:
         lengths = [" ".join(["word"] * len(find_words(text))) for text in texts]
-        print(f"| number of words alone | | {write(evaluator.measure(lengths))} |", flush=True)
-    for name, per_word in itertools.product(options.settings, options.per_word):
+        print(f"| number of words alone | | {Measures(dataset, []).write(lengths)} | | |", flush=True)
+    for per_word, name in itertools.product(options.per_word, options.settings):
         obfuscator = Obfuscator(mechanism=options.mechanism, seed=1, **SETTINGS[name])
         found = obfuscator.obfuscate_all(texts, epsilon_per_word=per_word, first_document=0)
-        evaluation = evaluator.measure([result.text for result in found])
-        print(f"| {name} | {per_word:g} | {write(evaluation)} |", flush=True)
-
-
-def write(evaluation: Evaluation) -> str:
-    """The values of a row."""
-    found = [evaluation.value(metric, name) if metric in evaluation.measurements else None for metric, name in COLUMNS.values()]
-    return " | ".join("" if value is None else f"{value:.3f}" if value < 1 else f"{value:.0f}" for value in found)
+        print(f"| {name} | {per_word:g} | {measures.write([result.text for result in found])} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -45,9 +45,7 @@ def read_documents(path: Path, most: int) -> Iterator[str]:
 def parse(text: str) -> tuple[list[str], list[int]]:
     """The words of a document, and the mark in every gap between two of them."""
     spans = find_spans(text)
-    marks = [
-        find_mark(text[left[1] : right[0]], text[right[0]]) for left, right in itertools.pairwise(spans)
-    ]
+    marks = [find_mark(text[left[1] : right[0]], text[right[0]]) for left, right in itertools.pairwise(spans)]
     return [fold(text[start:stop]) for start, stop in spans], marks
 
 
@@ -121,7 +119,9 @@ def measure_lengths(documents: Sequence[tuple[list[str], list[int]]]) -> Floats:
     return np.log(counts / counts.sum())
 
 
-def judge(table: Punctuation, documents: Sequence[tuple[list[str], list[int]]]) -> dict[str, tuple[float, float, float]]:
+def judge(
+    table: Punctuation, documents: Sequence[tuple[list[str], list[int]]]
+) -> dict[str, tuple[float, float, float]]:
     """Precision, recall and F1 of full stops and commas."""
     hits, wanted, given = Counter[str](), Counter[str](), Counter[str]()
     for words, marks in documents:

@@ -156,7 +156,9 @@ class Obfuscator:
     def _build_writer(self, form: str | None, *, keep_emoji: bool) -> Writer:
         chosen = self.profile.choose_form(form)
         if keep_emoji and chosen != "keep":
-            raise ParameterError(f"`keep_emoji` needs `form='keep'`: {chosen!r} writes nothing but words and sentences.")
+            raise ParameterError(
+                f"`keep_emoji` needs `form='keep'`: {chosen!r} writes nothing but words and sentences."
+            )
         return Writer(chosen, self.profile.guards_form, keep_emoji)
 
     def _check_accountable(self) -> None:

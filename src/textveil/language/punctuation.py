@@ -1,8 +1,8 @@
 """Punctuation: full stops, commas and capitals for words that have none, by public statistics of English.
 
-A table (``punctuation.npz``) says how likely a comma or a full stop is in the gap between two words, given the words and
-the frequent pairs of words around it, and how long sentences are. ``scripts/train_punctuation.py`` trained it on film
-reviews and blog posts. The text is a function of the words and the table alone.
+A table (``punctuation.npz``) says how likely a comma or a full stop is in the gap between two words, given the words
+and the frequent pairs of words around it, and how long sentences are. ``scripts/train_punctuation.py`` trained it on
+film reviews and blog posts. The text is a function of the words and the table alone.
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ class Punctuation:
             return ""
         marks = self._choose_marks([find_words(piece) for piece in pieces])
         begins = [True, *(mark == _STOP for mark in marks)]
-        written = (_capitalize(piece) if begin else piece for piece, begin in zip(map(_raise_i, pieces), begins, strict=True))
+        written = (
+            _capitalize(piece) if begin else piece for piece, begin in zip(map(_raise_i, pieces), begins, strict=True)
+        )
         return "".join(f"{piece}{MARKS[mark]} " for piece, mark in zip(written, [*marks, _STOP], strict=True)).rstrip()
 
     def _choose_marks(self, pieces: Sequence[Sequence[str]]) -> list[int]:

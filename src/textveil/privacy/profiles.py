@@ -75,7 +75,8 @@ class Profile:
 
     def _refuse(self, parameter: str, wanted: str | None, allowed: tuple[str, ...]) -> ProfileError:
         return ProfileError(
-            f"The profile {self.name!r} needs `{parameter}` to be {' or '.join(map(repr, allowed))}. Got {wanted!r} instead."
+            f"The profile {self.name!r} needs `{parameter}` to be {' or '.join(map(repr, allowed))}. "
+            f"Got {wanted!r} instead."
         )
 
     def written(self, form: Form) -> Profile:

@@ -16,8 +16,8 @@ from textveil.privacy.profiles import Form
 class Writer:
     """Writes texts in one form.
 
-    ``keep`` writes the text between chunks, and kept chunks, as the original has them. ``plain`` and ``bare`` compute the
-    text from the released words alone, so they reveal no more than the words do.
+    ``keep`` writes the text between chunks, and kept chunks, as the original has them. ``plain`` and ``bare`` compute
+    the text from the released words alone, so they reveal no more than the words do.
 
     Attributes:
         form: The form.
