@@ -292,6 +292,8 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
         ([SECRET, "--epsilon", "1", "--mechanism", "madlab"], "Did you mean 'madlib'"),
         ([SECRET, "--epsilon", "1", "--profile", "papers"], "Did you mean 'paper'"),
         ([SECRET, "--epsilon", "1", "--profile", "proven", "--stopwords", "keep"], "needs --stopwords to be 'perturb'"),
+        ([SECRET, "--epsilon", "1", "--profile", "proven", "--form", "keep"], "needs --form to be 'plain' or 'bare'"),
+        ([SECRET, "--epsilon", "1", "--form", "plain", "--keep-emoji"], "--keep-emoji needs --form keep"),
         ([SECRET, "--epsilon", "1", "--draft-share", "0.2"], "--draft-share goes with --profile proven"),
         (
             [SECRET, "--epsilon", "1", "--profile", "proven", "--draft-share", "1"],

@@ -13,6 +13,7 @@ from textveil.audit.events import Coder, Numbers, find_event
 from textveil.audit.findings import Audit, Finding
 from textveil.audit.pairs import Pair, choose_pairs
 from textveil.errors import ParameterError
+from textveil.language.words import find_words
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.levels import Level
@@ -104,7 +105,10 @@ def audit_obfuscator(
     given = obfuscator.build_budget(epsilon, epsilon_per_word, length, level) if budget is None else budget
 
     def answer(texts: Sequence[str]) -> list[str]:
-        return [result.text for result in obfuscator.obfuscate_all(texts, budget=given)]
+        written = (result.text for result in obfuscator.obfuscate_all(texts, budget=given))
+        if obfuscator.terms.form == "plain":  # sentences depend on the words alone, and would only split events
+            return [" ".join(find_words(text)) for text in written]
+        return list(written)
 
     chosen = choose_pairs(obfuscator.mechanism.space) if pairs is None else pairs
     stated = ObfuscatorClaims(obfuscator, given) if claims is None else claims

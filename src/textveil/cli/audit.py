@@ -19,7 +19,7 @@ from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.vectors import Vectors
 from textveil.cli.display import showing_progress
 from textveil.cli.method_options import flag_of, with_method_options
-from textveil.cli.obfuscate import LEVELS_HELP, MECHANISM_HELP, build_obfuscator
+from textveil.cli.obfuscate import FORM_HELP, LEVELS_HELP, MECHANISM_HELP, build_obfuscator
 from textveil.cli.reporting import FAILURE, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
@@ -93,6 +93,7 @@ def audit(
     mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
     draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
+    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     largest_share: Annotated[float | None, typer.Option(help="The largest share, as in obfuscate.")] = None,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[int | None, typer.Option(help="Make the noise, and so the audit, repeatable.")] = None,
@@ -112,7 +113,8 @@ def audit(
         "distribution": distribution,
         "mechanism": mechanism,
     }
-    axes |= {"stopwords": stopwords, "draft_share": draft_share, "largest_share": largest_share, "seed": seed}
+    axes |= {"stopwords": stopwords, "form": form, "draft_share": draft_share, "largest_share": largest_share}
+    axes["seed"] = seed
     settings = {name: value for name, value in axes.items() if value is not None}
     budget: dict[str, Any] = {"epsilon": epsilon, "epsilon_per_word": epsilon_per_word, "level": level}
     _check_combination(command, certificate, claim, [*settings, *method_options], budget)

@@ -18,7 +18,7 @@ from textveil.calibration.search import CONFIDENCE, find_largest_share
 from textveil.calibration.targets import LOG_RATIO, check_targets, parse_targets
 from textveil.cli.display import showing_progress
 from textveil.cli.method_options import flag_of, with_method_options
-from textveil.cli.obfuscate import MECHANISM_HELP, build_obfuscator
+from textveil.cli.obfuscate import FORM_HELP, MECHANISM_HELP, build_obfuscator
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
@@ -83,6 +83,7 @@ def calibrate(
     mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
     draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
+    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     keep_emoji: Annotated[bool, typer.Option("--keep-emoji", help="Keep emoji, as for obfuscate.")] = False,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[int, typer.Option(help="The seed of the noise and of the sample.")] = SAMPLE_SEED,
@@ -117,6 +118,7 @@ def calibrate(
             method_options,
             profile=profile,
             stopwords=stopwords,
+            form=form,
             keep_emoji=keep_emoji,
             draft_share=draft_share,
             largest_share=share,
