@@ -29,7 +29,6 @@ from textveil.errors import BudgetError, ParameterError, ProfileError
 from textveil.jobs import FileJob, JobOptions, JobReport
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.language.codes import Code, find_codes, merge_codes
-from textveil.language.gaps import clean_gap, is_clean
 from textveil.language.plain_stopwords import mark_plain_stopwords
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Chunk, Document, spoken
@@ -42,10 +41,11 @@ from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
 from textveil.privacy.ledger import Ledger
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
-from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
+from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_profile
 from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+from textveil.privacy.writing import Writer
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Layout
@@ -77,6 +77,8 @@ class Obfuscator:
         mechanism_options: Options of a mechanism that is given by name.
         profile: What happens to words that cannot be perturbed, and what may be claimed.
         stopwords: ``keep`` or ``perturb``; by default the profile decides.
+        form: ``keep`` the case and the text between words, write ``plain`` sentences from the released words alone, or
+            the ``bare`` words; by default the profile decides.
         keep_emoji: Keep emoji between words; by default the profile ``strict`` drops them, with all other symbols.
         largest_share: The largest share of a chunk. What a chunk would get beyond it is not spent. By default it is the
             share at which half of the words return, computed from the bundle; ``math.inf`` lifts it. The profile
@@ -105,6 +107,7 @@ class Obfuscator:
         mechanism_options: Mapping[str, Any] | None = None,
         profile: str = STRICT.name,
         stopwords: Stopwords | None = None,
+        form: Form | None = None,
         keep_emoji: bool = False,
         largest_share: float | None = None,
         draft_share: float | None = None,
@@ -134,7 +137,7 @@ class Obfuscator:
             )
         if ledger is not None and ledger.budget_per_document is not None:
             self._check_accountable()
-        self._keep_emoji = keep_emoji
+        self._writer = self._build_writer(form, keep_emoji=keep_emoji)
         self.largest_share = self._choose_largest_share(largest_share)
         self._drafter = self._build_drafter()
         self._documents = count()
@@ -149,6 +152,12 @@ class Obfuscator:
         if isinstance(chosen, Mechanism) or not chosen.uses_prior:
             return MECHANISMS.build(chosen, self._vectors, **options)
         return MECHANISMS.build(chosen, self._vectors, self.bundle.prior(self._decomposer.name), **options)
+
+    def _build_writer(self, form: str | None, *, keep_emoji: bool) -> Writer:
+        chosen = self.profile.choose_form(form)
+        if keep_emoji and chosen != "keep":
+            raise ParameterError(f"`keep_emoji` needs `form='keep'`: {chosen!r} writes nothing but words and sentences.")
+        return Writer(chosen, self.profile.guards_form, keep_emoji)
 
     def _check_accountable(self) -> None:
         """Refuse a limit for what has no bound: words in clear, and mechanisms without a guarantee."""
@@ -517,7 +526,7 @@ class Obfuscator:
             for planned, entry in zip(plan.chunks, entries, strict=True)
             if entry is not None and entry.lower() == plan.document.key(planned.chunk)
         ]
-        text, dropped = self._write_text(plan, replacements)
+        text, dropped = self._writer.write(plan, replacements)
         tally = self._count(plan, sum(returned), dropped)
         unchanged = len(returned) == sum(entry is not None for entry in entries)
         outcome = DocumentOutcome.of([planned.outcome for planned in plan.chunks], unchanged=unchanged)
@@ -525,24 +534,6 @@ class Obfuscator:
         tally.documents[outcome] += 1
         certificate = Certificate(self.terms, budget, tally)
         return Obfuscation(text, outcome, tuple(_describe_chunks(plan, replacements)), certificate)
-
-    def _write_text(self, plan: Plan, replacements: Sequence[str | None]) -> tuple[str, int]:
-        """Put the text together again; with the number of characters between words that were dropped."""
-        if not self.profile.keeps_gaps:
-            return " ".join(replacement for replacement in replacements if replacement is not None), 0
-        document = plan.document
-        spans = [plan.span(planned.chunk) for planned in plan.chunks]
-        if not self.profile.guards_form or is_clean(document.text):
-            return document.assemble(spans, replacements), 0
-        dropped = 0
-
-        def write_gap(gap: str, between: bool) -> str:
-            nonlocal dropped
-            cleaned = clean_gap(gap, keep_emoji=self._keep_emoji)
-            dropped += len(gap) - len(cleaned)
-            return " " if between and gap and not cleaned else cleaned  # two words stay two
-
-        return document.assemble(spans, replacements, write_gap), dropped
 
     def _count(self, plan: Plan, returned: int, dropped: int) -> Tally:
         """Count what became of a document's words."""
@@ -562,16 +553,16 @@ class Obfuscator:
         )
         pairs = zip(plan.kept, plan.scores, strict=True)
         tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
-        if self.profile.keeps_gaps:
-            tally.symbols = plan.count_symbols() - dropped
+        tally.symbols = self._writer.count_symbols(plan, dropped)
         return tally
 
     def _state_terms(self, *, data_independent: bool) -> Terms:
         public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
         mechanism = self._mechanism
         allocation = public if data_independent else "data-dependent"
+        profile = self.profile.written(self._writer.form)
         return Terms(
-            profile=self.profile if self.draft_share is None else replace(self.profile, claim=CLAIM),
+            profile=profile if self.draft_share is None else replace(profile, claim=CLAIM),
             decomposition=self._decomposer.as_dict(),
             distribution=self._distributor.as_dict(),
             mechanism={
@@ -582,7 +573,8 @@ class Obfuscator:
             },
             allocation=allocation if self.draft_share is None else "public given the draft",
             stopwords=self.stopwords,
-            emoji="keep" if self._keep_emoji or not self.profile.guards_form else "drop",
+            form=self._writer.form,
+            emoji=self._writer.emoji,
             largest_share=self.largest_share if math.isfinite(self.largest_share) else None,
             randomness={"source": self.randomness.source, "predictable": self.randomness.predictable},
             distance=self._find_distance(),

@@ -20,7 +20,7 @@ from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.vectors import Vectors
 from textveil.cli.display import showing_progress
 from textveil.cli.method_options import with_method_options
-from textveil.cli.obfuscate import build_obfuscator
+from textveil.cli.obfuscate import FORM_HELP, build_obfuscator
 from textveil.cli.reporting import FAILURE, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
@@ -89,6 +89,7 @@ def audit(
     ] = None,
     mechanism: Annotated[str | None, typer.Option(help=f"How chunks are perturbed: {', '.join(MECHANISMS)}.")] = None,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     largest_share: Annotated[float | None, typer.Option(help="The largest share, as in obfuscate.")] = None,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[int | None, typer.Option(help="Make the noise, and so the audit, repeatable.")] = None,
@@ -110,7 +111,7 @@ def audit(
         "distribution": distribution,
         "mechanism": mechanism,
     }
-    axes |= {"stopwords": stopwords, "largest_share": largest_share, "seed": seed}
+    axes |= {"stopwords": stopwords, "form": form, "largest_share": largest_share, "seed": seed}
     settings = {name: value for name, value in axes.items() if value is not None}
     budget = {"epsilon": epsilon, "epsilon_per_word": epsilon_per_word}
     _check_combination(command, certificate, claim, [*settings, *method_options], budget)

@@ -19,7 +19,7 @@ from textveil.calibration.search import CONFIDENCE, find_largest_share
 from textveil.calibration.targets import LOG_RATIO, check_targets, parse_targets
 from textveil.cli.display import showing_progress
 from textveil.cli.method_options import with_method_options
-from textveil.cli.obfuscate import build_obfuscator
+from textveil.cli.obfuscate import FORM_HELP, build_obfuscator
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
@@ -82,6 +82,7 @@ def calibrate(
     ] = DISTRIBUTION,
     mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {', '.join(MECHANISMS)}.")] = MECHANISM,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     keep_emoji: Annotated[bool, typer.Option("--keep-emoji", help="Keep emoji, as for obfuscate.")] = False,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[int, typer.Option(help="The seed of the noise and of the sample.")] = SAMPLE_SEED,
@@ -118,6 +119,7 @@ def calibrate(
             method_options,
             profile=profile,
             stopwords=stopwords,
+            form=form,
             keep_emoji=keep_emoji,
             largest_share=share,
             seed=seed,

@@ -44,6 +44,12 @@ Examples:
 """
 
 
+FORM_HELP = (
+    "keep the case and the text between words, write plain sentences from the released words alone, or the bare words; "
+    "by default the profile decides."
+)
+
+
 def _names(registry: Any) -> str:
     return ", ".join(registry)
 
@@ -130,6 +136,7 @@ def obfuscate(
     ] = DISTRIBUTION,
     mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     keep_emoji: Annotated[
         bool, typer.Option("--keep-emoji", help="Keep emoji; by default they are dropped (profile strict).")
     ] = False,
@@ -201,6 +208,7 @@ def obfuscate(
         method_options,
         profile=profile,
         stopwords=stopwords,
+        form=form,
         keep_emoji=keep_emoji,
         largest_share=given.largest_share,
         draft_share=draft_share,

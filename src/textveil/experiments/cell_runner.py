@@ -26,6 +26,7 @@ from textveil.experiments.study import Options, Study
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.profiles import load_profile
 from textveil.privacy.results import Obfuscation
 from textveil.version import __version__
 
@@ -204,6 +205,7 @@ class CellRunner:
             mechanism_options=self.study.mechanisms[cell.mechanism],
             profile=cell.profile,
             stopwords=self.study.stopwords,
+            form=load_profile(cell.profile).earlier_form,  # not a factor of studies; finished cells stay valid
             largest_share=None if cell.largest_share is None else float(cell.largest_share),
             draft_share=cell.draft_share,
             seed=cell.noise_seed,

@@ -16,7 +16,7 @@ from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.privacy.budget import Budget
 from textveil.privacy.ledger import REPEATS
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.profiles import Profile, Stopwords, load_profile
+from textveil.privacy.profiles import Form, Profile, Stopwords, load_profile
 from textveil.storage.atomic import writing
 
 FORMAT_VERSION = 2
@@ -138,6 +138,8 @@ class Terms:
     allocation: str
     """``public``, ``public given the kept stopwords``, ``public given the draft``, or ``data-dependent``."""
     stopwords: Stopwords
+    form: Form
+    """How texts are written: ``keep``, ``plain`` or ``bare``."""
     emoji: str
     """``keep`` or ``drop``."""
     largest_share: float | None
@@ -194,6 +196,7 @@ class Certificate:
             "mechanism": dict(terms.mechanism),
             "allocation": terms.allocation,
             "stopwords": terms.stopwords,
+            "form": terms.form,
             "emoji": terms.emoji,
             "distance": dict(terms.distance),
             "randomness": dict(terms.randomness),
@@ -267,7 +270,8 @@ class Certificate:
             return list(self._as_read["not_protected"])
         open_points = list(self.terms.profile.not_protected)
         if self.terms.stopwords == "keep":
-            open_points.append("stopwords, which are kept with their case")
+            kept = "which are kept with their case" if self.terms.form == "keep" else "which are kept"
+            open_points.append(f"stopwords, {kept}")
         if self.other_columns:
             open_points.append("the other columns of the file, which are carried along unchanged")
         if self.terms.emoji == "keep":
@@ -362,6 +366,7 @@ class Certificate:
             mechanism=values["mechanism"],
             allocation=values["allocation"],
             stopwords=profile.choose_stopwords(values["stopwords"]),
+            form=profile.choose_form(values.get("form", profile.earlier_form)),  # those of earlier versions have none
             emoji=values["emoji"],
             largest_share=budget["largest_share"],
             randomness={"predictable": bool(values["randomness"]["predictable"]), **values["randomness"]},
