@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from textveil.bundles.bundle import Bundle
 from textveil.errors import StudyError
 from textveil.experiments.study import CalibratedLevel, Level, Study
-from textveil.mechanisms.returns import draw_entries, find_share
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.profiles import PAPER
 
@@ -48,22 +46,9 @@ def find_epsilon(level: Level, obfuscator: Obfuscator) -> float:
     if not isinstance(level, CalibratedLevel):
         return level
     if level.unchanged is not None:
-        return _find_share(obfuscator, level.unchanged)
+        return obfuscator.find_share(level.unchanged)
     typical = float(obfuscator.terms.distance["pairs"].get(MEDIAN, 0.0))
     return float(level.bound or 0.0) / (typical or 1.0)  # all entries may be at the same place
-
-
-def _find_share(obfuscator: Obfuscator, rate: float) -> float:
-    mechanism, decomposition = obfuscator.mechanism, obfuscator.terms.decomposition["name"]
-    if f"{rate:g}" in (shares := obfuscator.find_shares()):
-        return shares[f"{rate:g}"]
-
-    def compute() -> dict[str, float]:
-        entries = draw_entries(mechanism, obfuscator.bundle.counts(decomposition))
-        return {"share": find_share(mechanism, rate, entries)}
-
-    name = json.dumps(["share", rate, mechanism.as_dict()], sort_keys=True)
-    return float(obfuscator.bundle.find_figures(decomposition, name, compute)["share"])
 
 
 def _check_different(epsilons: Mapping[str, float], methods: str) -> None:
