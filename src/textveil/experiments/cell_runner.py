@@ -205,7 +205,7 @@ class CellRunner:
             mechanism_options=self.study.mechanisms[cell.mechanism],
             profile=cell.profile,
             stopwords=self.study.stopwords,
-            form=load_profile(cell.profile).earlier_form,  # not a factor of studies; finished cells stay valid
+            form=cell.form or load_profile(cell.profile).earlier_form,
             largest_share=None if cell.largest_share is None else float(cell.largest_share),
             draft_share=cell.draft_share,
             seed=cell.noise_seed,

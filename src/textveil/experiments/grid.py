@@ -13,11 +13,11 @@ from typing import Any, Literal
 from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.study import CalibratedLevel, Study
 from textveil.privacy.budget import Budget
-from textveil.privacy.profiles import load_profile
+from textveil.privacy.profiles import Form, load_profile
 
 _NOT_IN_ID = ("level",)
 """Fields that do not change the texts of a cell."""
-_DEFAULTS = {"draw": 1, "draft_share": None}
+_DEFAULTS = {"draw": 1, "draft_share": None, "form": None}
 """Fields that earlier versions did not have. With these values they are not part of the id, which stays the same."""
 
 
@@ -77,6 +77,8 @@ class Cell:
     """The number of the draw of noise. Cells that differ in nothing else are repetitions."""
     draft_share: float | None = None
     """The part of a budget that buys a draft; ``None`` takes the default of the obfuscator."""
+    form: Form | None = None
+    """How texts are written; ``None`` is the form that earlier versions wrote."""
 
     @property
     def id(self) -> str:
@@ -149,6 +151,7 @@ def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, dra
         methods=environment.describe(decomposition, distribution, mechanism),
         draw=draw,
         draft_share=study.choose_draft_share(rules),
+        form=None if (form := rules.choose_form(study.form)) == rules.earlier_form else form,
     )
 
 

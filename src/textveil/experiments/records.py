@@ -58,6 +58,7 @@ def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
         "profile": cell.profile,
         "draw": cell.draw,
         "stopwords": cell.stopwords,
+        "form": certificate.terms.form,
         "texts": certificate.tally.documents.total(),
         "seconds": texts.seconds,
         "seed": cell.seed,
@@ -94,7 +95,7 @@ def _describe_value(metric: str, value: Value) -> Iterator[Record]:
 
 _ORDER = (
     "study", "cell", "dataset", "level", "level_target", "epsilon", "epsilon_per_word", "decomposition",
-    "distribution", "mechanism", "profile", "draw", "stopwords", "texts", "metric", "value", "std", "low", "high",
+    "distribution", "mechanism", "profile", "draw", "stopwords", "form", "texts", "metric", "value", "std", "low", "high",
     "caveats", "measured_by", "seconds", "seed", "textveil",
     "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256",
     "decomposition_method", "distribution_method", "mechanism_method", "versions",

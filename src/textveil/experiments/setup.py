@@ -17,7 +17,7 @@ from textveil.experiments.study import Study
 from textveil.storage.atomic import writing
 
 SETUP = "setup.json"
-_NOT_IN_SETUP = ("draws", "draft_share")
+_NOT_IN_SETUP = ("draws", "draft_share", "form")
 """Keys of a study that its setup does not depend on. Earlier versions did not have them."""
 
 

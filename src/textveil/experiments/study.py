@@ -33,7 +33,7 @@ from textveil.evaluation.classification import SEEDS, Classification
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import SIMPLE_MECHANISM
 from textveil.privacy.budget import Budget, Length
-from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
+from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_profile
 from textveil.privacy.refinement import DRAFT_SHARE, choose_draft_share
 from textveil.registry import Registry, unknown_name
 from textveil.tables import FORMATS, TEXT_COLUMN
@@ -285,6 +285,8 @@ class Study(_Part):
     mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {SIMPLE_MECHANISM: {}}
     profiles: Annotated[tuple[str, ...], Field(min_length=1)] = (STRICT.name,)
     stopwords: Stopwords | None = None
+    form: Form | None = None
+    """How texts are written; by default the profile decides."""
     metrics: dict[str, Options]
     seeds: Seeds = SEEDS
     """Attackers and classifiers run once for each seed."""
@@ -349,6 +351,7 @@ class Study(_Part):
             raise ValueError("`draft_share` goes with the profile 'proven'. Add this profile, or remove the key.")
         for profile in profiles:
             profile.choose_stopwords(self.stopwords)
+            profile.choose_form(self.form)
             profile.choose_budget(Budget(epsilon_per_word=1.0, length=self.length))
             methods: list[Any] = [
                 *map(DECOMPOSERS.load, self.decompositions),
