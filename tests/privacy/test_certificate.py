@@ -105,7 +105,8 @@ def test_other_columns_of_a_file_are_said_to_be_open(tiny):
 
 def test_the_form_decides_what_is_open(tiny):
     keep, plain = (
-        Obfuscator(tiny, form=form).obfuscate("The alpha", epsilon=1).certificate.as_dict() for form in ("keep", "plain")
+        Obfuscator(tiny, form=form).obfuscate("The alpha", epsilon=1).certificate.as_dict()
+        for form in ("keep", "plain")
     )
     assert (keep["form"], plain["form"]) == ("keep", "plain")
     assert "the text between words: spaces and punctuation" in keep["not_protected"]
