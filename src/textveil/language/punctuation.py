@@ -35,6 +35,7 @@ NO_PAIR = 0
 
 _NONE, _COMMA, _STOP = range(3)
 _FAR = -1e9
+_SMALLEST = 1e-9  # logarithms stay finite
 _CAPITALS = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
 
 Floats = npt.NDArray[np.float64]
@@ -145,6 +146,7 @@ class Punctuation:
             likely: The probability of a full stop after every piece except the last one.
             ends: The number of words up to the end of every piece.
         """
+        likely = np.clip(likely, _SMALLEST, 1 - _SMALLEST)
         odds = np.log(likely) - np.log1p(-likely) - np.log(self.stops / (1 - self.stops))
         begins = np.concatenate([[0], ends[:-1]])
         best = np.concatenate([[0.0], np.full(len(ends), _FAR)])  # of the first pieces, if a sentence ends there
