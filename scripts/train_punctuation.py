@@ -3,8 +3,9 @@
     python scripts/train_punctuation.py REVIEWS.txt BLOGS.txt.xz --output src/textveil/language/punctuation.npz
 
 The files have a document per line. Words and pairs of the table are in 20 documents or more, and the shipped bundle may
-write them. The table is a logistic regression on the words and pairs around a gap. Every tenth document is left out of the training. Two
-thresholds are chosen so that as many stops and commas are written as these documents have. Training takes about two minutes.
+write them. The table is a logistic regression on the words and pairs around a gap. Every tenth document is left out of
+the training. Two thresholds are chosen so that as many stops and commas are written as these documents have. Training
+takes about a minute.
 """
 
 from __future__ import annotations

@@ -89,7 +89,6 @@ def nltk_tagger():
         {"largest_share": 4.0},
         {"largest_share": math.inf},
         {"form": "plain"},
-        {"profile": "proven"},
         {"profile": "proven", "form": "bare"},
         {"decomposition": "pmi", "distribution": "yake", "stopwords": "perturb"},
         {"distribution": "attention"},

@@ -26,7 +26,7 @@ def plan():
         (Writer("keep", cleans_gaps=False, keep_emoji=False), "THE green tea 🙂 wasn't $cold!", 0, 2, "keep"),
         (Writer("keep", cleans_gaps=True, keep_emoji=False), "THE green tea  wasn't $cold!", 1, 1, "drop"),
         (Writer("keep", cleans_gaps=True, keep_emoji=True), "THE green tea 🙂 wasn't $cold!", 0, 2, "keep"),
-        (Writer("plain", cleans_gaps=True, keep_emoji=False), "The green tea wasn't cold.", 0, 0, "drop"),
+        (Writer("plain", cleans_gaps=True, keep_emoji=False), "The green tea, wasn't cold.", 0, 0, "drop"),
         (Writer("bare", cleans_gaps=False, keep_emoji=False), "the green tea wasn't cold", 0, 0, "drop"),
     ],
 )

@@ -35,6 +35,7 @@ NO_PAIR = 0
 
 _NONE, _COMMA, _STOP = range(3)
 _FAR = -1e9
+_SMALLEST = 1e-9  # logarithms stay finite
 _CAPITALS = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
 
 Floats = npt.NDArray[np.float64]
@@ -108,7 +109,8 @@ class Punctuation:
         scores[:, 1:] += self.word_weights[np.arange(WORDS), found_words].sum(axis=1)
         scores[:, 1:] += self.pair_weights[np.arange(PAIRS), found_pairs].sum(axis=1)
         odds = np.exp(scores - scores.max(axis=1, keepdims=True, initial=0.0))
-        return odds / odds.sum(axis=1, keepdims=True)
+        probabilities: Floats = odds / odds.sum(axis=1, keepdims=True)
+        return probabilities
 
     def write(self, pieces: Sequence[str]) -> str:
         """Pieces, such as words and expressions in lowercase, as a text with sentences. No mark is inside a piece.
@@ -134,7 +136,8 @@ class Punctuation:
         gaps = found[np.clip(ends[:-1] - 1, 0, len(found) - 1)] if len(found) else np.ones((len(ends) - 1, 3)) / 3
         marks = np.where(gaps[:, _COMMA] >= self.comma, _COMMA, _NONE)
         marks[self._find_stops(gaps[:, _STOP], ends)] = _STOP
-        return marks.tolist()
+        chosen: list[int] = marks.tolist()
+        return chosen
 
     def _find_stops(self, likely: Floats, ends: Numbers) -> list[int]:
         """The pieces that end sentences: the best division by the odds of all gaps and the lengths of sentences.
@@ -143,6 +146,7 @@ class Punctuation:
             likely: The probability of a full stop after every piece except the last one.
             ends: The number of words up to the end of every piece.
         """
+        likely = np.clip(likely, _SMALLEST, 1 - _SMALLEST)
         odds = np.log(likely) - np.log1p(-likely) - np.log(self.stops / (1 - self.stops))
         begins = np.concatenate([[0], ends[:-1]])
         best = np.concatenate([[0.0], np.full(len(ends), _FAR)])  # of the first pieces, if a sentence ends there
@@ -156,7 +160,8 @@ class Punctuation:
             chosen = int(scores.argmax())
             best[last + 1] = scores[chosen] + (odds[last] if last < len(odds) else 0.0)
             before[last + 1] = first + chosen
-        stops, done = [], int(before[-1])
+        stops: list[int] = []
+        done = int(before[-1])
         while done > 0:
             stops.append(done - 1)
             done = int(before[done])
