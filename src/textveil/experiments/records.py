@@ -95,8 +95,8 @@ def _describe_value(metric: str, value: Value) -> Iterator[Record]:
 
 _ORDER = (
     "study", "cell", "dataset", "level", "level_target", "epsilon", "epsilon_per_word", "decomposition",
-    "distribution", "mechanism", "profile", "draw", "stopwords", "form", "texts", "metric", "value", "std", "low", "high",
-    "caveats", "measured_by", "seconds", "seed", "textveil",
+    "distribution", "mechanism", "profile", "draw", "stopwords", "form", "texts", "metric", "value", "std", "low",
+    "high", "caveats", "measured_by", "seconds", "seed", "textveil",
     "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256",
     "decomposition_method", "distribution_method", "mechanism_method", "versions",
 )  # fmt: skip
