@@ -130,8 +130,7 @@ def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, dra
     name, level, decomposition, distribution, mechanism, profile = names
     rules = load_profile(profile)
     wanted = study.levels[level]
-    calibrated = isinstance(wanted, CalibratedLevel)
-    epsilon = environment.levels[level][decomposition][mechanism] if calibrated else wanted
+    epsilon = environment.levels[level][decomposition][mechanism] if isinstance(wanted, CalibratedLevel) else wanted
     budget = rules.choose_budget(Budget(epsilon_per_word=epsilon, length=study.length))
     return Cell(
         name,
