@@ -30,7 +30,7 @@ def test_profiles_are_analyzed_one_by_one(example):
 def test_findings_are_plain_data(example):
     found = json.loads(json.dumps(example.as_dict(), allow_nan=False))
     assert found["cells"] == 108
-    assert found["groups"][0] == {"dataset": "letters", "level": "high", "epsilon": 4.0}
+    assert found["groups"][0] == {"dataset": "letters", "level": "high", "epsilon": 4.0, "draw": None, "target": ""}
     paper = found["settings"][1]
     assert paper["setting"] == "profile paper"
     assert paper["pairs"] == 36

@@ -91,7 +91,7 @@ def test_the_page_has_every_finding(page, example):
     ):
         assert said in text, said
     assert page.count("<details") >= len(example.results.groups)
-    assert page.count("<figure>") == len(draw_all(example))
+    assert page.count("<figure>") == len(draw_all(example)) + len(example.frontiers)
     assert page.count('<div class="card">') == 6
 
 
