@@ -16,7 +16,6 @@ from textveil import Obfuscator
 from textveil.evaluation import Dataset, Evaluator
 from textveil.evaluation.files import read_columns
 from textveil.language.text import cut
-from textveil.language.words import find_words
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "strict, keep": {"profile": "strict"},
@@ -71,7 +70,6 @@ def main() -> None:
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
     parser.add_argument("--metrics", nargs="*", default=["similarity", "perplexity"], help="metrics beside attackers")
     parser.add_argument("--mechanism", default="fluent")
-    parser.add_argument("--length", action="store_true", help="measure an attacker who sees the number of words alone")
     parser.add_argument("--cache", type=Path, help="folder for cached scores")
     options = parser.parse_args()
     texts, columns = read_columns(options.file, "text", [options.attribute])
@@ -79,9 +77,6 @@ def main() -> None:
     dataset = Dataset(texts, attribute=columns[options.attribute][:: options.every], folder=options.cache)
     measures = Measures(dataset, options.metrics)
     print(f"{len(texts):,} texts\n\n| setting | per word | {' | '.join(COLUMNS)} |\n|---|---|{'---|' * len(COLUMNS)}")
-    if options.length:
-        lengths = [" ".join(["word"] * len(find_words(text))) for text in texts]
-        print(f"| number of words alone | | {Measures(dataset, []).write(lengths)} | | |", flush=True)
     for per_word, name in itertools.product(options.per_word, options.settings):
         obfuscator = Obfuscator(mechanism=options.mechanism, seed=1, **SETTINGS[name])
         found = obfuscator.obfuscate_all(texts, epsilon_per_word=per_word, first_document=0)
