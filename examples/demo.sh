@@ -15,17 +15,17 @@ say "The same budget under every decomposition"
 echo "  original: $longer"
 for decomposition in words pmi llr tscore pos wordnet; do
     printf '  %8s: %s\n' "$decomposition" \
-        "$(textveil obfuscate "$longer" --mechanism fluent --epsilon-per-word 15 --decomposition "$decomposition")"
+        "$(textveil obfuscate "$longer" --epsilon-per-word 15 --decomposition "$decomposition")"
 done
-show "textveil obfuscate TEXT --mechanism fluent --epsilon-per-word 15 --decomposition wordnet --explain"
-textveil obfuscate "$longer" --mechanism fluent --epsilon-per-word 15 --decomposition wordnet --explain
+show "textveil obfuscate TEXT --epsilon-per-word 15 --decomposition wordnet --explain"
+textveil obfuscate "$longer" --epsilon-per-word 15 --decomposition wordnet --explain
 
 say "The share of the budget that every word gets, under every distribution"
 show "textveil distribute TEXT --epsilon 14"
 textveil distribute "$text" --epsilon 14 --html "$out/shares.html" --overwrite
 echo "  The same as a page: build/demo/shares.html"
-show "textveil obfuscate TEXT --mechanism fluent --epsilon-per-word 15 --decomposition pmi --distribution attention --explain"
-textveil obfuscate "$longer" --mechanism fluent --epsilon-per-word 15 --decomposition pmi --distribution attention --explain
+show "textveil obfuscate TEXT --epsilon-per-word 15 --decomposition pmi --distribution attention --explain"
+textveil obfuscate "$longer" --epsilon-per-word 15 --decomposition pmi --distribution attention --explain
 
 # The tests of gensim include ten film reviews.
 review=$(python - <<'END'
@@ -40,13 +40,13 @@ printf 'original\n%s\n' "$review" | fold -s -w 110
 for decomposition in words pmi pos wordnet; do
     for each in 10 15 20; do
         printf '\n%s, epsilon %s per word\n' "$decomposition" "$each"
-        textveil obfuscate "$review" --mechanism fluent --epsilon-per-word "$each" --decomposition "$decomposition" | fold -s -w 110
+        textveil obfuscate "$review" --epsilon-per-word "$each" --decomposition "$decomposition" | fold -s -w 110
     done
 done
 
 say "A file: rows stay in order, and other columns are copied"
-show "textveil obfuscate --input examples/reviews.csv --output build/demo/out.csv --mechanism fluent --epsilon-per-word 10 --certificate build/demo/certificate.json"
-textveil obfuscate --input "$here/reviews.csv" --output "$out/out.csv" --mechanism fluent --epsilon-per-word 10 \
+show "textveil obfuscate --input examples/reviews.csv --output build/demo/out.csv --epsilon-per-word 10 --certificate build/demo/certificate.json"
+textveil obfuscate --input "$here/reviews.csv" --output "$out/out.csv" --epsilon-per-word 10 \
     --certificate "$out/certificate.json" --overwrite
 echo
 cat "$out/out.csv"

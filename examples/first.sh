@@ -1,14 +1,19 @@
 #!/bin/sh
-# The first part of `make demo`: one text under several budgets. It needs the package without extras.
+# The first part of `make demo`: one text at several levels. It needs the package without extras.
 set -eu
 . "$(dirname "$0")/common.sh"
 
-say "One text, four budgets (epsilon per word; smaller is more private)"
+say "One text, three levels of protection"
 echo "  original: $text"
-for epsilon in 5 10 15 20; do
-    printf '  %8s: %s\n' "$epsilon" "$(textveil obfuscate "$text" --mechanism fluent --epsilon-per-word "$epsilon")"
+for level in high medium low; do
+    printf '  %8s: %s\n' "$level" "$(textveil obfuscate "$text" --level "$level")"
+done
+
+say "The same levels, with a guarantee for every word and for the form of the text"
+for level in high medium low; do
+    printf '  %8s: %s\n' "$level" "$(textveil obfuscate "$text" --level "$level" --profile proven)"
 done
 
 say "The outcome of every word"
-show "textveil obfuscate TEXT --mechanism fluent --epsilon-per-word 15 --explain"
-textveil obfuscate "$text" --mechanism fluent --epsilon-per-word 15 --explain
+show "textveil obfuscate TEXT --explain"
+textveil obfuscate "$text" --explain
