@@ -4,6 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.calibration import Calibration
+from textveil.calibration.calibration import Point, Reading
+from textveil.cli.calibrate import plot
 from textveil.cli.main import app
 
 from ..calibration.conftest import draw_texts
@@ -108,3 +110,13 @@ def test_wrong_arguments_are_explained(calibrate, arguments, words):
 def test_an_attribute_needs_a_file(tiny):
     result = run("calibrate", "--bundle", tiny.folder, "--target", "adaptive=0.5", "--attribute", "author")
     assert "--attribute goes with --input." in result.stderr
+
+
+def test_a_negative_value_has_no_bar():
+    curve = [
+        Point(1.0, {"similarity": Reading(-0.1, -0.2, met=False)}),
+        Point(9.0, {"similarity": Reading(0.6, 0.5, True)}),
+    ]
+    _, first, second, _ = plot(curve, {"similarity": 0.5})
+    assert "#" not in first
+    assert first.index("-0.100") == second.index("0.600")  # the bars are equally wide

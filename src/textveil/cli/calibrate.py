@@ -189,7 +189,8 @@ def plot(curve: Sequence[Point], targets: Mapping[str, float], chosen: float | N
         longest = max(level, *(max(reading.value, reading.bound) for _, reading in readings)) or 1.0
         yield f"{'per word':>9}  {name}: {TARGETS[name].title}, target {level:g} (|), bound (-)"
         for epsilon, reading in readings:
-            value, bound, mark = (round(_WIDTH * number / longest) for number in (reading.value, reading.bound, level))
+            numbers = (reading.value, reading.bound, level)  # a similarity may be negative
+            value, bound, mark = (round(_WIDTH * max(0.0, number) / longest) for number in numbers)
             bar = list("#" * value + " " * (_WIDTH + 1 - value))
             for place in range(min(value, bound), max(value, bound)):
                 bar[place] = "-"
