@@ -69,7 +69,7 @@ def find_log_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Round numbers between two positive values, for a logarithmic axis.
 
     >>> find_log_ticks(80, 3000), find_log_ticks(110, 190)
-    ([100, 200, 500, 1000, 2000], [120, 140, 160, 180])
+    ([100, 200, 500, 1000, 2000], [120.0, 140.0, 160.0, 180.0])
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):

@@ -114,7 +114,7 @@ def _draw_curve(axes: Axes, frontier: Frontier, places: Sequence[Place], look: M
         return
     axes.plot(across, up, color=look["color"], linewidth=1.5, zorder=3)
     for place, x, y in zip(places, across, up, strict=True):
-        bars = {
+        bars: dict[str, Any] = {
             "xerr": _find_bars(front.utility, place.utility),
             "yerr": _find_bars(front.attack, place.attack),
         }

@@ -70,7 +70,8 @@ def ratio_at_equal(
     curves = build_frontier(results, pair, names[1]).curves
     first, second = (curves[name] for name in names)
     return Ratios(
-        *names,
+        names[0],
+        names[1],
         _divide(*(_stop_at_attack(each, pair) for each in (first, second)), on=pair[0], of=pair[1]),
         _divide(*(_stop_at_utility(each, pair) for each in (first, second)), on=pair[1], of=pair[0]),
         _divide(*(_list_bounds(each, pair) for each in (first, second)), on=pair[1]),

@@ -97,7 +97,7 @@ def build_frontier(results: Results, pair: Pair, against: str) -> Frontier:
     keys = sorted(points, key=lambda key: (names.index(key[0]), order[key[1]]))
     found = [_summarize(setting, level, points[setting, level], pair) for setting, level in keys]
     frame = results.frame[results.frame["dataset"].isin({row["dataset"] for row in rows})]
-    references = {
+    references: dict[Quantity, dict[Reference, Reading]] = {
         quantity: {
             reference: Reading(each.value, _find_interval(each.low, each.high))
             for reference, each in find_references(frame, _find_column(quantity)).items()
