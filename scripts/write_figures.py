@@ -14,6 +14,7 @@ from textveil.bundles.bundle import SHIPPED, Bundle
 from textveil.mechanisms import MECHANISMS
 from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.levels import LEVELS
 from textveil.storage import figures
 
 
@@ -27,7 +28,8 @@ def main() -> None:
             bundle = Bundle.load(name)
             for decomposition in bundle.decompositions:
                 for mechanism in list_mechanisms(bundle, decomposition):
-                    shares = Obfuscator(bundle, decomposition=decomposition, mechanism=mechanism).find_shares()
+                    obfuscator = Obfuscator(bundle, decomposition=decomposition, mechanism=mechanism)
+                    shares = {level: round(obfuscator.find_share(rate), 2) for level, rate in LEVELS.items()}
                     print(f"{name} {decomposition} {mechanism}: {shares}")
         table = {path.stem: json.loads(path.read_bytes()) for path in sorted(Path(folder).rglob("*.json"))}
     (SHIPPED / "figures.json").write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -726,8 +726,16 @@ def test_no_budget_is_large_enough_to_give_texts_back(epsilon, profile):
 def test_the_largest_share_is_the_one_at_which_half_of_the_words_return():
     obfuscator = Obfuscator(decomposition="words")
     entries = draw_entries(obfuscator._mechanism, obfuscator.bundle.counts("words"))
-    at = [measure_returns(obfuscator._mechanism, share, entries) for share in obfuscator.find_shares().values()]
-    assert at == pytest.approx([0.05, 0.5], abs=0.03)
+    shares = [obfuscator.find_share(rate) for rate in (0.05, 0.2, 0.5)]
+    assert obfuscator.largest_share == shares[-1]
+    at = [measure_returns(obfuscator._mechanism, share, entries) for share in shares]
+    assert at == pytest.approx([0.05, 0.2, 0.5], abs=0.03)
+
+
+@pytest.mark.parametrize("rate", [0, 1, -0.1, math.nan, True, "0.2"])
+def test_a_rate_is_a_share_of_words(tiny, rate):
+    with pytest.raises(ParameterError, match="`rate` must be greater than 0 and less than 1"):
+        Obfuscator(tiny).find_share(rate)
 
 
 @pytest.mark.parametrize("share", [0, -1, math.nan, True, "9"])

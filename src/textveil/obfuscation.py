@@ -172,21 +172,23 @@ class Obfuscator:
             if isinstance(wanted, bool) or not isinstance(wanted, Real) or not wanted > 0:
                 raise ParameterError(f"`largest_share` must be a positive number. Got {wanted!r} instead.")
             return float(wanted) if wanted <= sys.float_info.max else math.inf  # a huge int cannot be converted
-        return self.find_shares()[f"{LARGEST_RATE:g}"] if self.profile.caps_shares else math.inf
+        return self.find_share(LARGEST_RATE) if self.profile.caps_shares else math.inf
 
-    def find_shares(self) -> dict[str, float]:
-        """The shares at which words return at a small and at a large rate, by the rate.
+    def find_share(self, rate: float) -> float:
+        """The share at which words return at a rate, such as 0.2 for every fifth word.
 
-        They are found by simulation on the words of the bundle, by their frequency, once per bundle and mechanism.
+        It is found by simulation on the words of the bundle, by their frequency, once per bundle and mechanism.
         """
+        if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < rate < 1:
+            raise ParameterError(f"`rate` must be greater than 0 and less than 1. Got {rate!r} instead.")
         mechanism, decomposition = self._mechanism, self._decomposer.name
 
         def compute() -> dict[str, float]:
             entries = draw_entries(mechanism, self.bundle.counts(decomposition))
-            return {f"{rate:g}": find_share(mechanism, rate, entries) for rate in (SMALLEST_RATE, LARGEST_RATE)}
+            return {"share": find_share(mechanism, float(rate), entries)}
 
-        name = json.dumps(["shares", mechanism.as_dict()], sort_keys=True)
-        return self.bundle.find_figures(decomposition, name, compute)
+        name = json.dumps(["share", mechanism.as_dict(), float(rate)], sort_keys=True)
+        return self.bundle.find_figures(decomposition, name, compute)["share"]
 
     def add_deniability(self, budget: Budget) -> None:
         """State the deniability of public words in all certificates from now on, at the shares that a budget allows.
@@ -317,7 +319,7 @@ class Obfuscator:
         try:
             return self.choose_budget(Budget(epsilon, epsilon_per_word, length))  # type: ignore[arg-type] # checked
         except BudgetError as error:
-            low, high = self.find_shares().values()
+            low, high = self.find_share(SMALLEST_RATE), self.find_share(LARGEST_RATE)
             raise BudgetError(
                 f"{error} With this bundle, {low:.2g} per word hides nearly every word; at {high:.2g}, half return."
             ) from error

@@ -156,7 +156,7 @@ def test_a_certificate_that_did_not_count_returned_words():
 
 @pytest.mark.parametrize("cap", [None, math.inf, 5.0])
 def test_a_share_at_which_half_of_the_words_return_explains_it(cap):
-    half = Obfuscator().find_shares()["0.5"]
+    half = Obfuscator().find_share(0.5)
     explanation = f"Shares of about {{:.3g}} explain it: at {half:.3g}, half of the words return."
     for share, explains in ((half, True), (2 * half, True), (0.9 * half, False)):
         line = ClearText().measure(make_case([5, 0], share=share, largest_share=cap)).line

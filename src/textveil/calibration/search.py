@@ -12,6 +12,7 @@ from textveil.calibration.calibration import EXACT, GIVEN, Calibration, Point, R
 from textveil.calibration.targets import LOG_RATIO, TARGETS, Target, check_targets
 from textveil.errors import InputError, ParameterError, TargetError
 from textveil.evaluation import Dataset, Evaluator
+from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE
 from textveil.obfuscation import Obfuscator
 from textveil.progress import Progress, ignore_progress
 
@@ -121,7 +122,7 @@ def _choose_texts(
 
 def _find_range(obfuscator: Obfuscator, limit: float) -> tuple[float, float]:
     """The epsilons between which to search. With a log-ratio, no more than the largest share is of use."""
-    hidden, half = obfuscator.find_shares().values()
+    hidden, half = obfuscator.find_share(SMALLEST_RATE), obfuscator.find_share(LARGEST_RATE)
     low, high = _LOWEST * hidden, _HIGHEST * min(half, obfuscator.largest_share)
     return min(low, limit / 2), min(high, limit)
 

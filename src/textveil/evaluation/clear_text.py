@@ -299,7 +299,7 @@ def _compute_half_share(bundle: str, record: str) -> float | None:
         )
     except TextveilError:  # a method that needs something that is not installed here
         return None
-    return obfuscator.find_shares()[f"{LARGEST_RATE:g}"]
+    return obfuscator.find_share(LARGEST_RATE)
 
 
 def describe_returns(found: Returns, of_file: Returns | None, terms: Terms) -> list[str]:
