@@ -48,7 +48,12 @@ class TextveilError(Exception):
 
     def spell(self, spell_parameter: Callable[[str, str | None], str]) -> str:
         """The message with every parameter, and its value if there is one, spelled in another way."""
-        return _PARAMETER.sub(lambda found: spell_parameter(found[1], found[2]), str(self))
+        return spell_parameters(str(self), spell_parameter)
+
+
+def spell_parameters(message: str, spell_parameter: Callable[[str, str | None], str]) -> str:
+    """A message with every parameter, and its value if there is one, spelled in another way."""
+    return _PARAMETER.sub(lambda found: spell_parameter(found[1], found[2]), message)
 
 
 class ParameterError(TextveilError, ValueError):
