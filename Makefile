@@ -20,7 +20,7 @@ IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check format house bench soak clean
+.PHONY: help install demo serve test test-all check format house bench soak clean
 
 help:  ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -53,6 +53,13 @@ demo: $(VENV)/core  ## Obfuscate a few texts and show what is protected
 	@$(IN_VENV) sh examples/first.sh
 	@$(MAKE) --no-print-directory $(RESOURCES)
 	@$(IN_VENV) sh examples/demo.sh
+
+$(VENV)/serve: $(VENV)/core
+	$(PIP_INSTALL) --constraint constraints.txt --editable '.[serve]'
+	touch $@
+
+serve: $(VENV)/serve  ## Start the service on this machine (FLAGS="--port 8080" for other settings)
+	$(BIN)/textveil serve $(FLAGS)
 
 test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)
 	$(PYTEST)

@@ -5,26 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Self
 
-from textveil.errors import ParameterError, TextveilError
+from textveil.errors import ParameterError, ServiceError
 from textveil.extras import require
 
 URL = "http://127.0.0.1:8000"
 SECONDS = 60.0
-
-
-class ServiceError(TextveilError):
-    """The service refused a request, or failed.
-
-    Args:
-        message: What the service says.
-        status: The status of its answer.
-        kind: The class of the library's error there, such as ``ResourceError``.
-    """
-
-    def __init__(self, message: str, status: int, kind: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.kind = kind
 
 
 class Client:

@@ -182,7 +182,7 @@ def obfuscate(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no progress and no summary; warnings stay.")
     ] = False,
-    config: Config = None,
+    config: Config = None,  # noqa: ARG001 # read before the others
     method_options: dict[str, Any],
 ) -> None:
     """Obfuscate a text, a file of texts, or standard input.

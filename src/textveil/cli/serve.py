@@ -72,7 +72,7 @@ def serve(
     seconds: Annotated[
         float, typer.Option(help="The time that a request may take to arrive, and then to be answered.")
     ] = defaults.SECONDS,
-    config: Config = None,
+    config: Config = None,  # noqa: ARG001 # read before the others
 ) -> None:
     """Offer the obfuscator over HTTP: a page at /, and JSON at /obfuscate and other routes.
 

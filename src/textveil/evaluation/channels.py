@@ -123,26 +123,14 @@ class ExactChannel(Channel):
         largest = gaps.max(axis=1)
         gaps -= largest[:, None]
         sums, slopes = np.empty((len(self._nodes), len(points))), np.zeros((len(self._nodes), len(points)))
-        base, weights = self._find_base(gaps), None
         for number, share in enumerate(self._nodes):
-            if base is not None and weights is not None:
-                weights *= base
-            else:
-                weights = gaps * gaps.dtype.type(min(share / 2, _LARGEST_FACTOR))
-                np.exp(weights, out=weights)
+            weights = gaps * gaps.dtype.type(min(share / 2, _LARGEST_FACTOR))
+            np.exp(weights, out=weights)
             totals = weights.sum(axis=1, dtype=np.float64)
             sums[number] = np.log(totals) + share / 2 * largest
             if not exact:
                 slopes[number] = (largest + np.einsum("ij,ij->i", weights, gaps) / totals) / 2
         return sums, slopes
-
-    def _find_base(self, gaps: Matrix) -> Matrix | None:
-        """The weights at the first node, if all others are its multiples: powers are faster than exponentials."""
-        multiples = self._nodes[0] * np.arange(1, len(self._nodes) + 1)
-        if len(self._nodes) == 1 or not np.allclose(self._nodes, multiples, rtol=1e-12, atol=0):
-            return None
-        base: Matrix = np.exp(gaps * gaps.dtype.type(min(self._nodes[0] / 2, _LARGEST_FACTOR)))
-        return base
 
     def _interpolate(self, shares: Floats) -> Floats:
         """The logarithm of the normalizing sum of every candidate (columns) at each share (rows)."""

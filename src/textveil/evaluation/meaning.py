@@ -17,7 +17,7 @@ from textveil.obfuscation import Obfuscator
 from textveil.privacy.replacements import Replacements
 from textveil.randomness import SeededRandomness
 
-WORDS = 300
+WORDS = 200
 """Words that are drawn for each point, by their frequency."""
 POINTS = 12
 """The number of epsilons. They are the multiples of a tenth of the share at which half of the words return."""

@@ -82,7 +82,9 @@ class Answer:
         if not number or obfuscator.draft_share is not None or not has_closed_form(obfuscator.mechanism):
             return None
         _, asked = obfuscator.plan(text, self._budget)
-        return list_alternatives(obfuscator.mechanism, asked, find_rows(obfuscator.mechanism.vectors, result), number=number)
+        return list_alternatives(
+            obfuscator.mechanism, asked, find_rows(obfuscator.mechanism.vectors, result), number=number
+        )
 
 
 def find_rows(vectors: Vectors, result: Obfuscation) -> RowNumbers:

@@ -121,9 +121,7 @@ def _find_model(request: Request) -> type[BaseModel] | None:
     return getattr(models, name, None)
 
 
-def explain_invalid(
-    error: dict[str, Any], place: Sequence[str], model: type[BaseModel] | None
-) -> tuple[str, bool]:
+def explain_invalid(error: dict[str, Any], place: Sequence[str], model: type[BaseModel] | None) -> tuple[str, bool]:
     """The message for a request of the wrong form, and whether it names a parameter. It quotes nothing of the request.
 
     Args:

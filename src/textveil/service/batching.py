@@ -94,7 +94,7 @@ class Batcher:
             self._waiting.append(job)
             self._change.notify()
         try:
-            return await job._answer  # noqa: SLF001 # our own
+            return await job._answer  # our own
         finally:
             job.canceled = True
 
@@ -137,9 +137,7 @@ class Batcher:
 
     def _obfuscate(self, batch: list[tuple[_Job, int]]) -> None:
         order = batch[0][0].order
-        texts = [
-            text for job, taken in batch for text in job.order.texts[len(job.results) : len(job.results) + taken]
-        ]
+        texts = [text for job, taken in batch for text in job.order.texts[len(job.results) : len(job.results) + taken]]
         found = iter(list(order.obfuscator.obfuscate_all(texts, budget=order.budget, batch_size=BATCH)))
         self.batches += 1
         self.texts += len(texts)

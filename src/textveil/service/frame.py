@@ -8,7 +8,7 @@ import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from textveil.errors import describe_bug
 
@@ -34,6 +34,18 @@ GONE = 499
 """The status in the log of a request whose client hung up. Nobody gets it."""
 _ID = re.compile(r"[0-9a-fA-F-]{8,64}")
 """An id that a client may choose. Letters beyond these could spell a word of a text, and ids are logged."""
+
+
+class Problem(NamedTuple):
+    """An error that is answered outside of the routes."""
+
+    status: int
+    message: str
+    kind: str
+    headers: dict[str, str] | None = None
+
+
+BUG = Problem(500, "This is a bug in textveil. The log has its place.", "Bug")
 
 
 class Frame:
@@ -64,14 +76,12 @@ class Frame:
         try:
             await self._app(scope, receive, send_framed)
         except Exception as error:  # noqa: BLE001 # its message may quote a text, so it ends here
-            LOGGER.error("%s %s", identity, describe_bug(error))  # noqa: TRY400 # a traceback may quote a text, too
+            LOGGER.error("%s %s", identity, describe_bug(error))  # a traceback may quote a text, too
             if not status:
-                await send_problem(scope, send_framed, 500, "This is a bug in textveil. The log has its place.", "Bug")
+                await send_problem(scope, send_framed, BUG)
         route = getattr(scope.get("route"), "path", "-")  # not the path itself, which may be anything
         method = scope["method"] if scope["method"] in ("GET", "POST", "OPTIONS", "HEAD") else "-"
-        LOGGER.info(
-            "%s %s %s %d %.0f ms", identity, method, route, status or GONE, 1000 * (time.monotonic() - started)
-        )
+        LOGGER.info("%s %s %s %d %.0f ms", identity, method, route, status or GONE, 1000 * (time.monotonic() - started))
 
 
 def find_header(scope: Message, name: bytes) -> str:
@@ -88,18 +98,15 @@ def _choose_id(given: str) -> str:
     return given if _ID.fullmatch(given) else secrets.token_hex(8)
 
 
-def write_problem(
-    scope: Message, message: str, kind: str, parameters: Iterable[str] = ()
-) -> bytes:
+def write_problem(scope: Message, message: str, kind: str, parameters: Iterable[str] = ()) -> bytes:
     """An error as JSON."""
     problem = {"error": message, "kind": kind, "parameters": list(parameters), "request_id": scope["textveil.id"]}
     return json.dumps(problem).encode()
 
 
-async def send_problem(
-    scope: Message, send: Send, status: int, message: str, kind: str, headers: dict[str, str] | None = None
-) -> None:
+async def send_problem(scope: Message, send: Send, problem: Problem) -> None:
     """Answer with an error."""
+    status, message, kind, headers = problem
     body = write_problem(scope, message, kind)
     sent = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
     await send({"type": "http.response.start", "status": status, "headers": [*encode(sent)]})

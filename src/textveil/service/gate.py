@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-from typing import NamedTuple
 
-from textveil.service.frame import App, Message, Receive, Send, find_header, send_problem
+from textveil.service.frame import App, Message, Problem, Receive, Send, find_header, send_problem
 from textveil.service.settings import Settings, is_loopback
 
 PUBLIC = ("/", "/health")
@@ -15,13 +14,6 @@ PAGE = "/page/"
 """What needs no token: the state of the server, and the page, which asks for the token itself."""
 DRAINED = 16
 """A body that is too large is read up to this many times the limit, so that its sender hears the answer."""
-
-
-class _Refusal(NamedTuple):
-    status: int
-    message: str
-    kind: str
-    headers: dict[str, str] | None = None
 
 
 class _GoneError(Exception):
@@ -57,9 +49,9 @@ class Gate:
             return
         if refusal is None and self._inside >= self._settings.requests and scope["path"] != "/health":
             message = f"The server is busy: {self._settings.requests} requests are in work. Try again in a second."
-            refusal = _Refusal(429, message, "Busy", {"Retry-After": "1"})
+            refusal = Problem(429, message, "Busy", {"Retry-After": "1"})
         if refusal is not None:
-            await send_problem(scope, send, *refusal)
+            await send_problem(scope, send, refusal)
             return
         self._inside += 1
         try:
@@ -67,23 +59,23 @@ class Gate:
         finally:
             self._inside -= 1
 
-    def _check(self, scope: Message) -> _Refusal | None:
+    def _check(self, scope: Message) -> Problem | None:
         """What is wrong with the head of a request."""
         if self._token is None and not _is_local(find_header(scope, b"host")):
             # A page that made its own name lead to this machine could read the answers.
-            return _Refusal(400, "The request is for another host. Use the address that the server shows.", "HostError")
+            return Problem(400, "The request is for another host. Use the address that the server shows.", "HostError")
         public = scope["method"] in ("GET", "HEAD") and (scope["path"] in PUBLIC or scope["path"].startswith(PAGE))
         if self._token is not None and not public:
             scheme, _, given = find_header(scope, b"authorization").partition(" ")
             if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1"), self._token):
                 message = "The token is missing or wrong. Send the header 'Authorization: Bearer TOKEN'."
-                return _Refusal(401, message, "TokenError", {"WWW-Authenticate": "Bearer"})
+                return Problem(401, message, "TokenError", {"WWW-Authenticate": "Bearer"})
         kind = find_header(scope, b"content-type").partition(";")[0].strip().lower()
         if scope["method"] == "POST" and kind != "application/json":
-            return _Refusal(415, "Send JSON, with the header 'Content-Type: application/json'.", "TypeError")
+            return Problem(415, "Send JSON, with the header 'Content-Type: application/json'.", "TypeError")
         return None
 
-    async def _read(self, scope: Message, receive: Receive) -> tuple[_Refusal | None, bytes]:
+    async def _read(self, scope: Message, receive: Receive) -> tuple[Problem | None, bytes]:
         """Read the body, up to the limits of size and time."""
         most, parts, size = self._settings.bytes, [], 0
         declared = find_header(scope, b"content-length")
@@ -103,12 +95,12 @@ class Gate:
                         break
         except TimeoutError:
             message = f"The request did not arrive within {self._settings.seconds:g} seconds."
-            return _Refusal(408, message, "SlowError", {"Connection": "close"}), b""
+            return Problem(408, message, "SlowError", {"Connection": "close"}), b""
         return (self._refuse_size() if size > most else None), b"".join(parts)
 
-    def _refuse_size(self) -> _Refusal:
+    def _refuse_size(self) -> Problem:
         message = f"The request is too large: at most {self._settings.bytes:,} bytes. Send fewer texts at a time."
-        return _Refusal(413, message, "SizeError", {"Connection": "close"})
+        return Problem(413, message, "SizeError", {"Connection": "close"})
 
     async def _enter(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
         """Let a request in. It ends when its answer is sent, its time is up or its client hangs up."""
@@ -139,7 +131,7 @@ class Gate:
                 await work
         if not gone and not started:
             message = f"The answer took longer than {self._settings.seconds:g} seconds. Send fewer or shorter texts."
-            await send_problem(scope, send, 503, message, "TimeError", {"Retry-After": "1"})
+            await send_problem(scope, send, Problem(503, message, "TimeError", {"Retry-After": "1"}))
         return None
 
 

@@ -77,7 +77,7 @@ class ObfuscateRequest(Budgeted):
         0,
         ge=0,
         le=MOST_ALTERNATIVES,
-        description="For each chunk, this many of its most probable replacements (closed forms only). Implies `chunks`.",
+        description="The number of most probable replacements to list for each chunk, where there is a closed form.",
     )
     certificate: bool = Field(True, description="Answer with the certificate.")
 

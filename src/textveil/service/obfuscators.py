@@ -14,12 +14,17 @@ from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.errors import ParameterError
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import Obfuscator
-from textveil.registry import unknown_name
+from textveil.registry import Registry, unknown_name
 from textveil.service.models import Methods
 from textveil.service.settings import Settings
 
 KEPT = 16
 """Obfuscators that are kept. Those that were not used for the longest time are dropped."""
+AXES: dict[str, Registry[Any]] = {
+    "decomposition": DECOMPOSERS,
+    "distribution": DISTRIBUTORS,
+    "mechanism": MECHANISMS,
+}
 DECIDED = ("model", "models", "batch_size", "device")
 """Options that a request may not choose: they name files of the server, or use its memory."""
 
@@ -68,7 +73,7 @@ class Obfuscators:
             "mechanism": settings.mechanism,
         }
         complete = {**given, **{name: value for name, value in defaults.items() if given[name] is None}}
-        for axis, registry in (("decomposition", DECOMPOSERS), ("distribution", DISTRIBUTORS), ("mechanism", MECHANISMS)):
+        for axis, registry in AXES.items():
             if complete[axis] is not None:
                 complete[axis] = registry.resolve(complete[axis])
             _refuse_decided(complete[f"{axis}_options"], axis)
@@ -123,4 +128,3 @@ def _refuse_decided(options: Mapping[str, Any], axis: str) -> None:
     for name in options:
         if name in DECIDED:
             raise ParameterError(f"`{name}` of the {axis} is decided by the server. Leave it out.")
-

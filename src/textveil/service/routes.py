@@ -119,9 +119,7 @@ class Desk:
             self._check_number(len(request.texts), models.MOST_DOCUMENTS)
         obfuscator = await self.find(request)
         found = await self._take_long(
-            functools.partial(
-                calibrate, obfuscator, request.targets, request.texts, confidence=request.confidence
-            )
+            functools.partial(calibrate, obfuscator, request.targets, request.texts, confidence=request.confidence)
         )
         return answers.write_json(found.as_dict())
 

@@ -95,5 +95,3 @@ def bind(host: str, port: int) -> socket.socket:
         reason = error.strerror or "the address is not known"
         raise ParameterError(f"The service cannot listen there: {reason}. Choose another `host` or `port`.") from error
     return listening
-
-
