@@ -125,10 +125,11 @@ class Gate:
                 return work.result()
             gone = end.done()
         finally:
-            for task in (work, end):
-                task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await work
+            end.cancel()
+            if not work.done():
+                work.cancel()
+                with contextlib.suppress(asyncio.CancelledError, Exception):
+                    await work
         if not gone and not started:
             message = f"The answer took longer than {self._settings.seconds:g} seconds. Send fewer or shorter texts."
             await send_problem(scope, send, Problem(503, message, "TimeError", {"Retry-After": "1"}))
