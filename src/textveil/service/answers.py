@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from textveil.bundles.bundle import Bundle
 from textveil.bundles.vectors import RowNumbers, Vectors
-from textveil.decomposition import DECOMPOSERS
+from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.distribution import Distributor
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import BundleError, MissingExtraError, ResourceError
@@ -100,21 +99,27 @@ def _describe_alternatives(found: Alternatives | None) -> dict[str, Any]:
     return {"stays": found.stays, "probability": found.probability, "alternatives": listed}
 
 
-def decompose(text: str, names: Sequence[str] | None, bundle: Bundle) -> dict[str, Any]:
-    """The chunks of a text under some decompositions, by default under all that are available."""
+def decompose(text: str, names: Sequence[str] | None, find: Callable[[str], Decomposer]) -> dict[str, Any]:
+    """The chunks of a text under some decompositions, by default under all that are available.
+
+    Args:
+        text: The text.
+        names: The names of the decompositions.
+        find: Finds the decomposer of a name.
+    """
     document = Document.parse(text)
     found: dict[str, Any] = {}
     unavailable: dict[str, str] = {}
     for name in names or DECOMPOSERS:
-        method = DECOMPOSERS.load(name)
         try:
-            (chunks,) = method(bundle).decompose([document])
+            decomposer = find(name)
+            (chunks,) = decomposer.decompose([document])
         except (BundleError, MissingExtraError, ResourceError) as error:
             if names:
                 raise
-            unavailable[method.name] = str(error)
+            unavailable[name] = str(error)
         else:
-            found[method.name] = [
+            found[decomposer.name] = [
                 {"start": chunk.start, "stop": chunk.stop, "text": document.written(chunk)} for chunk in chunks
             ]
     return {"decompositions": found, "unavailable": unavailable}

@@ -94,8 +94,8 @@ class Desk:
 
     async def decompose(self, request: models.DecomposeRequest) -> bytes:
         """Split a text."""
-        bundle = self.obfuscators.choose_bundle(request.bundle)
-        return await _apart(answers.decompose, request.text, request.decompositions, bundle)
+        find = functools.partial(self.obfuscators.find_decomposer, self.obfuscators.choose_bundle(request.bundle))
+        return await _apart(answers.decompose, request.text, request.decompositions, find)
 
     async def distribute(self, request: models.DistributeRequest) -> bytes:
         """Divide a budget over the words of a text."""
