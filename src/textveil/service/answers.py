@@ -27,6 +27,22 @@ from textveil.privacy.results import Obfuscation
 from textveil.privacy.summary import list_warnings, summarize
 from textveil.service.models import ObfuscateRequest
 
+MOST_EXPLAINED = 500
+"""Chunks of a request whose alternatives are computed. Each takes milliseconds, in which others wait."""
+
+
+class TooManyError(Exception):
+    """A request has more texts than allowed, or the server has more work than it can take.
+
+    Args:
+        status: The status of the answer.
+        message: The message.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
 
 def write_json(value: Any) -> bytes:
     """A value as JSON."""
@@ -45,6 +61,7 @@ class Answer:
     def __init__(self, request: ObfuscateRequest, obfuscator: Obfuscator, budget: Budget) -> None:
         self._request, self._obfuscator, self._budget = request, obfuscator, budget
         self._started = time.monotonic()
+        self._explained = 0
 
     def __call__(self, results: list[Obfuscation]) -> bytes:
         """The answer as JSON."""
@@ -81,6 +98,9 @@ class Answer:
         if not number or obfuscator.draft_share is not None or not has_closed_form(obfuscator.mechanism):
             return None
         _, asked = obfuscator.plan(text, self._budget)
+        self._explained += len(asked.rows)
+        if self._explained > MOST_EXPLAINED:
+            raise TooManyError(413, f"Alternatives are listed for at most {MOST_EXPLAINED} chunks. Send shorter texts.")
         return list_alternatives(
             obfuscator.mechanism, asked, find_rows(obfuscator.mechanism.vectors, result), number=number
         )
