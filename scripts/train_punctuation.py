@@ -117,7 +117,8 @@ def measure_lengths(documents: Sequence[tuple[list[str], list[int]]]) -> Floats:
         ends = np.flatnonzero(np.array([STOP_MARK, *marks, STOP_MARK]) == STOP_MARK)
         lengths = np.diff(ends)
         counts += np.bincount(lengths[lengths <= LONGEST] - 1, minlength=LONGEST)[:LONGEST]
-    return np.log(counts / counts.sum())
+    logarithms: Floats = np.log(counts / counts.sum())
+    return logarithms
 
 
 def judge(

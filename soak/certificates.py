@@ -13,7 +13,8 @@ from soak.base import Part
 from soak.mutation import mutate_bytes, mutate_json, randoms
 from soak.tiny import build_tiny
 from textveil import Certificate, Obfuscator
-from textveil.cli.display import list_warnings, summarize
+from textveil.cli.display import list_warnings
+from textveil.privacy.summary import summarize
 
 
 class Certificates(Part):

@@ -26,7 +26,7 @@ LAYERS = {
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
     "preparation": ["execution", "corpus"],
     "judgment": ["evaluation", "audit", "analysis", "calibration", "experiments"],
-    "command line": ["cli"],
+    "interfaces": ["client", "service", "cli"],
 }
 """From the bottom up. A room may import what lies below its layer, and what stands before it in its own."""
 LEVEL = {room: level for level, room in enumerate(room for rooms in LAYERS.values() for room in rooms)}
@@ -119,6 +119,7 @@ def test_public_names() -> None:
         "ParameterError",
         "ProfileError",
         "ResourceError",
+        "ServiceError",
         "SmallCorpusError",
         "SpentBudgetError",
         "StudyError",
@@ -156,6 +157,7 @@ PUBLIC = {
     "privacy": "",
     "resources": "CheckedFile Installation Location RESOURCES Resource find install install_command locate own_folder "
     "verify",
+    "service": "",
     "storage": "",
     "tables": "FORMATS FileSource Layout OUTCOME_COLUMN Result Rows Source StreamSource TEXT_COLUMN Table Writer "
     "compressing decompress detect_format list_columns read_records strip_suffix",
@@ -181,9 +183,9 @@ def test_every_error_is_exported_and_in_the_tree() -> None:
 
 def test_starting_loads_nothing_heavy() -> None:
     heavy = set(
-        "accelerate captum datasets gensim gguf huggingface_hub keybert matplotlib nltk nupunkt pandas pip pydantic "
-        "presidio_analyzer pyarrow ray scipy sentence_transformers sklearn spacy statsmodels torch transformers yake "
-        "yaml".split()
+        "accelerate captum datasets fastapi gensim gguf httpx huggingface_hub keybert matplotlib nltk "
+        "nupunkt pandas pip pydantic presidio_analyzer pyarrow ray scipy sentence_transformers sklearn "
+        "spacy starlette statsmodels torch transformers uvicorn yake yaml".split()
     )
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -135,7 +135,7 @@ def test_every_module_has_a_mirrored_test_file() -> None:
 FLAG = re.compile(r"(?<![\w-])(?<!var\()--[a-z][a-z-]+")
 _PROGRAM = (
     r"(?:(?:python -m )?pip|hf|textveil "
-    r"(?:analyze|audit|bundle|compare|decompose|deniability|distribute|evaluate|experiment|obfuscate|prepare|resources))"
+    r"(?:analyze|audit|bundle|compare|decompose|deniability|distribute|evaluate|experiment|obfuscate|prepare|resources|serve))"
 )
 COMMAND = re.compile(rf"\b{_PROGRAM}(?: \S*[^\s.,;:])+")
 """A complete shell command: a program and its arguments, up to a punctuation mark."""

@@ -17,6 +17,7 @@
     ├── BundleError             a bundle is incomplete, changed or of a newer format
     ├── ResourceError           a resource is not installed, broken, or cannot be fetched
     ├── ExecutionError          workers died, or a cluster does not answer
+    ├── ServiceError            a service refused a request of the client, or failed
     └── MissingExtraError       an optional dependency is not installed
 
 A message names the next step. It gives positions (line, row, byte), never a document's text. Parameters stand in
@@ -48,7 +49,12 @@ class TextveilError(Exception):
 
     def spell(self, spell_parameter: Callable[[str, str | None], str]) -> str:
         """The message with every parameter, and its value if there is one, spelled in another way."""
-        return _PARAMETER.sub(lambda found: spell_parameter(found[1], found[2]), str(self))
+        return spell_parameters(str(self), spell_parameter)
+
+
+def spell_parameters(message: str, spell_parameter: Callable[[str, str | None], str]) -> str:
+    """A message with every parameter, and its value if there is one, spelled in another way."""
+    return _PARAMETER.sub(lambda found: spell_parameter(found[1], found[2]), message)
 
 
 class ParameterError(TextveilError, ValueError):
@@ -122,6 +128,21 @@ class ResourceError(TextveilError):
 
 class ExecutionError(TextveilError):
     """Workers died, or a cluster does not answer."""
+
+
+class ServiceError(TextveilError):
+    """A service refused a request of the client, or failed.
+
+    Args:
+        message: What the service says.
+        status: The status of its answer.
+        kind: The class of the error there, such as ``ResourceError``.
+    """
+
+    def __init__(self, message: str, status: int, kind: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
 
 
 class MissingExtraError(TextveilError, ImportError):

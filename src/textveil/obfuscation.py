@@ -259,6 +259,19 @@ class Obfuscator:
         resumable.randomness = KeyedRandomness(hmac.digest(key, b"textveil noise of a run", "sha256"))
         return resumable
 
+    def with_seed(self, seed: int) -> Obfuscator:
+        """The same obfuscator with predictable noise, which its certificates state. It shares all models.
+
+        Raises:
+            ParameterError: The seed is not a whole number, or a ledger decides the noise.
+        """
+        seeded = copy(self)
+        seeded.randomness = _choose_randomness(seed, self.ledger)
+        seeded._documents = count()
+        source = {"source": seeded.randomness.source, "predictable": seeded.randomness.predictable}
+        seeded.terms = replace(self.terms, randomness=source)
+        return seeded
+
     @property
     def mechanism(self) -> Mechanism:
         """How chunks are perturbed."""

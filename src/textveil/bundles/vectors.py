@@ -173,6 +173,11 @@ class Vectors:
         return key in self._rows
 
     @cached_property
+    def spoken_rows(self) -> dict[str, int]:
+        """The row of every writable entry, by how a text has it."""
+        return {spoken(self.entries[row]): row for row in self.writable.tolist()}
+
+    @cached_property
     def longest(self) -> int:
         """The number of words of the longest entry."""
         return 1 + max(entry.count("_") for entry in self.entries)

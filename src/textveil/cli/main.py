@@ -29,6 +29,7 @@ try:
         obfuscate,
         prepare,
         resources,
+        serve,
     )
     from textveil.cli.reporting import INTERRUPTED, USAGE, report
     from textveil.version import __version__
@@ -43,6 +44,7 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil ledger show spent.db
   textveil audit --epsilon-per-word 10 --profile proven
   textveil deniability tea coffee --epsilon-per-word 10
+  textveil serve
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
@@ -82,6 +84,7 @@ app.command("calibrate", epilog=calibrate.EXAMPLES, no_args_is_help=True)(calibr
 app.command("compare", epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
 app.command("audit", epilog=audit.EXAMPLES, no_args_is_help=True)(audit.audit)
 app.command("deniability", epilog=deniability.EXAMPLES, no_args_is_help=True)(deniability.deniability)
+app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
 app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(ledger.app, name="ledger")

@@ -13,7 +13,8 @@ import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.calibration import Calibration
-from textveil.cli.display import explain, list_warnings, showing_progress, summarize
+from textveil.cli.configuration import Config
+from textveil.cli.display import explain, list_warnings, showing_progress
 from textveil.cli.method_options import choose_options, flag_of, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
@@ -38,6 +39,7 @@ from textveil.privacy.ledger import REPEATS, Ledger, Repeat
 from textveil.privacy.levels import LEVELS
 from textveil.privacy.profiles import PROFILES, STRICT, load_profile
 from textveil.privacy.refinement import DRAFT_SHARE
+from textveil.privacy.summary import summarize
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 
 STANDARD = "-"
@@ -211,6 +213,7 @@ def obfuscate(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no progress and no summary; warnings stay.")
     ] = False,
+    config: Config = None,  # noqa: ARG001 # read before the others
     method_options: dict[str, Any],
 ) -> None:
     """Obfuscate a text, a file of texts, or standard input.

@@ -49,6 +49,7 @@ def spell_flag(command: Callable[..., Any], name: str, value: str | None) -> str
 
 
 _OTHER_NAMES = {
+    "bytes": ("size",),
     "column": ("text",),
     "format": ("format_name",),
     "key_path": ("ledger_key", "key"),

@@ -19,7 +19,6 @@ from textveil.evaluation.decoding import Slot, decode
 from textveil.evaluation.texts import SAMPLE_SEED
 from textveil.evaluation.uncertainty import bootstrap_ratio, describe_few
 from textveil.language.stopwords import ENGLISH
-from textveil.language.text import spoken
 from textveil.language.words import find_words
 from textveil.mechanisms import MECHANISMS, Mechanism
 from textveil.privacy.certificate import Terms
@@ -308,8 +307,7 @@ def find_intervals(hits: Mapping[str, Any], sizes: Sequence[int]) -> dict[str, I
 
 def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> list[Released]:
     """The chunks of every text, as rows of the vocabulary."""
-    written = {spoken(vectors.entries[row]): row for row in vectors.writable.tolist()}
-    texts = []
+    written, texts = vectors.spoken_rows, []
     for obfuscation in obfuscations:
         true = [vectors.find("_".join(find_words(chunk.original))) for chunk in obfuscation.chunks]
         released = [

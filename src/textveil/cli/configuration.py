@@ -1,0 +1,121 @@
+"""Configuration of commands: a TOML file and environment variables, in place of flags."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from textveil.cli.reporting import USAGE, report
+from textveil.errors import InputError, ParameterError, TextveilError
+from textveil.registry import unknown_name
+
+PREFIX = "TEXTVEIL"
+SECTIONS = ("obfuscate", "serve")
+"""The commands that can be configured, each by a table of its own."""
+REFUSED = {"seed": "A seed there would make all noise predictable. Give it on the command line."}
+"""Parameters that are refused in a file or the environment, and why."""
+
+
+def read_section(path: Path, section: str) -> dict[str, Any]:
+    """The table of a command in a configuration file; all others must be known, too.
+
+    Raises:
+        InputError: The file cannot be read, or is not TOML.
+        ParameterError: It has an unknown table.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{str(path)!r} is not UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{str(path)!r} is not TOML: {error}.") from error
+    for name, values in content.items():
+        if name not in SECTIONS:
+            raise unknown_name(f"table of {path.name}", name, SECTIONS)
+        if not isinstance(values, dict):
+            raise ParameterError(f"{name!r} in {path.name} must be a table: put its keys below a line [{name}].")
+    return dict(content.get(section, {}))
+
+
+def check_keys(given: Mapping[str, Any], known: Mapping[str, str], place: str) -> dict[str, Any]:
+    """The values by the names of parameters.
+
+    Args:
+        given: Values by key. A key is a flag without its dashes in front; underscores are allowed.
+        known: The names of parameters by key.
+        place: Where the values are, for errors.
+
+    Raises:
+        ParameterError: A key is unknown, or refused here.
+    """
+    found = {}
+    for key, value in given.items():
+        flag = key.replace("_", "-")
+        if flag in REFUSED:
+            raise ParameterError(f"{key!r} is not allowed in {place}. {REFUSED[flag]}")
+        if flag not in known:
+            raise unknown_name(f"setting of {place}", key, known)
+        if isinstance(value, dict):
+            raise ParameterError(f"{key!r} in {place} must not be a table.")
+        found[known[flag]] = value
+    return found
+
+
+def _find_flags(context: typer.Context) -> dict[str, str]:
+    """The parameters of a command by their flags, without dashes in front."""
+    return {
+        flag.removeprefix("--"): str(parameter.name)
+        for parameter in context.command.params
+        for flag in parameter.opts
+        if flag.startswith("--") and parameter.name not in ("config", "help")
+    }
+
+
+def _read_environment(command: str, known: Mapping[str, str]) -> dict[str, Any]:
+    """The values of variables such as ``TEXTVEIL_SERVE_PORT``."""
+    start = f"{PREFIX}_{command.upper()}_"
+    given = {name.removeprefix(start).lower(): value for name, value in os.environ.items() if name.startswith(start)}
+    given.pop("config", None)
+    return check_keys(given, known, f"the environment ({start}...)")
+
+
+def _list_values(context: typer.Context, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, with a list for every flag that may be repeated; a variable separates its values by commas."""
+    repeated = {parameter.name for parameter in context.command.params if getattr(parameter, "multiple", False)}
+    return {
+        name: value.split(",") if name in repeated and isinstance(value, str) else value
+        for name, value in values.items()
+    }
+
+
+def configure(context: typer.Context, path: Path | None) -> Path | None:
+    """Take defaults of a command from a file, and from the environment, which comes first."""
+    command = str(context.info_name)
+    try:
+        known = _find_flags(context)
+        values = {} if path is None else check_keys(read_section(path, command), known, f"[{command}] of {path.name}")
+        values |= _read_environment(command, known)
+        context.default_map = {**(context.default_map or {}), **_list_values(context, values)}
+    except TextveilError as error:
+        report(f"Error: {error}")
+        raise typer.Exit(USAGE) from error
+    return path
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        callback=configure,
+        is_eager=True,
+        help="A TOML file with values for flags, in a table named like the command; see docs/service.md.",
+    ),
+]
+"""The flag of a command that can be configured."""

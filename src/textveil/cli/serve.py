@@ -1,0 +1,105 @@
+"""``textveil serve``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil.bundles.bundle import DEFAULT_BUNDLE
+from textveil.cli.configuration import Config
+from textveil.cli.reporting import report, reporting_errors
+from textveil.decomposition import DECOMPOSERS
+from textveil.distribution import DISTRIBUTORS
+from textveil.mechanisms import MECHANISMS
+from textveil.obfuscation import DISTRIBUTION, MECHANISM
+from textveil.privacy.profiles import PROFILES, STRICT
+from textveil.service import settings as defaults
+from textveil.service.running import run
+from textveil.service.settings import Settings
+
+EXAMPLES = """
+\b
+Examples:
+  textveil serve
+  textveil serve --mechanism fluent --port 8080
+  textveil serve --host 0.0.0.0 --token-file token --workers 4
+  textveil serve --config textveil.toml
+"""
+
+
+@reporting_errors
+def serve(
+    *,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on. Any other than this machine's own needs --token-file.")
+    ] = defaults.HOST,
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = defaults.PORT,
+    token_file: Annotated[
+        Path | None, typer.Option(help="A file with a token. Requests must bring it: 'Authorization: Bearer TOKEN'.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Number of processes.")] = 1,
+    bundles: Annotated[
+        list[str] | None, typer.Option("--bundle", help="A name or folder of a bundle (repeatable); first the default.")
+    ] = None,
+    profile: Annotated[
+        str, typer.Option(help=f"The default profile: {', '.join(PROFILES)}. A request may choose another.")
+    ] = STRICT.name,
+    decomposition: Annotated[
+        str | None, typer.Option(help=f"The default decomposition: {', '.join(DECOMPOSERS)}.")
+    ] = None,
+    distribution: Annotated[
+        str, typer.Option(help=f"The default distribution: {', '.join(DISTRIBUTORS)}.")
+    ] = DISTRIBUTION,
+    mechanism: Annotated[str, typer.Option(help=f"The default mechanism: {', '.join(MECHANISMS)}.")] = MECHANISM,
+    load: Annotated[
+        list[str] | None,
+        typer.Option(help="Load the model of this distribution at the start, too (repeatable), not on first use."),
+    ] = None,
+    allow_seeds: Annotated[
+        bool, typer.Option("--allow-seeds", help="Let requests choose a seed. Their noise is then predictable.")
+    ] = False,
+    origins: Annotated[
+        list[str] | None,
+        typer.Option("--allow-origin", help="Let pages of this origin call the service (CORS, repeatable)."),
+    ] = None,
+    size: Annotated[int, typer.Option("--bytes", help="The largest body of a request.")] = defaults.BYTES,
+    texts: Annotated[int, typer.Option(help="The largest number of texts in a request.")] = defaults.TEXTS,
+    requests: Annotated[
+        int, typer.Option(help="Number of requests that a process works on at once; others are told to try again.")
+    ] = defaults.REQUESTS,
+    seconds: Annotated[
+        float, typer.Option(help="The time that a request may take to arrive, and then to be answered.")
+    ] = defaults.SECONDS,
+    config: Config = None,  # noqa: ARG001 # read before the others
+) -> None:
+    """Offer the obfuscator over HTTP: a page at /, and JSON at /obfuscate and other routes.
+
+    Without a token, only this machine can reach it. Requests that arrive together are obfuscated together. Noise comes
+    from the operating system. Neither errors nor the log hold a text. SIGTERM and Ctrl-C finish what was begun.
+    """
+    chosen = Settings(
+        host=host,
+        port=port,
+        bundles=tuple(bundles or [DEFAULT_BUNDLE]),
+        profile=profile,
+        decomposition=decomposition,
+        distribution=distribution,
+        mechanism=mechanism,
+        load=tuple(load or ()),
+        token_file=token_file,
+        allow_seeds=allow_seeds,
+        origins=tuple(origins or ()),
+        workers=workers,
+        bytes=size,
+        texts=texts,
+        requests=requests,
+        seconds=seconds,
+    )
+    if allow_seeds:
+        report("Warning: requests may choose a seed. Their noise is predictable. Do not protect real texts so.")
+    try:
+        run(chosen, announce=lambda address: report(f"textveil listens at {address} (stop with Ctrl-C)"))
+    except KeyboardInterrupt:  # uvicorn has finished what was begun, and passes the signal on
+        report("Stopped.")

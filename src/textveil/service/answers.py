@@ -1,0 +1,177 @@
+"""The answers to requests about texts, made from results of the library."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from textveil.bundles.vectors import RowNumbers, Vectors
+from textveil.decomposition import DECOMPOSERS, Decomposer
+from textveil.distribution import Distributor
+from textveil.distribution.allocation import allocate, check_budget
+from textveil.errors import BundleError, MissingExtraError, ResourceError
+from textveil.language.plain_stopwords import mark_plain_stopwords
+from textveil.language.stopwords import ENGLISH
+from textveil.language.text import Document
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.alternatives import Alternatives, has_closed_form, list_alternatives
+from textveil.privacy.budget import Budget
+from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.outcomes import DocumentOutcome
+from textveil.privacy.profiles import load_profile
+from textveil.privacy.results import Obfuscation
+from textveil.privacy.summary import list_warnings, summarize
+from textveil.service.models import ObfuscateRequest
+
+MOST_EXPLAINED = 500
+"""Chunks of a request whose alternatives are computed. Each takes milliseconds, in which others wait."""
+
+
+class TooManyError(Exception):
+    """A request has more texts than allowed, or the server has more work than it can take.
+
+    Args:
+        status: The status of the answer.
+        message: The message.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def write_json(value: Any) -> bytes:
+    """A value as JSON."""
+    return json.dumps(value, allow_nan=False).encode()
+
+
+class Answer:
+    """Makes the answer to a request from the results of its texts.
+
+    Args:
+        request: The request.
+        obfuscator: Its obfuscator.
+        budget: The budget of each text.
+    """
+
+    def __init__(self, request: ObfuscateRequest, obfuscator: Obfuscator, budget: Budget) -> None:
+        self._request, self._obfuscator, self._budget = request, obfuscator, budget
+        self._started = time.monotonic()
+        self._explained = 0
+
+    def __call__(self, results: list[Obfuscation]) -> bytes:
+        """The answer as JSON."""
+        texts = [self._request.text] if self._request.texts is None else self._request.texts
+        described = [self._describe(text, result) for text, result in zip(texts, results, strict=True)]
+        tally = Tally.over(result.certificate.tally for result in results)
+        certificate = Certificate(self._obfuscator.terms, self._budget, tally)
+        closing = {
+            "certificate": certificate.as_dict() if self._request.certificate else None,
+            "summary": summarize(certificate, time.monotonic() - self._started),
+            "warnings": list_warnings(certificate),
+        }
+        if self._request.texts is None:
+            return write_json({**described[0], **closing})
+        return write_json({"results": described, **closing})
+
+    def _describe(self, text: str | None, result: Obfuscation) -> dict[str, Any]:
+        missing = result.outcome is DocumentOutcome.MISSING
+        chunks = None
+        if (self._request.chunks or self._request.alternatives) and not missing:
+            chunks = self._describe_chunks(text or "", result)
+        return {"text": None if missing else result.text, "outcome": result.outcome.value, "chunks": chunks}
+
+    def _describe_chunks(self, text: str, result: Obfuscation) -> list[dict[str, Any]]:
+        found = iter(self._find_alternatives(text, result) or ())
+        described = []
+        for chunk in result.chunks:
+            likely = next(found, None) if chunk.replacement is not None else None
+            described.append({"draft": None, "draft_share": None, **chunk.as_dict(), **_describe_alternatives(likely)})
+        return described
+
+    def _find_alternatives(self, text: str, result: Obfuscation) -> list[Alternatives] | None:
+        obfuscator, number = self._obfuscator, self._request.alternatives
+        if not number or obfuscator.draft_share is not None or not has_closed_form(obfuscator.mechanism):
+            return None
+        _, asked = obfuscator.plan(text, self._budget)
+        self._explained += len(asked.rows)
+        if self._explained > MOST_EXPLAINED:
+            raise TooManyError(413, f"Alternatives are listed for at most {MOST_EXPLAINED} chunks. Send shorter texts.")
+        return list_alternatives(
+            obfuscator.mechanism, asked, find_rows(obfuscator.mechanism.vectors, result), number=number
+        )
+
+
+def find_rows(vectors: Vectors, result: Obfuscation) -> RowNumbers:
+    """The rows of the replacements of a result."""
+    replaced = [chunk.replacement for chunk in result.chunks if chunk.replacement is not None]
+    return np.array([vectors.spoken_rows[replacement] for replacement in replaced], dtype=np.int64)
+
+
+def _describe_alternatives(found: Alternatives | None) -> dict[str, Any]:
+    if found is None:
+        return {"stays": None, "probability": None, "alternatives": None}
+    listed = [{"replacement": name, "probability": probability} for name, probability in found.likeliest]
+    return {"stays": found.stays, "probability": found.probability, "alternatives": listed}
+
+
+def decompose(text: str, names: Sequence[str] | None, find: Callable[[str], Decomposer]) -> dict[str, Any]:
+    """The chunks of a text under some decompositions, by default under all that are available.
+
+    Args:
+        text: The text.
+        names: The names of the decompositions.
+        find: Finds the decomposer of a name.
+    """
+    document = Document.parse(text)
+    found: dict[str, Any] = {}
+    unavailable: dict[str, str] = {}
+    for name in names or DECOMPOSERS:
+        try:
+            decomposer = find(name)
+            (chunks,) = decomposer.decompose([document])
+        except (BundleError, MissingExtraError, ResourceError) as error:
+            if names:
+                raise
+            unavailable[name] = str(error)
+        else:
+            found[decomposer.name] = [
+                {"start": chunk.start, "stop": chunk.stop, "text": document.written(chunk)} for chunk in chunks
+            ]
+    return {"decompositions": found, "unavailable": unavailable}
+
+
+def distribute(
+    text: str, epsilon: float, distributors: Sequence[Distributor], *, profile: str, stopwords: str | None
+) -> dict[str, Any]:
+    """The shares of the words of a text under some distributions, as :class:`Obfuscator` would give them."""
+    budget, rules, document = check_budget(epsilon), load_profile(profile), Document.parse(text)
+    keeps = rules.choose_stopwords(stopwords) == "keep"
+    kept = [keeps and word in ENGLISH for word in document.words]
+    if keeps and rules.guards_form:
+        (kept,) = mark_plain_stopwords([document])
+    takes_part = [not keep for keep in kept]
+    words = [document.text[start:stop] for start, stop in document.spans]
+    found = {}
+    for distributor in distributors:
+        (scores,) = distributor.score([document])
+        shares = [0.0] * len(words)
+        if any(takes_part):
+            shares = allocate(
+                scores,
+                takes_part,
+                budget=budget,
+                invert=distributor.invert,
+                missing=rules.missing,
+                filler=distributor.unscored,
+            )
+        listed = [
+            {"word": word, "score": score, "share": share}
+            for word, score, share in zip(words, scores, shares, strict=True)
+        ]
+        found[distributor.name] = {"description": distributor.description, "words": listed}
+    return {"distributions": found}

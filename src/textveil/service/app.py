@@ -1,0 +1,158 @@
+"""The application: routes, page, errors as JSON, and the layers around them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import difflib
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import FileResponse
+
+from textveil.errors import (
+    BundleError,
+    InputError,
+    MissingExtraError,
+    ParameterError,
+    ResourceError,
+    TextveilError,
+)
+from textveil.service import models
+from textveil.service.answers import TooManyError
+from textveil.service.frame import LOGGER, Frame, write_problem
+from textveil.service.gate import Gate
+from textveil.service.routes import Desk, build_router
+from textveil.service.settings import Settings
+from textveil.version import __version__
+
+PAGE = Path(__file__).with_name("page")
+WRONG = (ParameterError, InputError, BundleError)
+"""Errors that another request avoids."""
+ABSENT = (MissingExtraError, ResourceError)
+"""Errors that only the owner of the server can avoid."""
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """The application. Models are loaded when it starts, and accepted work is finished when it ends."""
+    token = settings.read_token()
+    desk = Desk(settings)
+
+    @contextlib.asynccontextmanager
+    async def run(_: FastAPI) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_exception_handler(_log_loose_error)
+        desk.obfuscators.load()
+        desk.batcher.start()
+        try:
+            yield
+        finally:
+            desk.batcher.close()
+
+    app = FastAPI(
+        title="textveil",
+        version=__version__,
+        description="Obfuscates English texts under differential privacy.",
+        docs_url=None,  # its scripts would come from another host
+        redoc_url=None,
+        lifespan=run,
+    )
+    app.state.desk = desk
+    app.include_router(build_router(desk))
+    _add_page(app)
+    _add_errors(app)
+    app.add_middleware(Gate, settings=settings, token=token)
+    if settings.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
+            expose_headers=["X-Request-ID", "Retry-After"],
+        )
+    app.add_middleware(Frame)
+    return app
+
+
+def _log_loose_error(_: asyncio.AbstractEventLoop | None, context: dict[str, Any]) -> None:
+    """Log the type of an exception that nobody waited for. What asyncio would log may quote a text."""
+    LOGGER.error("%s in the event loop", type(context.get("exception")).__name__)
+
+
+def _add_page(app: FastAPI) -> None:
+    files = {path.name: path for path in PAGE.glob("*.*") if path.is_file()}
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        if "index.html" not in files:
+            raise HTTPException(404)
+        return FileResponse(files["index.html"])
+
+    @app.get("/page/{name}", include_in_schema=False)
+    async def page_file(name: str) -> Response:
+        if name not in files:
+            raise HTTPException(404)
+        return FileResponse(files[name])
+
+
+def _add_errors(app: FastAPI) -> None:
+    @app.exception_handler(TextveilError)
+    async def tell(request: Request, error: TextveilError) -> Response:
+        status = 501 if isinstance(error, ABSENT) else 422 if isinstance(error, WRONG) else 500
+        return _write(request, status, str(error), type(error).__name__, error.parameters)
+
+    @app.exception_handler(TooManyError)
+    async def tell_number(request: Request, error: TooManyError) -> Response:
+        return _write(request, error.status, str(error), "Busy" if error.status == 429 else "SizeError")
+
+    @app.exception_handler(RequestValidationError)
+    async def tell_invalid(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            return _write(request, 400, "The body is not valid JSON.", "JSONError")
+        place = [str(part) for part in first["loc"] if part not in ("body", "query")]
+        message, known = explain_invalid(first, place, _find_model(request))
+        return _write(request, 422, message, "ParameterError", place[:1] if known else ())
+
+    @app.exception_handler(HTTPException)
+    async def tell_http(request: Request, error: HTTPException) -> Response:
+        known = {404: "There is no such route.", 405: "The route needs another method.", 400: "The body is not JSON."}
+        return _write(request, error.status_code, known.get(error.status_code, "The request is wrong."), "RouteError")
+
+
+def _write(request: Request, status: int, message: str, kind: str, parameters: Sequence[str] = ()) -> Response:
+    headers = {"Retry-After": "1"} if status == 429 else None
+    body = write_problem(request.scope, message, kind, parameters)
+    return Response(body, status, headers, media_type="application/json")
+
+
+def _find_model(request: Request) -> type[BaseModel] | None:
+    name = request.url.path.strip("/").capitalize() + "Request"
+    return getattr(models, name, None)
+
+
+def explain_invalid(error: dict[str, Any], place: Sequence[str], model: type[BaseModel] | None) -> tuple[str, bool]:
+    """The message for a request of the wrong form, and whether it names a parameter. It quotes nothing of the request.
+
+    Args:
+        error: What Pydantic found first.
+        place: The keys that lead to the value.
+        model: The model of the request.
+    """
+    fields = list(model.model_fields) if model is not None else []
+    if error["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(place[-1], fields, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Choose from: {', '.join(fields)}."
+        return f"The request has an unknown parameter. {hint}", False
+    if not place or place[0] not in fields:
+        return "The request must be a JSON object with known parameters; see /openapi.json.", False
+    position = f", item {place[1]}," if len(place) > 1 and place[1].isdigit() else ""
+    if error["type"] == "missing":
+        return f"`{place[0]}` is missing.", True
+    reason = str(error["msg"]).removeprefix("Input should be ")
+    return f"`{place[0]}`{position} must be {reason}.", True

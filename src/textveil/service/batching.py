@@ -1,0 +1,160 @@
+"""Batching: texts of requests that arrive together are obfuscated together, in one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
+from textveil.privacy.results import Obfuscation
+
+BATCH = 64
+"""Texts to obfuscate together."""
+TURN = 16
+"""Texts of one request in a batch, if others wait. A long list does not keep short requests waiting."""
+
+
+class Order(NamedTuple):
+    """What a request wants: texts, how to obfuscate them, and what to make of the results."""
+
+    obfuscator: Obfuscator
+    budget: Budget
+    texts: Sequence[str | None]
+    finish: Callable[[list[Obfuscation]], Any]
+    """Makes the answer from the results; called in the thread of the batches."""
+
+    def suits(self, other: Order) -> bool:
+        """Whether texts of both may be obfuscated together."""
+        return self.obfuscator is other.obfuscator and self.budget == other.budget
+
+
+class _Job:
+    """An order, and how far it is."""
+
+    def __init__(self, order: Order, answer: asyncio.Future[Any]) -> None:
+        self.order = order
+        self.results: list[Obfuscation] = []
+        self.canceled = False
+        self._answer = answer
+
+    @property
+    def left(self) -> int:
+        return len(self.order.texts) - len(self.results)
+
+    def settle(self, value: Any, error: Exception | None = None) -> None:
+        """Give the answer to the waiting request, in its own thread. It may have gone, or its server."""
+        try:
+            self._answer.get_loop().call_soon_threadsafe(self._set, value, error)
+        except RuntimeError:  # the loop is closed
+            return
+
+    def _set(self, value: Any, error: Exception | None) -> None:
+        if self._answer.done():
+            return
+        if error is None:
+            self._answer.set_result(value)
+        else:
+            self._answer.set_exception(error)
+
+
+class Batcher:
+    """Obfuscates the texts of all requests in one thread, those with the same settings and budget together.
+
+    There is no waiting for company: while a batch is in work, the next one gathers. The noise of every text is its own,
+    so an answer does not depend on the company.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[_Job] = deque()
+        self._change = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._work, name="textveil-batches", daemon=True)
+        self.batches = 0
+        self.texts = 0
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Finish the work that has been accepted, and end the thread."""
+        with self._change:
+            self._closing = True
+            self._change.notify()
+        self._thread.join()
+
+    async def submit(self, order: Order) -> Any:
+        """The answer to an order. If the caller is canceled, the rest of its texts is given up."""
+        job = _Job(order, asyncio.get_running_loop().create_future())
+        with self._change:
+            self._waiting.append(job)
+            self._change.notify()
+        try:
+            return await job._answer  # our own
+        finally:
+            job.canceled = True
+
+    def _work(self) -> None:
+        while (batch := self._gather()) is not None:
+            self._run(batch)
+
+    def _gather(self) -> list[tuple[_Job, int]] | None:
+        """The next batch: jobs that suit the one that has waited longest, with the number of texts of each."""
+        with self._change:
+            while not self._waiting:
+                if self._closing:
+                    return None
+                self._change.wait()
+            waiting = [job for job in self._waiting if not job.canceled]
+            self._waiting.clear()
+            batch: list[tuple[_Job, int]] = []
+            room = BATCH
+            for job in waiting:
+                taken = min(job.left, room, TURN if len(waiting) > 1 else BATCH)
+                if (not batch or job.order.suits(batch[0][0].order)) and room:
+                    batch.append((job, taken))
+                    room -= taken
+                else:
+                    self._waiting.append(job)
+            return batch
+
+    def _run(self, batch: list[tuple[_Job, int]]) -> None:
+        if not batch:
+            return
+        try:
+            self._obfuscate(batch)
+        except Exception as error:  # noqa: BLE001 # it is given to the request that caused it
+            if len(batch) > 1:  # so that one request cannot spoil another
+                for single in batch:
+                    self._run([single])
+            else:
+                batch[0][0].settle(None, error)
+            return
+
+    def _obfuscate(self, batch: list[tuple[_Job, int]]) -> None:
+        order = batch[0][0].order
+        texts = [text for job, taken in batch for text in job.order.texts[len(job.results) : len(job.results) + taken]]
+        found = iter(list(order.obfuscator.obfuscate_all(texts, budget=order.budget, batch_size=BATCH)))
+        self.batches += 1
+        self.texts += len(texts)
+        for job, taken in batch:
+            job.results += [next(found) for _ in range(taken)]
+        for job, _ in batch:
+            if job.left:
+                with self._change:
+                    self._waiting.append(job)
+            else:
+                _finish(job)
+
+
+def _finish(job: _Job) -> None:
+    try:
+        answer = job.order.finish(job.results)
+    except Exception as error:  # noqa: BLE001 # it is given to the request
+        job.settle(None, error)
+    else:
+        job.settle(answer)

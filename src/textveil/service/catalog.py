@@ -1,0 +1,105 @@
+"""The catalog of the service: methods with their options, profiles, levels, limits and bundles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from textveil.bundles.bundle import PRIOR, Bundle
+from textveil.decomposition import DECOMPOSERS
+from textveil.distribution import DISTRIBUTORS
+from textveil.mechanisms import MECHANISMS, Mechanism
+from textveil.privacy.alternatives import has_closed_form
+from textveil.privacy.levels import LEVELS
+from textveil.privacy.profiles import PROFILES
+from textveil.registry import Method, Option, Registry
+from textveil.service.models import MOST_ALTERNATIVES
+from textveil.service.obfuscators import DECIDED, Obfuscators
+from textveil.service.settings import Settings
+
+
+def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, Any]:
+    """Everything that a request may choose."""
+    loaded = obfuscators.list_loaded()
+    return {
+        "decompositions": _describe_axis(DECOMPOSERS, loaded),
+        "distributions": _describe_axis(DISTRIBUTORS, loaded),
+        "mechanisms": _describe_axis(MECHANISMS, loaded),
+        "profiles": [
+            {
+                "name": profile.name,
+                "claim": profile.claim,
+                "neighbors": profile.neighbors,
+                "not_protected": list(profile.not_protected),
+                "stopwords": list(profile.stopwords),
+            }
+            for profile in PROFILES.values()
+        ],
+        "levels": list(LEVELS),
+        "defaults": {
+            "bundle": next(iter(obfuscators.bundles)),
+            "profile": settings.profile,
+            "decomposition": settings.decomposition,
+            "distribution": settings.distribution,
+            "mechanism": settings.mechanism,
+        },
+        "limits": {
+            "bytes": settings.bytes,
+            "texts": settings.texts,
+            "seconds": settings.seconds,
+            "requests": settings.requests,
+            "alternatives": MOST_ALTERNATIVES,
+        },
+        "seeds_allowed": settings.allow_seeds,
+    }
+
+
+def _describe_axis(registry: Registry[Any], loaded: set[str]) -> list[dict[str, Any]]:
+    return [_describe_method(registry.load(name), loaded) for name in registry]
+
+
+def _describe_method(method: type[Method], loaded: set[str]) -> dict[str, Any]:
+    is_mechanism = issubclass(method, Mechanism)
+    return {
+        "name": method.name,
+        "description": (method.__doc__ or "").strip().partition("\n")[0],
+        "loaded": method.name in loaded,
+        "options": [
+            _describe_option(option) for option in method.list_options().values() if option.name not in DECIDED
+        ],
+        "guarantee": method.guarantee if is_mechanism else None,
+        "closed_form": has_closed_form(method) if is_mechanism else None,
+    }
+
+
+def _describe_option(option: Option) -> dict[str, Any]:
+    return {
+        "name": option.name,
+        "type": option.kind.__name__,
+        "default": option.default,
+        "help": option.help,
+        "choices": list(option.choices),
+        "least": option.least,
+        "most": option.most if math.isfinite(option.most) else None,
+    }
+
+
+def describe_bundles(bundles: Mapping[str, Bundle]) -> dict[str, Any]:
+    """The loaded bundles; the first one is the default."""
+    return {"bundles": [_describe_bundle(bundle) for bundle in bundles.values()]}
+
+
+def _describe_bundle(bundle: Bundle) -> dict[str, Any]:
+    manifest = bundle.manifest
+    return {
+        "name": manifest.name,
+        "version": manifest.version,
+        "language": manifest.language,
+        "corpus": manifest.corpus,
+        "license": manifest.license,
+        "sha256": bundle.hash,
+        "decompositions": list(bundle.decompositions),
+        "entries": {name: int(vectors["entries"]) for name, vectors in manifest.vectors.items()},
+        "priors": [name for name in bundle.decompositions if PRIOR in manifest.parts.get(name, {})],
+    }

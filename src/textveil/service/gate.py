@@ -1,0 +1,145 @@
+"""The gate of the service: it checks host, token, size, number and time before a request gets in."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+
+from textveil.service.frame import App, Message, Problem, Receive, Send, find_header, send_problem
+from textveil.service.settings import Settings, is_loopback
+
+PUBLIC = ("/", "/health")
+PAGE = "/page/"
+"""What needs no token: the state of the server, and the page, which asks for the token itself."""
+DRAINED = 16
+"""A body that is too large is read up to this many times the limit, so that its sender hears the answer."""
+
+
+class _GoneError(Exception):
+    """The client has hung up."""
+
+
+class Gate:
+    """Refuses requests that are not allowed, too large, too many or too slow.
+
+    Args:
+        app: The application inside.
+        settings: The limits.
+        token: The token that requests must bring, if they need one.
+    """
+
+    def __init__(self, app: App, settings: Settings, token: bytes | None) -> None:
+        self._app = app
+        self._settings = settings
+        self._token = token
+        self._inside = 0
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Check a request, and let it in."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            refusal = self._check(scope)
+            body = b""
+            if refusal is None:
+                refusal, body = await self._read(scope, receive)
+        except _GoneError:
+            return
+        if refusal is None and self._inside >= self._settings.requests and scope["path"] != "/health":
+            message = f"The server is busy: {self._settings.requests} requests are in work. Try again in a second."
+            refusal = Problem(429, message, "Busy", {"Retry-After": "1"})
+        if refusal is not None:
+            await send_problem(scope, send, refusal)
+            return
+        self._inside += 1
+        try:
+            await self._enter(scope, body, receive, send)
+        finally:
+            self._inside -= 1
+
+    def _check(self, scope: Message) -> Problem | None:
+        """What is wrong with the head of a request."""
+        if self._token is None and not _is_local(find_header(scope, b"host")):
+            # A page that made its own name lead to this machine could read the answers.
+            return Problem(400, "The request is for another host. Use the address that the server shows.", "HostError")
+        public = scope["method"] in ("GET", "HEAD") and (scope["path"] in PUBLIC or scope["path"].startswith(PAGE))
+        if self._token is not None and not public:
+            scheme, _, given = find_header(scope, b"authorization").partition(" ")
+            if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1"), self._token):
+                message = "The token is missing or wrong. Send the header 'Authorization: Bearer TOKEN'."
+                return Problem(401, message, "TokenError", {"WWW-Authenticate": "Bearer"})
+        kind = find_header(scope, b"content-type").partition(";")[0].strip().lower()
+        if scope["method"] == "POST" and kind != "application/json":
+            return Problem(415, "Send JSON, with the header 'Content-Type: application/json'.", "TypeError")
+        return None
+
+    async def _read(self, scope: Message, receive: Receive) -> tuple[Problem | None, bytes]:
+        """Read the body, up to the limits of size and time."""
+        most, parts, size = self._settings.bytes, [], 0
+        declared = find_header(scope, b"content-length")
+        if declared.isdigit() and int(declared[:20]) > DRAINED * most:
+            return self._refuse_size(), b""
+        try:
+            async with asyncio.timeout(self._settings.seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _GoneError
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size <= most:
+                        parts.append(part)
+                    if not message.get("more_body") or size > DRAINED * most:
+                        break
+        except TimeoutError:
+            message = f"The request did not arrive within {self._settings.seconds:g} seconds."
+            return Problem(408, message, "SlowError", {"Connection": "close"}), b""
+        return (self._refuse_size() if size > most else None), b"".join(parts)
+
+    def _refuse_size(self) -> Problem:
+        message = f"The request is too large: at most {self._settings.bytes:,} bytes. Send fewer texts at a time."
+        return Problem(413, message, "SizeError", {"Connection": "close"})
+
+    async def _enter(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
+        """Let a request in. It ends when its answer is sent, its time is up or its client hangs up."""
+        started = False
+        bodies = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            if bodies:
+                return bodies.pop()
+            return await asyncio.Future()  # only this gate watches for the end
+
+        async def watch(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        work = asyncio.ensure_future(self._app(scope, replay, watch))
+        end = asyncio.ensure_future(_wait_for_end(receive))
+        try:
+            await asyncio.wait({work, end}, timeout=self._settings.seconds, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            gone = end.done()
+        finally:
+            end.cancel()
+            if not work.done():
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
+        if not gone and not started:
+            message = f"The answer took longer than {self._settings.seconds:g} seconds. Send fewer or shorter texts."
+            await send_problem(scope, send, Problem(503, message, "TimeError", {"Retry-After": "1"}))
+        return None
+
+
+async def _wait_for_end(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _is_local(host: str) -> bool:
+    """Whether the header ``Host`` names this machine. Clients of HTTP/1.0 may have none."""
+    name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+    return not host or is_loopback(name)

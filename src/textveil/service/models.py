@@ -1,0 +1,328 @@
+"""The requests and answers of the service, as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from textveil.audit.auditing import CONFIDENCE as AUDIT_CONFIDENCE
+from textveil.audit.auditing import FEWEST_DRAWS
+from textveil.calibration.search import CONFIDENCE
+from textveil.privacy.budget import Length
+
+TEXT = "The soup was cold and the waiter rude."
+MOST_ALTERNATIVES = 20
+MOST_DRAWS = 5_000
+"""More answers take too long for a request; the command line draws any number."""
+MOST_DOCUMENTS = 200
+"""Texts of a calibration. It obfuscates them about ten times."""
+
+Options = Annotated[dict[str, Any], Field(default_factory=dict)]
+Seed = Annotated[int | None, Field(description="Makes noise predictable. Refused unless the server allows seeds.")]
+
+
+class Strict(BaseModel):
+    """JSON with known keys only."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Methods(Strict):
+    """The settings of an obfuscator. What is missing is as the server was started."""
+
+    bundle: str | None = Field(None, description="A bundle that the server has loaded, by name.")
+    profile: str | None = Field(None, description="`strict`, `paper` or `proven`.")
+    decomposition: str | None = Field(None, description="How texts are split.")
+    decomposition_options: Options
+    distribution: str | None = Field(None, description="How the budget is divided over words.")
+    distribution_options: Options
+    mechanism: str | None = Field(None, description="How chunks are perturbed.")
+    mechanism_options: Options
+    stopwords: str | None = Field(None, description="`keep` or `perturb`; by default the profile decides.")
+    keep_emoji: bool = False
+    largest_share: float | None = Field(
+        None, description='The largest share of a chunk. By default half of the words return; "inf" lifts it.'
+    )
+    draft_share: float | None = Field(None, description="The part of a budget for a draft (profile `proven`).")
+
+
+class Budgeted(Methods):
+    """Settings with a budget: exactly one of ``epsilon``, ``epsilon_per_word`` and ``level``."""
+
+    epsilon: float | None = Field(None, description="The budget of a text.")
+    epsilon_per_word: float | None = Field(None, description="The budget per word that is perturbed.")
+    level: str | None = Field(None, description="`low`, `medium` or `high` protection, instead of an epsilon.")
+    length: Length | None = Field(None, description="The words that `epsilon_per_word` is multiplied by.")
+
+
+class ObfuscateRequest(Budgeted):
+    """A text or several texts to obfuscate."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"text": TEXT, "mechanism": "fluent", "epsilon_per_word": 15},
+                {"texts": [TEXT, None, "Lovely music!"], "mechanism": "fluent", "epsilon_per_word": 15},
+                {"text": TEXT, "mechanism": "exponential", "epsilon": 60, "chunks": True, "alternatives": 5},
+            ]
+        }
+    )
+
+    text: str | None = Field(None, description="One text.")
+    texts: list[str | None] | None = Field(None, description="Several texts. A missing one is null, and stays null.")
+    seed: Seed = None
+    chunks: bool = Field(False, description="Answer with the chunks of each text. They have the words of the original.")
+    alternatives: int = Field(
+        0,
+        ge=0,
+        le=MOST_ALTERNATIVES,
+        description="The number of most probable replacements to list for each chunk, where there is a closed form.",
+    )
+    certificate: bool = Field(True, description="Answer with the certificate.")
+
+
+class Alternative(BaseModel):
+    """A replacement that a chunk may get."""
+
+    replacement: str
+    probability: float
+
+
+class ObfuscatedChunk(BaseModel):
+    """What became of a chunk."""
+
+    chunk: str = Field(description="The chunk of the original.")
+    scores: list[float | None] = Field(description="The distributor's score of each of its words.")
+    share: float
+    outcome: str = Field(description="`perturbed`, `drawn`, `kept_stopword`, `kept_unknown` or `kept_no_share`.")
+    replacement: str | None = Field(description="What the output has instead; null if the chunk was kept.")
+    draft: str | None = None
+    draft_share: float | None = None
+    stays: float | None = Field(None, description="The probability that the chunk replaces itself.")
+    probability: float | None = Field(None, description="The probability of the replacement that was drawn.")
+    alternatives: list[Alternative] | None = Field(
+        None, description="The most probable replacements, best first; null for a kept chunk and without a closed form."
+    )
+
+
+class ObfuscatedText(BaseModel):
+    """An obfuscated text. A missing one has no text and the outcome ``missing``."""
+
+    text: str | None
+    outcome: str
+    chunks: list[ObfuscatedChunk] | None = None
+
+
+class ObfuscateAnswer(ObfuscatedText):
+    """The answer to ``text``: the obfuscated text."""
+
+    certificate: dict[str, Any] | None = None
+    summary: list[str] = Field(description="What the certificate says, in a few lines for people.")
+    warnings: list[str]
+
+
+class ObfuscateAllAnswer(BaseModel):
+    """The answer to ``texts``: one result for each text, in order, and one certificate for all."""
+
+    results: list[ObfuscatedText]
+    certificate: dict[str, Any] | None = None
+    summary: list[str]
+    warnings: list[str]
+
+
+class DecomposeRequest(Strict):
+    """A text to split."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": "We live in New York City.", "decompositions": ["words", "pmi"]}]}
+    )
+
+    text: str
+    decompositions: list[str] | None = Field(None, description="By default all that the bundle supports.")
+    bundle: str | None = None
+
+
+class SplitChunk(BaseModel):
+    """A chunk: from which word to which, and its text."""
+
+    start: int
+    stop: int
+    text: str
+
+
+class DecomposeAnswer(BaseModel):
+    """The chunks of a text under each decomposition."""
+
+    decompositions: dict[str, list[SplitChunk]]
+    unavailable: dict[str, str] = Field(description="Why a decomposition is not listed, by its name.")
+
+
+class DistributeRequest(Strict):
+    """A text whose budget is to be divided."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": TEXT, "epsilon": 14, "distributions": ["uniform", "yake"]}]}
+    )
+
+    text: str
+    epsilon: float
+    distributions: list[str] | None = Field(None, description="By default those that the server has loaded.")
+    profile: str | None = None
+    stopwords: str | None = None
+
+
+class WordShare(BaseModel):
+    """The score and the share of a word."""
+
+    word: str
+    score: float | None
+    share: float
+
+
+class Division(BaseModel):
+    """The words of a text with the shares that a distribution gives them."""
+
+    description: str
+    words: list[WordShare]
+
+
+class DistributeAnswer(BaseModel):
+    """The shares of words under each distribution."""
+
+    distributions: dict[str, Division]
+
+
+class CalibrateRequest(Methods):
+    """Targets that an epsilon per word should meet."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"targets": {"unchanged-content": 0.2}, "mechanism": "fluent"}]}
+    )
+
+    targets: dict[str, float]
+    texts: list[str | None] | None = Field(None, description="By default public texts that ship with textveil.")
+    confidence: float = CONFIDENCE
+
+
+class AuditRequest(Budgeted):
+    """Settings whose claim is to be refuted."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"mechanism": "exponential", "epsilon_per_word": 10, "draws": 500}]}
+    )
+
+    draws: int = Field(1_000, ge=FEWEST_DRAWS, le=MOST_DRAWS, description="Answers to draw for each text.")
+    confidence: float = AUDIT_CONFIDENCE
+
+
+class MeaningPoint(BaseModel):
+    """What an epsilon per word means for the words of the bundle, by their frequency."""
+
+    epsilon_per_word: float
+    stays: float = Field(description="The share of words that stay as they are.")
+    guessed: float = Field(description="The share of words that an attacker guesses, who knows the mechanism.")
+
+
+class Meaning(BaseModel):
+    """What an epsilon per word means: a curve."""
+
+    bundle: str
+    decomposition: str
+    mechanism: str
+    method: Literal["exact", "simulated"]
+    words: int = Field(description="The number of words that were drawn, without stopwords.")
+    largest_share: float = Field(description="Larger epsilons per word change nothing, by default.")
+    points: list[MeaningPoint]
+
+
+class OptionDescription(BaseModel):
+    """An option of a method."""
+
+    name: str
+    type: str
+    default: Any
+    help: str
+    choices: list[str]
+    least: float | None
+    most: float | None
+
+
+class MethodDescription(BaseModel):
+    """A method of an axis."""
+
+    name: str
+    description: str
+    loaded: bool = Field(description="Whether it is in memory. Others are loaded on first use, which takes time.")
+    options: list[OptionDescription]
+    guarantee: str | None = Field(None, description="Mechanisms only.")
+    closed_form: bool | None = Field(None, description="Mechanisms only: whether alternatives have probabilities.")
+
+
+class ProfileDescription(BaseModel):
+    """A profile."""
+
+    name: str
+    claim: str
+    neighbors: str
+    not_protected: list[str]
+    stopwords: list[str]
+
+
+class Limits(BaseModel):
+    """The limits of a request."""
+
+    bytes: int
+    texts: int
+    seconds: float
+    requests: int
+    alternatives: int
+
+
+class MethodsAnswer(BaseModel):
+    """Everything that a request may choose."""
+
+    decompositions: list[MethodDescription]
+    distributions: list[MethodDescription]
+    mechanisms: list[MethodDescription]
+    profiles: list[ProfileDescription]
+    levels: list[str]
+    defaults: dict[str, str | None]
+    limits: Limits
+    seeds_allowed: bool
+
+
+class BundleDescription(BaseModel):
+    """A bundle that the server has loaded."""
+
+    name: str
+    version: str
+    language: str
+    corpus: str
+    license: str
+    sha256: str
+    decompositions: list[str]
+    entries: dict[str, int]
+    priors: list[str] = Field(description="The decompositions with a language model, which `fluent` needs.")
+
+
+class BundlesAnswer(BaseModel):
+    """The bundles of the server; the first one is the default."""
+
+    bundles: list[BundleDescription]
+
+
+class Health(BaseModel):
+    """The state of the server."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+
+
+class Problem(BaseModel):
+    """An error. It never has a text."""
+
+    error: str = Field(description="What is wrong, and what to do.")
+    kind: str = Field(description="The class of the library's error, such as `BudgetError`.")
+    parameters: list[str] = Field(default_factory=list, description="The parameters that the message names.")
+    request_id: str

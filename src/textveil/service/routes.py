@@ -1,0 +1,242 @@
+"""The routes of the service: from a request to the library, and back."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Query, Response
+
+from textveil.audit import audit_obfuscator
+from textveil.calibration import calibrate
+from textveil.errors import BudgetError, ParameterError
+from textveil.evaluation.meaning import describe_meaning
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
+from textveil.privacy.levels import find_rate
+from textveil.service import answers, models
+from textveil.service.answers import TooManyError
+from textveil.service.batching import Batcher, Order
+from textveil.service.catalog import describe_bundles, describe_methods
+from textveil.service.obfuscators import Obfuscators
+from textveil.service.settings import Settings
+from textveil.version import __version__
+
+R = TypeVar("R")
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": models.Problem} for status in (400, 401, 408, 413, 415, 422, 429, 500, 501, 503)
+}
+
+
+class _EndedError(Exception):
+    """The request that wanted this work has ended."""
+
+
+class Desk:
+    """Does the work of the routes.
+
+    Args:
+        settings: The settings of the service.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.obfuscators = Obfuscators(settings)
+        self.batcher = Batcher()
+        self._busy = False
+
+    async def find(self, wanted: models.Methods) -> Obfuscator:
+        """The obfuscator of a request; if it must be built, in another thread."""
+        kept = self.obfuscators.find_kept(wanted)
+        return await asyncio.to_thread(self.obfuscators.find, wanted) if kept is None else kept
+
+    async def choose_budget(self, obfuscator: Obfuscator, request: models.Budgeted) -> Budget:
+        """The budget of a request."""
+        given = (request.epsilon, request.epsilon_per_word, request.length)
+        if request.level is not None:
+            if given[:2] != (None, None):
+                raise BudgetError("Set `level`, `epsilon` or `epsilon_per_word`, and only one of them.")
+            rate = find_rate(request.level)
+            given = (None, await asyncio.to_thread(obfuscator.find_share, rate), request.length)
+        try:
+            return obfuscator.choose_budget(Budget(*given))
+        except BudgetError:  # its message may have to be computed
+            return await asyncio.to_thread(obfuscator.build_budget, *given)
+
+    async def obfuscate(self, request: models.ObfuscateRequest) -> bytes:
+        """Obfuscate the texts of a request, together with those of others."""
+        if (request.text is None) == (request.texts is None):
+            raise ParameterError("Set `text` or `texts`, and not both.")
+        texts = [request.text] if request.texts is None else request.texts
+        self._check_number(len(texts))
+        if request.seed is not None and not self.settings.allow_seeds:
+            raise ParameterError(
+                "A `seed` makes noise predictable, so this server refuses it. To allow it, the server must be started "
+                "with `allow_seeds=True`."
+            )
+        obfuscator = await self.find(request)
+        budget = (await self.choose_budget(obfuscator, request)).resolve(texts)
+        if request.seed is not None:
+            obfuscator = obfuscator.with_seed(request.seed)
+        finish = answers.Answer(request, obfuscator, budget)
+        return bytes(await self.batcher.submit(Order(obfuscator, budget, texts, finish)))
+
+    async def decompose(self, request: models.DecomposeRequest) -> bytes:
+        """Split a text."""
+        find = functools.partial(self.obfuscators.find_decomposer, self.obfuscators.choose_bundle(request.bundle))
+        return await _apart(answers.decompose, request.text, request.decompositions, find)
+
+    async def distribute(self, request: models.DistributeRequest) -> bytes:
+        """Divide a budget over the words of a text."""
+
+        def work() -> dict[str, Any]:
+            loaded = [self.settings.distribution, *self.settings.load]
+            names = dict.fromkeys(loaded if request.distributions is None else request.distributions)
+            return answers.distribute(
+                request.text,
+                request.epsilon,
+                [self.obfuscators.find_distributor(name, {}) for name in names],
+                profile=request.profile or self.settings.profile,
+                stopwords=request.stopwords,
+            )
+
+        return await _apart(work)
+
+    async def calibrate(self, request: models.CalibrateRequest) -> bytes:
+        """Find the epsilon for targets."""
+        if request.texts is not None:
+            self._check_number(len(request.texts), models.MOST_DOCUMENTS)
+        obfuscator = await self.find(request)
+        found = await self._take_long(
+            functools.partial(calibrate, obfuscator, request.targets, request.texts, confidence=request.confidence)
+        )
+        return answers.write_json(found.as_dict())
+
+    async def audit(self, request: models.AuditRequest) -> bytes:
+        """Try to refute a claim."""
+        obfuscator = await self.find(request)
+        budget = await self.choose_budget(obfuscator, request)
+        found = await self._take_long(
+            functools.partial(
+                audit_obfuscator, obfuscator, budget=budget, draws=request.draws, confidence=request.confidence
+            )
+        )
+        return answers.write_json({"auditee": repr(obfuscator), **found.as_dict()})
+
+    async def find_meaning(self, wanted: models.Methods) -> bytes:
+        """What an epsilon per word means."""
+        obfuscator = await self.find(wanted)
+        terms = obfuscator.terms
+        named = {
+            "bundle": terms.bundle["name"],
+            "decomposition": terms.decomposition["name"],
+            "mechanism": terms.mechanism["name"],
+            "largest_share": terms.largest_share,
+        }
+        return await _apart(lambda: {**named, **describe_meaning(obfuscator)})
+
+    def _check_number(self, texts: int, most: int | None = None) -> None:
+        limit = self.settings.texts if most is None else min(most, self.settings.texts)
+        if texts > limit:
+            raise TooManyError(413, f"There are too many texts: at most {limit:,} in a request. Got {texts:,}.")
+
+    async def _take_long(self, work: Callable[..., R]) -> R:
+        """Do work that takes seconds. There is one such at a time, and it ends with its request."""
+        if self._busy:
+            raise TooManyError(429, "The server is busy with another audit or calibration. Try again later.")
+        ended = threading.Event()
+
+        def check(*_: Any) -> None:
+            if ended.is_set():
+                raise _EndedError
+
+        def release(done: asyncio.Future[R]) -> None:
+            self._busy = False
+            done.exception()  # so that it is not reported if nobody waits for it
+
+        self._busy = True
+        done = asyncio.get_running_loop().run_in_executor(None, functools.partial(work, progress=check))
+        done.add_done_callback(release)
+        try:
+            return await asyncio.shield(done)
+        finally:
+            ended.set()
+
+
+async def _apart(work: Callable[..., Any], *arguments: Any) -> bytes:
+    """Do work in another thread, and write its result."""
+    return await asyncio.to_thread(lambda: answers.write_json(work(*arguments)))
+
+
+def build_router(desk: Desk) -> APIRouter:
+    """The routes, with their descriptions for OpenAPI."""
+    router = APIRouter(responses=PROBLEMS)
+    _add_get_routes(router, desk)
+    _add_post_routes(router, desk)
+    return router
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
+
+
+def _answers(model: Any) -> dict[int | str, dict[str, Any]]:
+    return {200: {"model": model}}
+
+
+def _add_get_routes(router: APIRouter, desk: Desk) -> None:
+    @router.get("/health", responses=_answers(models.Health))
+    async def health() -> Response:
+        """Whether the server is ready."""
+        return _json(answers.write_json({"status": "ok", "version": __version__}))
+
+    @router.get("/methods", responses=_answers(models.MethodsAnswer))
+    async def methods() -> Response:
+        """Everything that a request may choose."""
+        return _json(answers.write_json(await asyncio.to_thread(describe_methods, desk.settings, desk.obfuscators)))
+
+    @router.get("/bundles", responses=_answers(models.BundlesAnswer))
+    async def bundles() -> Response:
+        """The bundles that are loaded."""
+        return _json(answers.write_json(describe_bundles(desk.obfuscators.bundles)))
+
+    @router.get("/meaning", responses=_answers(models.Meaning))
+    async def meaning(
+        mechanism: Annotated[str | None, Query(examples=["exponential"])] = None,
+        decomposition: Annotated[str | None, Query(examples=["words"])] = None,
+        bundle: Annotated[str | None, Query(examples=["en"])] = None,
+    ) -> Response:
+        """What an epsilon per word means: the share of words that stay, and that an attacker guesses."""
+        wanted = models.Methods(mechanism=mechanism, decomposition=decomposition, bundle=bundle)
+        return _json(await desk.find_meaning(wanted))
+
+
+def _add_post_routes(router: APIRouter, desk: Desk) -> None:
+    @router.post("/obfuscate", responses=_answers(models.ObfuscateAnswer | models.ObfuscateAllAnswer))
+    async def obfuscate(body: models.ObfuscateRequest) -> Response:
+        """Obfuscate a text, or several."""
+        return _json(await desk.obfuscate(body))
+
+    @router.post("/decompose", responses=_answers(models.DecomposeAnswer))
+    async def decompose(body: models.DecomposeRequest) -> Response:
+        """Split a text into chunks, by several decompositions."""
+        return _json(await desk.decompose(body))
+
+    @router.post("/distribute", responses=_answers(models.DistributeAnswer))
+    async def distribute(body: models.DistributeRequest) -> Response:
+        """Divide a budget over the words of a text, by several distributions."""
+        return _json(await desk.distribute(body))
+
+    @router.post("/calibrate", responses=_answers(dict[str, Any]))
+    async def calibrate_(body: models.CalibrateRequest) -> Response:
+        """Find the epsilon per word that meets targets."""
+        return _json(await desk.calibrate(body))
+
+    @router.post("/audit", responses=_answers(dict[str, Any]))
+    async def audit(body: models.AuditRequest) -> Response:
+        """Try to refute what a certificate claims."""
+        return _json(await desk.audit(body))

@@ -1,0 +1,100 @@
+"""Running the service: its socket, its processes, its log and its end."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import socket
+from typing import TYPE_CHECKING, Any
+
+from textveil.errors import ParameterError
+from textveil.extras import require
+from textveil.service.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXTRA = "serve"
+CONNECTIONS = 4
+"""Connections for each request that may be in work. Beyond, uvicorn answers with 503."""
+PATIENCE = 5.0
+"""The seconds that a stopping server waits longer than a request may take."""
+LOG_CONFIG: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "loggers": {
+        "textveil.service": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+    },
+}
+
+
+def run(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Serve until a signal arrives; then finish what was begun.
+
+    Args:
+        settings: The settings.
+        announce: Told the address of the service.
+
+    Raises:
+        MissingExtraError: FastAPI or uvicorn is not installed.
+        ParameterError: The address cannot be used.
+    """
+    uvicorn = require("uvicorn", extra=EXTRA)
+    require("fastapi", extra=EXTRA)
+    from textveil.service.app import build_app
+    from textveil.service.patience import PatientProtocol
+
+    settings.read_token()  # before anything is loaded
+    listening = bind(settings.host, settings.port)
+    config = uvicorn.Config(
+        functools.partial(build_app, settings),
+        factory=True,
+        workers=settings.workers,
+        http=functools.partial(PatientProtocol, seconds=settings.seconds),
+        ws="none",
+        lifespan="on",
+        loop="asyncio",
+        log_config=LOG_CONFIG,
+        access_log=False,  # it has paths, which may be anything
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=CONNECTIONS * settings.requests + 1,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=int(2 * settings.seconds + PATIENCE),
+    )
+    host, port = listening.getsockname()[:2]
+    announce(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    with listening:
+        if settings.workers > 1:
+            from uvicorn.supervisors import Multiprocess
+
+            older = "target" in inspect.signature(Multiprocess).parameters  # versions of uvicorn differ
+            given = {"target": uvicorn.Server(config).run} if older else {}
+            Multiprocess(config, sockets=[listening], **given).run()
+        else:
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address.
+
+    Raises:
+        ParameterError: The address does not exist or is taken.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.set_inheritable(True)
+        except BaseException:
+            listening.close()
+            raise
+    except OSError as error:
+        reason = error.strerror or "the address is not known"
+        raise ParameterError(f"The service cannot listen there: {reason}. Choose another `host` or `port`.") from error
+    return listening

@@ -1,0 +1,106 @@
+"""The settings of the service, checked before it starts."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from textveil.bundles.bundle import DEFAULT_BUNDLE
+from textveil.errors import InputError, ParameterError
+from textveil.obfuscation import DISTRIBUTION, MECHANISM
+from textveil.privacy.profiles import STRICT
+
+HOST = "127.0.0.1"
+PORT = 8000
+BYTES = 1 << 20
+TEXTS = 1_000
+REQUESTS = 64
+SECONDS = 30.0
+SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the service runs. Every worker gets a copy.
+
+    Args:
+        host: The address to listen on. Any other than a loopback address needs a token.
+        port: The port; 0 takes a free one.
+        bundles: The names or folders of bundles; the first is the default.
+        profile: The profile of requests that name none; and likewise the next three.
+        decomposition: By default as the library chooses.
+        distribution: The distribution.
+        mechanism: The mechanism.
+        load: Further distributions to load at the start.
+        token_file: A file with the token that requests must bring.
+        allow_seeds: Whether a request may choose a seed, and so make its noise predictable.
+        origins: The origins of pages that may call the service (CORS).
+        workers: The number of processes.
+        bytes: The largest body of a request.
+        texts: The largest number of texts in a request.
+        requests: The number of requests that a worker accepts at once.
+        seconds: The time that a request may take to arrive, and then to be answered.
+    """
+
+    host: str = HOST
+    port: int = PORT
+    bundles: tuple[str, ...] = (DEFAULT_BUNDLE,)
+    profile: str = STRICT.name
+    decomposition: str | None = None
+    distribution: str = DISTRIBUTION
+    mechanism: str = MECHANISM
+    load: tuple[str, ...] = ()
+    token_file: Path | None = None
+    allow_seeds: bool = False
+    origins: tuple[str, ...] = ()
+    workers: int = 1
+    bytes: int = BYTES
+    texts: int = TEXTS
+    requests: int = REQUESTS
+    seconds: float = SECONDS
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "bytes", "texts", "requests"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"`{name}` must be a whole number of at least 1. Got {getattr(self, name)!r}.")
+        if not 0 < self.seconds < math.inf:
+            raise ParameterError(f"`seconds` must be positive and finite. Got {self.seconds!r} instead.")
+        if not 0 <= self.port < 1 << 16:
+            raise ParameterError(f"`port` must be from 0 to 65535. Got {self.port!r} instead.")
+        if "*" in self.origins:
+            raise ParameterError("`origins` must name the origins of pages, such as 'https://example.org', not '*'.")
+        if self.token_file is None and not is_loopback(self.host):
+            raise ParameterError(
+                "An address that other machines can reach needs a token. Set `token_file`, or leave out `host`."
+            )
+
+    def read_token(self) -> bytes | None:
+        """The token that requests must bring; ``None`` if they need none.
+
+        Raises:
+            InputError: The file cannot be read, or holds no good token.
+        """
+        if self.token_file is None:
+            return None
+        try:
+            token = self.token_file.read_bytes().strip()
+        except OSError as error:
+            raise InputError(f"The file of `token_file` cannot be read: {error.strerror}.") from error
+        if len(token) < SHORTEST_TOKEN or not all(33 <= byte <= 126 for byte in token):
+            raise InputError(
+                f"The file of `token_file` must hold one token of at least {SHORTEST_TOKEN} letters, digits or signs. "
+                "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
+            )
+        return token
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

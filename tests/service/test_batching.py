@@ -1,0 +1,137 @@
+import asyncio
+import threading
+
+import pytest
+
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
+from textveil.service.batching import BATCH, Batcher, Order
+
+BUDGET = Budget(epsilon=5.0)
+
+
+class Slow:
+    """An obfuscator that waits for a signal in its first batch, and records all batches."""
+
+    def __init__(self):
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.batches = []
+
+    def obfuscate_all(self, texts, *, budget, batch_size):
+        self.batches.append(list(texts))
+        if "bad" in texts:
+            raise ValueError
+        self.begun.set()
+        assert self.go.wait(10)
+        return list(texts)
+
+
+@pytest.fixture
+def batcher():
+    batcher = Batcher()
+    batcher.start()
+    yield batcher
+    batcher.close()
+
+
+async def first_then(batcher, slow, orders):
+    """Submit an order, and others while it is in work; all answers, or the errors."""
+    first = asyncio.ensure_future(batcher.submit(Order(slow, BUDGET, ["first"], list)))
+    await asyncio.to_thread(slow.begun.wait, 10)
+    others = [asyncio.ensure_future(batcher.submit(order)) for order in orders]
+    await asyncio.sleep(0)
+    slow.go.set()
+    return await asyncio.gather(first, *others, return_exceptions=True)
+
+
+def test_requests_that_wait_are_obfuscated_together(batcher):
+    slow = Slow()
+    orders = [Order(slow, BUDGET, [f"a{number}", f"b{number}"], list) for number in range(5)]
+    answers = asyncio.run(first_then(batcher, slow, orders))
+    assert answers == [["first"], *([f"a{number}", f"b{number}"] for number in range(5))]
+    assert [len(batch) for batch in slow.batches] == [1, 10]
+    assert (batcher.batches, batcher.texts) == (2, 11)
+
+
+def test_other_budgets_and_obfuscators_stay_apart(batcher):
+    slow, other = Slow(), Slow()
+    other.go.set()
+    orders = [
+        Order(slow, BUDGET, ["same"], list),
+        Order(slow, Budget(epsilon=6.0), ["more"], list),
+        Order(other, BUDGET, ["other"], list),
+    ]
+    assert asyncio.run(first_then(batcher, slow, orders)) == [["first"], ["same"], ["more"], ["other"]]
+    assert slow.batches == [["first"], ["same"], ["more"]]
+    assert other.batches == [["other"]]
+
+
+def test_a_long_list_takes_turns_with_others(batcher):
+    slow = Slow()
+    long = [f"long {number}" for number in range(2 * BATCH)]
+    orders = [Order(slow, BUDGET, long, list), Order(slow, BUDGET, ["short"], list)]
+    answers = asyncio.run(first_then(batcher, slow, orders))
+    assert answers[1:] == [long, ["short"]]
+    assert "short" in slow.batches[1]
+    assert max(map(len, slow.batches)) <= BATCH
+
+
+def test_an_error_reaches_only_the_request_that_caused_it(batcher):
+    slow = Slow()
+    orders = [Order(slow, BUDGET, [text], list) for text in ("good", "bad", "fine")]
+    _, good, bad, fine = asyncio.run(first_then(batcher, slow, orders))
+    assert (good, fine) == (["good"], ["fine"])
+    assert isinstance(bad, ValueError)
+
+
+def test_an_error_in_the_answer_reaches_its_request(batcher):
+    slow = Slow()
+    orders = [Order(slow, BUDGET, ["x"], lambda results: 1 / 0), Order(slow, BUDGET, ["y"], list)]
+    _, failed, fine = asyncio.run(first_then(batcher, slow, orders))
+    assert isinstance(failed, ZeroDivisionError)
+    assert fine == ["y"]
+
+
+def test_a_request_that_has_gone_is_not_worked_on(batcher):
+    slow = Slow()
+
+    async def leave():
+        first = asyncio.ensure_future(batcher.submit(Order(slow, BUDGET, ["first"], list)))
+        await asyncio.to_thread(slow.begun.wait, 10)
+        gone = asyncio.ensure_future(batcher.submit(Order(slow, BUDGET, ["gone"], list)))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.wait({gone})
+        slow.go.set()
+        return await first
+
+    assert asyncio.run(leave()) == ["first"]
+    batcher.close()
+    assert slow.batches == [["first"]]
+
+
+def test_closing_finishes_what_was_accepted():
+    batcher, slow = Batcher(), Slow()
+    slow.go.set()
+
+    async def submit():
+        answer = asyncio.ensure_future(batcher.submit(Order(slow, BUDGET, ["last"], list)))
+        await asyncio.sleep(0)
+        batcher.start()
+        await asyncio.to_thread(batcher.close)
+        return await answer
+
+    assert asyncio.run(submit()) == ["last"]
+
+
+def test_an_answer_does_not_depend_on_its_company(batcher, tiny):
+    obfuscator = Obfuscator(tiny, largest_share=9.0)
+
+    async def submit():
+        texts = [["alpha beta", None], [], ["the", "gamma"]]
+        return await asyncio.gather(*(batcher.submit(Order(obfuscator, BUDGET, each, list)) for each in texts))
+
+    answers = asyncio.run(submit())
+    assert [len(answer) for answer in answers] == [2, 0, 2]
+    assert answers[0][1].outcome.value == "missing"
+    assert answers[2][0].outcome.value == "only_stopwords"

@@ -1,0 +1,196 @@
+import asyncio
+import threading
+
+import pytest
+
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.certificate import Certificate
+from textveil.service import models, routes
+from textveil.service.answers import TooManyError
+from textveil.service.routes import Desk
+from textveil.service.settings import Settings
+from textveil.version import __version__
+
+
+def obfuscate(client, **request):
+    answer = client.post("/obfuscate", json={"mechanism": "exponential", **request})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_health(client):
+    assert client.get("/health").json() == {"status": "ok", "version": __version__}
+
+
+def test_a_text(client):
+    answer = obfuscate(client, text="The good film.", epsilon=9)
+    models.ObfuscateAnswer.model_validate(answer)
+    assert answer["outcome"] in ("obfuscated", "returned")
+    assert answer["text"].startswith("The ")
+    assert answer["chunks"] is None
+    certificate = Certificate.from_dict(answer["certificate"])
+    assert certificate.terms.randomness == {"source": "os", "predictable": False}
+    assert certificate.budget.epsilon == 9
+    assert any(line.startswith("not protected") for line in answer["summary"])
+
+
+def test_texts_stay_aligned(client):
+    answer = obfuscate(client, texts=["alpha", None, "", "the", "beta"], epsilon_per_word=1, chunks=True)
+    models.ObfuscateAllAnswer.model_validate(answer)
+    outcomes = [result["outcome"] for result in answer["results"]]
+    assert outcomes[1:4] == ["missing", "no_words", "only_stopwords"]
+    assert [result["text"] for result in answer["results"]][1:4] == [None, "", "the"]
+    assert answer["results"][1]["chunks"] is None
+    assert [chunk["chunk"] for chunk in answer["results"][4]["chunks"]] == ["beta"]
+    assert sum(Certificate.from_dict(answer["certificate"]).tally.documents.values()) == 5
+
+
+def test_no_texts_are_no_results(client):
+    assert obfuscate(client, texts=[], epsilon=1)["results"] == []
+
+
+def test_the_certificate_can_be_left_out(client):
+    assert obfuscate(client, text="alpha", epsilon=1, certificate=False)["certificate"] is None
+
+
+def test_warnings_name_parameters(client):
+    (warning,) = obfuscate(client, text="alpha beta", epsilon=2, largest_share=0.5)["warnings"]
+    assert "`largest_share=inf`" in warning
+    assert "--" not in warning
+
+
+@pytest.mark.parametrize("mechanism", ["exponential", "fluent"])
+def test_alternatives_have_probabilities(client, mechanism):
+    answer = obfuscate(client, text="the good plot", epsilon=2, alternatives=3, mechanism=mechanism)
+    kept, good, plot = answer["chunks"]
+    assert kept["alternatives"] is kept["stays"] is None
+    for chunk in (good, plot):
+        probabilities = [each["probability"] for each in chunk["alternatives"]]
+        assert len(probabilities) == 3
+        assert probabilities == sorted(probabilities, reverse=True)
+        assert 0 < chunk["probability"] <= probabilities[0]
+        assert 0 < chunk["stays"] <= probabilities[0]
+
+
+@pytest.mark.parametrize("settings", [{"mechanism": "madlib"}, {"profile": "proven", "draft_share": 0.2}])
+def test_without_a_closed_form_or_after_a_draft_there_are_none(client, settings):
+    (chunk,) = obfuscate(client, text="alpha", epsilon=2, alternatives=3, **settings)["chunks"]
+    assert chunk["alternatives"] is None
+    assert (chunk["draft"] is not None) is ("draft_share" in settings)
+
+
+def test_alternatives_of_too_many_chunks_are_refused(client, monkeypatch):
+    monkeypatch.setattr("textveil.service.answers.MOST_EXPLAINED", 3)
+    request = {"mechanism": "exponential", "epsilon": 1, "alternatives": 1}
+    assert client.post("/obfuscate", json={"texts": ["alpha beta", "gamma"], **request}).status_code == 200
+    answer = client.post("/obfuscate", json={"texts": ["alpha beta", "gamma eta"], **request})
+    assert (answer.status_code, answer.json()["kind"]) == (413, "SizeError")
+
+
+def test_levels(client):
+    high, low = (
+        obfuscate(client, text="alpha", level=level)["certificate"]["budget"]["epsilon_per_word"]
+        for level in ("high", "low")
+    )
+    assert high < low
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"epsilon": 1}, "Set `text` or `texts`, and not both."),
+        ({"epsilon": 1, "text": "a", "texts": []}, "Set `text` or `texts`, and not both."),
+        ({"text": "a", "epsilon": -1}, "`epsilon` must be positive and finite. Got -1.0 instead. With this bundle, "),
+        ({"text": "a", "level": "high", "epsilon": 1}, "Set `level`, `epsilon` or `epsilon_per_word`"),
+        ({"text": "a", "level": "hihg"}, "There is no level 'hihg'. Did you mean 'high'?"),
+        ({"text": "a", "epsilon": 1, "mechanism": "madlip"}, "There is no mechanism 'madlip'. Did you mean 'madlib'?"),
+        ({"text": "a", "epsilon": 1, "mechanism": "vickrey"}, "The mechanism 'vickrey' has no guarantee."),
+        ({"text": "a", "epsilon": 1, "profile": "stric"}, "There is no profile 'stric'. Did you mean 'strict'?"),
+        ({"text": "a", "epsilon": 1, "bundle": "en"}, "There is no loaded bundle 'en'."),
+        ({"text": "a", "epsilon": 1, "decomposition": "pmi"}, "The bundle 'tiny' has no vectors for 'pmi'."),
+        ({"text": "a", "epsilon": 1, "mechanism_options": {"cup": 1}}, "There is no option of the mechanism"),
+        ({"text": "a", "epsilon": 1, "largest_share": -1}, "`largest_share` must be a positive number."),
+        ({"text": "a", "epsilon": 1, "seed": 1}, "A `seed` makes noise predictable, so this server refuses it."),
+        ({"texts": ["?"], "epsilon_per_word": 1, "profile": "paper"}, "No text has a word"),
+    ],
+)
+def test_a_wrong_parameter_has_the_message_of_the_library(client, request_, message):
+    answer = client.post("/obfuscate", json=request_)
+    assert (answer.status_code, answer.json()["error"][: len(message)]) == (422, message)
+
+
+def test_too_many_texts(client):
+    answer = client.post("/obfuscate", json={"texts": ["a"] * 51, "epsilon": 1})
+    assert (answer.status_code, answer.json()["kind"]) == (413, "SizeError")
+    assert "at most 50 in a request. Got 51." in answer.json()["error"]
+
+
+def test_the_average_length_is_that_of_the_request(client):
+    """No other request changes a budget, although texts are obfuscated together."""
+    answer = obfuscate(client, texts=["alpha beta gamma", "delta"], epsilon_per_word=1, profile="paper")
+    assert answer["certificate"]["budget"]["average_length"] == 2
+
+
+def test_seeds_if_the_server_allows_them(serving, tiny_with_prior):
+    with serving(allow_seeds=True) as client:
+        answers = [client.post("/obfuscate", json={"text": "alpha beta", "epsilon": 4, "seed": 7}) for _ in range(2)]
+        assert client.get("/methods").json()["seeds_allowed"] is True
+        assert client.post("/obfuscate", json={"text": "a", "epsilon": 1, "seed": "x"}).status_code == 422
+    expected = Obfuscator(tiny_with_prior, seed=7).obfuscate("alpha beta", epsilon=4)
+    for answer in answers:
+        assert answer.json()["text"] == expected.text
+        assert answer.json()["certificate"]["randomness"] == {"source": "seeded", "predictable": True}
+
+
+def test_decompose_and_distribute(client):
+    answer = client.post("/decompose", json={"text": "good film", "decompositions": ["words"]}).json()
+    assert [chunk["text"] for chunk in answer["decompositions"]["words"]] == ["good", "film"]
+    answer = client.post("/distribute", json={"text": "the good film", "epsilon": 4}).json()
+    assert [word["share"] for word in answer["distributions"]["uniform"]["words"]] == [0, 2, 2]
+    wrong = client.post("/decompose", json={"text": "a", "decompositions": ["word"]})
+    assert (wrong.status_code, wrong.json()["kind"]) == (422, "UnknownNameError")
+
+
+def test_meaning(client):
+    answer = client.get("/meaning", params={"mechanism": "exponential", "decomposition": "words"}).json()
+    meaning = models.Meaning.model_validate(answer)
+    assert (meaning.bundle, meaning.mechanism, meaning.method) == ("tiny", "exponential", "exact")
+    assert len(meaning.points) == 12
+    assert client.get("/meaning", params={"mechanism": "none"}).status_code == 422
+
+
+def test_audit_and_calibrate(client):
+    answer = client.post("/audit", json={"mechanism": "exponential", "epsilon_per_word": 1, "draws": 100}).json()
+    assert (answer["violations"], answer["draws"]) == (0, 100)
+    request = {"mechanism": "exponential", "mechanism_options": {"cap": 2}, "targets": {"log-ratio": 4}}
+    assert client.post("/calibrate", json={**request, "largest_share": 2}).json()["epsilon_per_word"] == 2
+    wrong = client.post("/calibrate", json={"targets": {"unchanged": 0.1}, "texts": ["a"] * 51})
+    assert wrong.status_code == 413
+
+
+def test_long_work_is_done_one_at_a_time_and_ends_with_its_request(tiny, monkeypatch):
+    begun, ended = threading.Event(), threading.Event()
+
+    def audit(obfuscator, *, progress, **_):
+        begun.set()
+        try:
+            while True:
+                progress("auditing", 1, None)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(routes, "audit_obfuscator", audit)
+
+    async def run():
+        desk = Desk(Settings(bundles=(str(tiny.folder),)))
+        request = models.AuditRequest(epsilon=1.0)
+        first = asyncio.ensure_future(desk.audit(request))
+        await asyncio.to_thread(begun.wait, 10)
+        with pytest.raises(TooManyError) as caught:
+            await desk.audit(request)
+        assert caught.value.status == 429
+        first.cancel()
+        await asyncio.to_thread(ended.wait, 10)
+
+    asyncio.run(run())
+    assert ended.is_set()
