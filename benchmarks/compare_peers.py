@@ -2,12 +2,14 @@
 
 python -m benchmarks.compare_peers DATASET --folder FOLDER --peers PYTHON --presidio PYTHON
 
-Existing outputs in FOLDER are reused. A peer that crashes or changes the number of rows is reported, not compared.
+Outputs of the same command in FOLDER are reused. A peer that crashes or changes the number of rows is reported,
+not compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 import subprocess
@@ -24,6 +26,7 @@ from textveil.language.text import cut
 from textveil.language.words import find_words
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing
+from textveil.storage.hashing import hash_file
 from textveil.tables.source import read_records
 
 RUNNERS = Path(__file__).with_name("peer_runners")
@@ -36,6 +39,7 @@ METRICS = "identifiers,attribute,stylometry,downstream,similarity,perplexity,cle
 SAMPLES = {"perplexity": 50, "similarity": 200}
 AGAINST = "mldp-text MADLIB"
 """The setting that curves are compared with: the method of the paper, by others."""
+ORIGINALS, DONE = "originals.txt", "done"
 TEXTVEIL = (sys.executable, "-m", "textveil.cli.main")
 ERROR = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception|Interrupt))\b", re.MULTILINE)
 
@@ -72,7 +76,7 @@ class Run:
 
 
 def list_peers(peers: str, presidio: str) -> list[Peer]:
-    """All tools to compare, with levels at which about 5, 20 and 50 % of the words return, where there are such levels."""
+    """All tools to compare, at levels at which about 5, 20 and 50 % of the words return, where there are any."""
 
     def ours(name: str, *options: str) -> Peer:
         budget = ("--level", "{level}", "--seed", "{seed}", "--quiet")
@@ -110,7 +114,7 @@ def prepare(dataset: Path, folder: Path, texts: int, words: int, seed: int) -> d
         }
         for row in order
     ]
-    write(folder / "originals.txt", "".join(f"{row['text']}\n" for row in chosen))
+    write(folder / ORIGINALS, "".join(f"{row['text']}\n" for row in chosen))
     write(folder / "originals.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in chosen))
     lengths = [len(find_words(row["text"])) for row in chosen]
     return {
@@ -125,42 +129,44 @@ def prepare(dataset: Path, folder: Path, texts: int, words: int, seed: int) -> d
 
 
 def obfuscate(peer: Peer, folder: Path, seed: int) -> list[Run]:
-    """Run a peer at all its levels. A run that is on disk is not repeated."""
+    """Run a peer at all its levels. A run is repeated if it failed, or if its command or the originals changed."""
     runs = []
+    source = folder / ORIGINALS
     for name, level in peer.list_runs():
-        record = folder / f"{name_file(name)}.json"
-        if not record.exists():
-            run = run_once(peer, name, level, folder, seed)
-            write(record, json.dumps(asdict(run)))
-        runs.append(Run(**json.loads(record.read_text(encoding="utf-8"))))
+        record, target = (folder / f"{name_file(name)}.{kind}" for kind in ("json", "txt"))
+        places = {"level": level, "seed": str(seed), "input": str(source), "output": str(target)}
+        command = [part.format_map(places) for part in peer.command]
+        key = hashlib.sha256(json.dumps([command, hash_file(source)]).encode()).hexdigest()
+        kept = json.loads(record.read_text(encoding="utf-8")) if record.exists() and target.exists() else {}
+        if kept.get("key") != key or kept["run"]["outcome"] != DONE:
+            kept = {"key": key, "run": asdict(run_once(name, command, source, target))}
+            write(record, json.dumps(kept))
+        runs.append(Run(**kept["run"]))
         print(f"{name}: {runs[-1].outcome}, {runs[-1].seconds:.0f} s", flush=True)
     return runs
 
 
-def run_once(peer: Peer, name: str, level: str, folder: Path, seed: int) -> Run:
-    """Run a peer at one level and check what it wrote."""
-    source, target = folder / "originals.txt", folder / f"{name_file(name)}.txt"
+def run_once(name: str, command: Sequence[str], source: Path, target: Path) -> Run:
+    """Run a command and check what it wrote."""
     target.unlink(missing_ok=True)
-    places = {"level": level, "seed": str(seed), "input": str(source), "output": str(target)}
-    command = [part.format_map(places) for part in peer.command]
     started = time.perf_counter()
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    except OSError as error:
-        return Run(name, "crashed", 0, 0, 0.0, type(error).__name__)
+    except OSError:
+        sys.exit(f"{name}: {command[0]} cannot be run. `make compare-peers` sets up the environments.")
     seconds = time.perf_counter() - started
     lines = read_lines(target) if target.exists() else []
     empty = sum(not line.strip() for line in lines)
     if done.returncode != 0:
         found = ERROR.findall(done.stderr)
         return Run(name, "crashed", len(lines), empty, seconds, found[-1] if found else f"exit {done.returncode}")
-    outcome = "done" if len(lines) == len(read_lines(source)) else "changed rows"
+    outcome = DONE if len(lines) == len(read_lines(source)) else "changed rows"
     return Run(name, outcome, len(lines), empty, seconds)
 
 
 def compare(runs: Sequence[Run], folder: Path, figures: Path) -> dict[str, Any]:
     """Judge all complete outputs by one call of ``textveil compare``."""
-    complete = [run for run in runs if run.outcome == "done"]
+    complete = [run for run in runs if run.outcome == DONE]
     if not complete:
         sys.exit("No tool wrote a text for every original, so there is nothing to compare.")
     files = [str(folder / f"{name_file(run.name)}.txt") for run in complete]
@@ -171,11 +177,15 @@ def compare(runs: Sequence[Run], folder: Path, figures: Path) -> dict[str, Any]:
     found = folder / "comparison.json"
     columns = ("--label", "label", "--attribute", "author", "--metrics", METRICS)
     outputs = ("--json", str(found), "--html", str(folder / "comparison.html"), "--figures", str(figures))
-    command = [*TEXTVEIL, "compare", str(folder / "originals.jsonl"), *files, *names, *columns, *samples, *against]
-    done = subprocess.run([*command, *outputs, "--overwrite"], check=False)
-    if done.returncode:
-        sys.exit(f"textveil compare failed with exit code {done.returncode}. Its message is above.")
+    command = ["compare", str(folder / "originals.jsonl"), *files, *names, *columns, *samples, *against]
+    if code := run_textveil([*command, *outputs, "--overwrite"]):
+        sys.exit(f"textveil compare failed with exit code {code}. Its message is above.")
     return dict(json.loads(found.read_text(encoding="utf-8")))
+
+
+def run_textveil(arguments: Sequence[str]) -> int:
+    """Run a command of textveil and return its exit code."""
+    return subprocess.run([*TEXTVEIL, *arguments], check=False).returncode
 
 
 def name_file(name: str) -> str:
@@ -185,7 +195,8 @@ def name_file(name: str) -> str:
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a file. Only a line feed ends a line."""
-    return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n")
+    content = path.read_bytes().decode(errors="replace")
+    return content.removesuffix("\n").split("\n") if content else []
 
 
 def write(path: Path, content: str) -> None:
@@ -208,8 +219,8 @@ def main(arguments: Sequence[str] | None = None, peers: Sequence[Peer] | None = 
     options = parser.parse_args(arguments)
     if not options.dataset.is_file():
         sys.exit(
-            f"There is no data set {str(options.dataset)!r}. Give the scale data of Pang and Lee as JSON lines with the "
-            "columns text, label3 and author: make compare-peers DATASETS=FOLDER."
+            f"There is no data set {str(options.dataset)!r}. Give the scale data of Pang and Lee as JSON lines with "
+            "the columns text, label3 and author: make compare-peers DATASETS=FOLDER."
         )
     folder = options.folder / f"{options.texts}x{options.words}-{options.seed}"
     folder.mkdir(parents=True, exist_ok=True)

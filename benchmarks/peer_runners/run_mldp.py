@@ -2,9 +2,9 @@
 
 python run_mldp.py MECHANISM EPSILON SEED INPUT OUTPUT [--as-published]
 
-Words are lowercase, as the vectors are, and punctuation is a word of its own. All of them go through ``replace_word`` and
-are joined by spaces. Without ``--as-published``, slow parts of the peer are replaced by parts that compute the same: with
-the same seed, the output is the same, many times as fast.
+Words are lowercase, as the vectors are, and punctuation is a word of its own. All of them go through ``replace_word``
+and are joined by spaces. Without ``--as-published``, slow parts of the peer are replaced by parts that compute the
+same, faster.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def hasten(mechanism: Any, *modules: Any) -> None:
     """Replace what makes a mechanism slow by what gives the same result."""
     import numpy as np
 
-    def draw_normal(mean: Any, cov: Any) -> Any:
+    def draw_normal(mean: Any, cov: Any) -> Any:  # noqa: ARG001 # the signature of NumPy
         """The covariance is the identity, so there is nothing to decompose."""
         return np.random.standard_normal(len(mean))  # the peer's own generator
 
@@ -67,7 +67,7 @@ def compute_once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def choose_by_arrays(mechanism: Any) -> Any:
-    """``TEM.replace_word`` with arrays instead of dictionaries: the same scores and the same draws, in the same order."""
+    """``TEM.replace_word`` with arrays instead of dictionaries: the same scores, the same draws in the same order."""
     import numpy as np
 
     vectors, epsilon = mechanism.embedding_matrix, mechanism.epsilon
@@ -103,7 +103,7 @@ def main() -> None:
     np.random.seed(int(seed))  # the peer has no other way
     mechanism = load(name, float(epsilon), as_published="--as-published" in flags)
     with Path(target).open("w", encoding="utf-8", newline="\n") as stream:
-        for line in Path(source).read_text(encoding="utf-8").splitlines():
+        for line in Path(source).read_text(encoding="utf-8").removesuffix("\n").split("\n"):
             stream.write(" ".join(mechanism.replace_word(token) for token in TOKEN.findall(line.lower())) + "\n")
 
 

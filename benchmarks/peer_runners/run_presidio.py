@@ -23,7 +23,7 @@ def main() -> None:
     engine = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models}).create_engine()
     analyzer, anonymizer = AnalyzerEngine(nlp_engine=engine), AnonymizerEngine()
     with target.open("w", encoding="utf-8", newline="\n") as stream:
-        for line in source.read_text(encoding="utf-8").splitlines():
+        for line in source.read_text(encoding="utf-8").removesuffix("\n").split("\n"):
             found = analyzer.analyze(text=line, language="en")
             stream.write(anonymizer.anonymize(text=line, analyzer_results=found).text + "\n")
 
