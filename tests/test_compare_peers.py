@@ -1,19 +1,23 @@
 """The comparison with peers runs every tool once, reports what failed, and writes numbers without texts."""
 
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from benchmarks import compare_peers
-from benchmarks.compare_peers import Peer, main, obfuscate
+from benchmarks.compare_peers import RUNNERS, Peer, main, obfuscate
 from benchmarks.peer_table import BEGIN, END
 from textveil.cli.main import app
 
 READ = "import sys; source, target = sys.argv[1:3]; lines = open(source, encoding='utf-8').read().splitlines(); "
 WRITE = "open(target, 'w', encoding='utf-8').write(''.join(line + chr(10) for line in lines))"
 SECRET = "grzybowski"
+PEERS = Path(os.environ.get("TEXTVEIL_PEERS", Path(__file__).parents[1] / ".venv-peers")) / "bin" / "python"
 
 
 def fake(name, script, *levels):
@@ -94,3 +98,22 @@ def test_results_have_all_runs_and_no_texts(tmp_path, monkeypatch):
     assert "| upper@thing | 80.0% |" in written
     assert SECRET not in json.dumps(found) + written
     assert (tmp_path / "figures" / "peers" / "curves.svg").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PEERS.exists(), reason="needs the peers' environment: make test-all makes it")
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon"),
+    [("MultivariateCalibrated", 10), ("TEM", 2.1), ("Mahalanobis", 11), ("VickreyMechanism", 10)],
+)
+def test_hastened_peers_write_what_they_write_as_published(mechanism, epsilon, tmp_path):
+    source = tmp_path / "in.txt"
+    source.write_text(f"The film was a delight, and {SECRET} lovely.\nsoup was cold\n", encoding="utf-8")
+    written = []
+    for flags in ([], ["--as-published"]):
+        target = tmp_path / "out.txt"
+        command = [PEERS, RUNNERS / "run_mldp.py", mechanism, epsilon, 1, source, target, *flags]
+        subprocess.run(list(map(str, command)), check=True, capture_output=True)
+        written.append(target.read_text(encoding="utf-8"))
+    assert written[0] == written[1]
+    assert SECRET in written[0]  # the peer releases words without a vector
