@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+PRESIDIO := .venv-presidio
 BIN := $(VENV)/bin
 # The English corpus that make bench counts, one document per line. Without it, make bench generates random text.
 CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
@@ -20,7 +21,7 @@ IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-all check format house bench soak soak-service clean
+.PHONY: help install demo serve test test-all check format house bench compare-peers soak soak-service clean
 
 help:  ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -44,6 +45,11 @@ $(VENV)/resources/%: $(VENV)/installed
 $(PEERS)/installed: benchmarks/peers.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers.txt
+	touch $@
+
+$(PRESIDIO)/installed: benchmarks/presidio.txt
+	$(PYTHON) -m venv $(PRESIDIO)
+	$(PRESIDIO)/bin/python -m pip install --quiet --requirement benchmarks/presidio.txt
 	touch $@
 
 install: $(VENV)/installed  ## Create .venv and install textveil into it
@@ -83,6 +89,10 @@ bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, spli
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
 		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(DATASETS),--datasets $(DATASETS))
 
+compare-peers: $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed $(PRESIDIO)/installed  ## Compare with other tools on the same texts (an hour)
+	$(BIN)/python -m benchmarks.compare_peers $(or $(DATASETS),DATASETS)/scale_reviews.jsonl.xz \
+		--peers $(PEERS)/bin/python --presidio $(PRESIDIO)/bin/python
+
 soak: $(VENV)/installed  ## Search for inputs that crash textveil (10 minutes; SECONDS=60 for another time)
 	$(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
@@ -90,4 +100,4 @@ soak-service: $(VENV)/installed  ## Search for requests that break the service (
 	$(BIN)/python -m soak --only service --seconds 300 $(if $(SEED),--seed $(SEED))
 
 clean:  ## Remove environments and build products
-	rm -rf $(VENV) $(PEERS) build/demo build/soak dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(PRESIDIO) build/demo build/soak build/peers dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

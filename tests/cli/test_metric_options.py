@@ -1,6 +1,14 @@
 import pytest
 
-from textveil.cli.metric_options import choose_classifier, choose_encoders, drop_missing, flag, split_list, unit_of
+from textveil.cli.metric_options import (
+    add_samples,
+    choose_classifier,
+    choose_encoders,
+    drop_missing,
+    flag,
+    split_list,
+    unit_of,
+)
 from textveil.errors import ParameterError
 from textveil.evaluation import CLASSIFIERS, METRICS
 
@@ -50,3 +58,23 @@ def test_encoders_reach_every_metric_that_uses_one():
 
 def test_progress_counts_what_a_stage_works_on():
     assert [unit_of(stage) for stage in ("inversion", "fine-tuning", "similarity")] == ["chunks", "steps", "texts"]
+
+
+def test_a_sample_is_added_to_the_options_of_its_metric():
+    given = {"perplexity": {"model": "m"}}
+    assert add_samples(given, ["perplexity=50", "cosine=9"]) == {
+        "perplexity": {"model": "m", "sample": 50},
+        "similarity": {"sample": 9},
+    }
+    assert add_samples(given, None) == given == {"perplexity": {"model": "m"}}
+
+
+@pytest.mark.parametrize("sample", ["perplexity", "perplexity=", "perplexity=-1", "perplexity=many"])
+def test_a_sample_is_a_metric_and_a_number(sample):
+    with pytest.raises(ParameterError, match="--sample must be a metric and a number"):
+        add_samples({}, [sample])
+
+
+def test_a_metric_without_samples_is_refused():
+    with pytest.raises(ParameterError, match="clear_text always reads all texts.*perplexity"):
+        add_samples({}, ["clear_text=5"])

@@ -28,9 +28,11 @@ from textveil.cli.metric_options import (
     LearningRate,
     MetricNames,
     ObfuscatedText,
+    Samples,
     Seeds,
     Text,
     Truncate,
+    add_samples,
     choose_classifier,
     choose_encoders,
     drop_missing,
@@ -93,6 +95,7 @@ def compare(
     encoders: Encoders = None,
     truncate: Truncate = None,
     language_model: LanguageModel = None,
+    samples: Samples = None,
     format_name: FormatName = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with tables and curves to this file.")] = None,
     as_json: Annotated[Path | None, typer.Option("--json", help="Write all values as JSON to this file.")] = None,
@@ -135,6 +138,7 @@ def compare(
             "perplexity": {"model": language_model},
         }
     )
+    options = add_samples(options, samples)
     rows = ComparedFiles(originals, files, names, text, obfuscated_text, label, attribute, format_name).read()
     against = choose_against([split_name(name)[0] for name in rows.obfuscations], against)
     folder = None if no_cache else cache or originals.with_name(f"{originals.name}.scores")

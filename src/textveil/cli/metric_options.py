@@ -69,6 +69,14 @@ Encoders = Annotated[
 ]
 Truncate = Annotated[bool | None, flag(METRICS, "similarity", "truncate")]
 LanguageModel = Annotated[str | None, flag(METRICS, "perplexity", "model")]
+Samples = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sample",
+        metavar="METRIC=TEXTS",
+        help="Measure a metric on at most this number of texts, such as perplexity=50 (repeatable).",
+    ),
+]
 FormatName = Annotated[str | None, typer.Option("--format", help="The format of the files. Default: by their names.")]
 
 
@@ -78,6 +86,21 @@ def drop_missing(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str
         metric: {name: value for name, value in each.items() if value is not None} for metric, each in options.items()
     }
     return {metric: each for metric, each in given.items() if each}
+
+
+def add_samples(options: Mapping[str, dict[str, Any]], samples: list[str] | None) -> dict[str, dict[str, Any]]:
+    """Options of metrics with the sizes of samples, which are given as METRIC=TEXTS."""
+    found = {metric: dict(each) for metric, each in options.items()}
+    for sample in samples or ():
+        name, _, size = sample.partition("=")
+        if not size.isdecimal():
+            raise ParameterError("--sample must be a metric and a number of texts, such as perplexity=50.")
+        metric = METRICS.load(name.strip())
+        if "sample" not in metric.list_options():
+            takers = ", ".join(each for each in METRICS if "sample" in METRICS.load(each).list_options())
+            raise ParameterError(f"--sample: {metric.name} always reads all texts. Metrics with samples: {takers}.")
+        found.setdefault(metric.name, {})["sample"] = int(size)
+    return found
 
 
 def split_list(values: str, option: str) -> list[str]:
