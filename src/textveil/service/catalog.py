@@ -60,7 +60,7 @@ def _describe_axis(registry: Registry[Any], loaded: set[str]) -> list[dict[str, 
 
 
 def _describe_method(method: type[Method], loaded: set[str]) -> dict[str, Any]:
-    is_mechanism = issubclass(method, Mechanism)
+    mechanism = method if issubclass(method, Mechanism) else None
     return {
         "name": method.name,
         "description": (method.__doc__ or "").strip().partition("\n")[0],
@@ -68,8 +68,8 @@ def _describe_method(method: type[Method], loaded: set[str]) -> dict[str, Any]:
         "options": [
             _describe_option(option) for option in method.list_options().values() if option.name not in DECIDED
         ],
-        "guarantee": method.guarantee if is_mechanism else None,
-        "closed_form": has_closed_form(method) if is_mechanism else None,
+        "guarantee": None if mechanism is None else mechanism.guarantee,
+        "closed_form": None if mechanism is None else has_closed_form(mechanism),
     }
 
 

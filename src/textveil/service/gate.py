@@ -93,8 +93,8 @@ class Gate:
                     if not message.get("more_body") or size > DRAINED * most:
                         break
         except TimeoutError:
-            message = f"The request did not arrive within {self._settings.seconds:g} seconds."
-            return Problem(408, message, "SlowError", {"Connection": "close"}), b""
+            said = f"The request did not arrive within {self._settings.seconds:g} seconds."
+            return Problem(408, said, "SlowError", {"Connection": "close"}), b""
         return (self._refuse_size() if size > most else None), b"".join(parts)
 
     def _refuse_size(self) -> Problem:

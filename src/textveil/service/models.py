@@ -18,7 +18,6 @@ MOST_DRAWS = 5_000
 MOST_DOCUMENTS = 200
 """Texts of a calibration. It obfuscates them about ten times."""
 
-Options = Annotated[dict[str, Any], Field(default_factory=dict)]
 Seed = Annotated[int | None, Field(description="Makes noise predictable. Refused unless the server allows seeds.")]
 
 
@@ -34,11 +33,11 @@ class Methods(Strict):
     bundle: str | None = Field(None, description="A bundle that the server has loaded, by name.")
     profile: str | None = Field(None, description="`strict`, `paper` or `proven`.")
     decomposition: str | None = Field(None, description="How texts are split.")
-    decomposition_options: Options
+    decomposition_options: dict[str, Any] = Field(default_factory=dict)
     distribution: str | None = Field(None, description="How the budget is divided over words.")
-    distribution_options: Options
+    distribution_options: dict[str, Any] = Field(default_factory=dict)
     mechanism: str | None = Field(None, description="How chunks are perturbed.")
-    mechanism_options: Options
+    mechanism_options: dict[str, Any] = Field(default_factory=dict)
     stopwords: str | None = Field(None, description="`keep` or `perturb`; by default the profile decides.")
     keep_emoji: bool = False
     largest_share: float | None = Field(
