@@ -4,6 +4,8 @@ import pytest
 from textveil.client import Client
 from textveil.errors import ParameterError, ServiceError
 
+SECRET = "0123456789abcdef"
+
 
 @pytest.fixture
 def calls(monkeypatch):
@@ -22,13 +24,13 @@ def calls(monkeypatch):
 def test_methods_have_the_names_of_the_obfuscator(calls):
     sent, answers = calls
     answers += [httpx.Response(200, json={"text": "beta"}), httpx.Response(200, json={"results": []})]
-    with Client("http://host:1", token="secret", mechanism="fluent") as client:
+    with Client("http://host:1", token=SECRET, mechanism="fluent") as client:
         assert client.obfuscate("alpha", epsilon=3) == {"text": "beta"}
         assert client.obfuscate_all(iter(["a", None]), epsilon_per_word=3, mechanism="madlib") == {"results": []}
     assert sent == [
-        ("POST", "http://host:1/obfuscate", "Bearer secret", '{"text":"alpha","mechanism":"fluent","epsilon":3}'),
+        ("POST", "http://host:1/obfuscate", f"Bearer {SECRET}", '{"text":"alpha","mechanism":"fluent","epsilon":3}'),
         (
-            *("POST", "http://host:1/obfuscate", "Bearer secret"),
+            *("POST", "http://host:1/obfuscate", f"Bearer {SECRET}"),
             '{"texts":["a",null],"mechanism":"madlib","epsilon_per_word":3}',
         ),
     ]
