@@ -64,7 +64,7 @@ def widen(vectors: Vectors) -> Vectors:
     directions, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((WIDE, vectors.dimensions)))
     unwritten = np.delete(np.arange(len(vectors)), vectors.writable)
     matrix = np.asarray(vectors.matrix @ directions.T, dtype=np.float32)
-    return Vectors(vectors.entries, matrix, excluded=[vectors.entries[row] for row in unwritten])
+    return Vectors(vectors.entries, matrix, excluded=[vectors.entries[row] for row in unwritten.tolist()])
 
 
 def build(name: str, vectors: Any, prior: NgramPrior, options: dict[str, Any]) -> Mechanism:

@@ -46,6 +46,7 @@ _STUDY_FILE = "study.yaml"
 _STUDY = """
 name: kills
 seed: 7
+draws: 1
 bundle: {bundle}
 datasets:
   texts: {{path: study.jsonl, label: label, attribute: label}}

@@ -25,6 +25,7 @@ from textveil.errors import (
     UnknownNameError,
 )
 from textveil.language.gaps import ORDINARY, is_emoji
+from textveil.language.punctuation import load_punctuation
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Chunk, Document
 from textveil.language.words import WORD
@@ -174,11 +175,36 @@ def test_with_stopwords_perturbed_every_word_is_the_mechanisms_choice(markers, t
 
 
 @given(text=any_text | sentences)
-def test_proven_writes_choices_and_single_spaces_only(markers, text):
-    result = Obfuscator(markers, profile="proven").obfuscate(text, epsilon=5)
+def test_bare_proven_writes_choices_and_single_spaces_only(markers, text):
+    result = Obfuscator(markers, profile="proven", form="bare").obfuscate(text, epsilon=5)
     words = result.text.split(" ") if result.text else []
     assert set(words) <= set(MARKERS)
     assert len(words) == len(Document.parse(text).words)
+
+
+@given(text=any_text | sentences)
+def test_plain_proven_is_a_function_of_the_choices(markers, text):
+    result = Obfuscator(markers, profile="proven").obfuscate(text, epsilon=5)
+    assert result.certificate.terms.form == "plain"
+    assert result.text == load_punctuation().write([chunk.replacement for chunk in result.chunks])
+    assert Document.parse(result.text).words == tuple(chunk.replacement for chunk in result.chunks)
+
+
+def test_plain_strict_writes_nothing_of_the_form(tiny):
+    texts = ["The alpha, and (beta)! 🙂", "the  Alpha and... BETA"]
+    results = [
+        Obfuscator(tiny, decomposition="words", form="plain", seed=1).obfuscate(text, epsilon_per_word=5)
+        for text in texts
+    ]
+    assert results[0].text == results[1].text
+    assert results[0].text.startswith("The ")
+    tally = results[0].certificate.tally
+    assert (tally.symbols, tally.dropped_symbols, tally.words[Outcome.KEPT_STOPWORD]) == (0, 0, 2)
+
+
+def test_emoji_are_part_of_the_form(tiny):
+    with pytest.raises(ParameterError, match="`keep_emoji` needs `form='keep'`"):
+        Obfuscator(tiny, form="plain", keep_emoji=True)
 
 
 @given(text=any_text | sentences)
@@ -522,7 +548,7 @@ def test_documents_are_numbered_from_zero(strict):
         strict.obfuscate_all(["alpha"], epsilon=1, first_document=-1)
 
 
-@pytest.mark.parametrize("name", ["distribution", "mechanism", "profile"])
+@pytest.mark.parametrize("name", ["distribution", "profile"])
 def test_a_name_that_is_none(name):
     with pytest.raises(ParameterError, match=f"no profile None|`{name}` must be a name or a {name}. Got NoneType"):
         Obfuscator(**{name: None})
@@ -720,7 +746,7 @@ def test_no_budget_is_large_enough_to_give_texts_back(epsilon, profile):
     assert tally.largest_budget == epsilon
     assert 0.2 < tally.returned / tally.words.total() < 0.8  # half of the words, on average over the vocabulary
     lifted = Obfuscator(profile=profile, largest_share=math.inf, seed=1).obfuscate(" ".join(words), epsilon=1e6)
-    assert (lifted.text, lifted.outcome) == (" ".join(words), DocumentOutcome.RETURNED)
+    assert (Document.parse(lifted.text).words, lifted.outcome) == (tuple(words), DocumentOutcome.RETURNED)
 
 
 def test_the_largest_share_is_the_one_at_which_half_of_the_words_return():
@@ -730,6 +756,29 @@ def test_the_largest_share_is_the_one_at_which_half_of_the_words_return():
     assert obfuscator.largest_share == shares[-1]
     at = [measure_returns(obfuscator._mechanism, share, entries) for share in shares]
     assert at == pytest.approx([0.05, 0.2, 0.5], abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("bundle", "profile", "expected"),
+    [("tiny", "strict", "madlib"), ("tiny_with_prior", "strict", "fluent"), ("tiny_with_prior", "proven", "fluent")],
+)
+def test_the_default_mechanism_needs_a_language_model(request, bundle, profile, expected):
+    obfuscator = Obfuscator(request.getfixturevalue(bundle), profile=profile)
+    assert obfuscator.terms.mechanism["name"] == expected
+
+
+def test_the_profile_paper_has_the_mechanism_of_the_paper(tiny_with_prior):
+    assert Obfuscator(tiny_with_prior, profile="paper").terms.mechanism["name"] == "madlib"
+
+
+def test_levels_are_budgets(tiny):
+    obfuscator = Obfuscator(tiny, seed=1)
+    default = obfuscator.obfuscate("alpha beta").certificate.budget
+    medium = obfuscator.obfuscate("alpha beta", level="medium").certificate.budget
+    assert default == medium
+    assert medium.epsilon_per_word == obfuscator.find_share(0.2)
+    with pytest.raises(BudgetError, match="Set `level`, `epsilon` or `epsilon_per_word`"):
+        obfuscator.obfuscate("alpha", level="low", epsilon=3)
 
 
 @pytest.mark.parametrize("rate", [0, 1, -0.1, math.nan, True, "0.2"])
@@ -752,7 +801,9 @@ def test_what_is_cut_off_is_not_spent(tiny):
 
 
 def test_the_error_for_a_bad_budget_says_what_the_bundle_supports():
-    with pytest.raises(BudgetError, match=r"With this bundle, 36 per word hides nearly every word; at 63, half return"):
+    with pytest.raises(
+        BudgetError, match=r"With this bundle, 6.1 per word hides nearly every word; at 20, half return"
+    ):
         Obfuscator().obfuscate("tea", epsilon=-1)
 
 

@@ -29,7 +29,6 @@ from textveil.errors import BudgetError, ParameterError, ProfileError
 from textveil.jobs import FileJob, JobOptions, JobReport
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.language.codes import Code, find_codes, merge_codes
-from textveil.language.gaps import clean_gap, is_clean
 from textveil.language.plain_stopwords import mark_plain_stopwords
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Chunk, Document, spoken
@@ -40,12 +39,14 @@ from textveil.privacy.accounting import Account
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
 from textveil.privacy.ledger import Ledger
+from textveil.privacy.levels import Level, find_rate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
-from textveil.privacy.profiles import STRICT, Profile, Stopwords, load_profile
+from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_profile
 from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+from textveil.privacy.writing import Writer
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Layout
@@ -53,14 +54,23 @@ from textveil.version import __version__
 
 DECOMPOSITION = "pmi"
 DISTRIBUTION = "uniform"
-"""The defaults follow our own study under the profile ``strict`` (docs/study.md)."""
-MECHANISM = "madlib"
+MECHANISM = "fluent"
+LEVEL: Level = "medium"
+"""The defaults follow our own study (docs/study.md)."""
+SIMPLE_MECHANISM = "madlib"
+"""The default where a language model is missing or out of place."""
 
 
 def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
     """The default decomposition: words alone if the bundle has nothing else, or if all else would cost a draft."""
     allowed = DECOMPOSITION in bundle.decompositions and not profile.public_allocation
     return DECOMPOSITION if allowed else "words"
+
+
+def choose_mechanism(bundle: Bundle, decomposition: str, profile: Profile) -> str:
+    """The default mechanism: that of the paper if the bundle has no language model, and under its profile."""
+    allowed = bundle.has_prior(decomposition) and not profile.releases_unperturbed
+    return MECHANISM if allowed else SIMPLE_MECHANISM
 
 
 class Obfuscator:
@@ -73,10 +83,13 @@ class Obfuscator:
         decomposition_options: Options of a decomposition that is given by name, such as the ``tagger`` of ``pos``.
         distribution: How the budget is divided over words: a name or a distributor.
         distribution_options: Options of a distribution that is given by name, such as the ``model`` of ``attention``.
-        mechanism: How chunks are perturbed: a name or a mechanism.
+        mechanism: How chunks are perturbed: a name or a mechanism. By default ``fluent``, or ``madlib`` if the bundle
+            has no language model or the profile is ``paper``.
         mechanism_options: Options of a mechanism that is given by name.
         profile: What happens to words that cannot be perturbed, and what may be claimed.
         stopwords: ``keep`` or ``perturb``; by default the profile decides.
+        form: ``keep`` the case and the text between words, write ``plain`` sentences from the released words alone, or
+            the ``bare`` words; by default the profile decides.
         keep_emoji: Keep emoji between words; by default the profile ``strict`` drops them, with all other symbols.
         largest_share: The largest share of a chunk. What a chunk would get beyond it is not spent. By default it is the
             share at which half of the words return, computed from the bundle; ``math.inf`` lifts it. The profile
@@ -101,10 +114,11 @@ class Obfuscator:
         decomposition_options: Mapping[str, Any] | None = None,
         distribution: str | Distributor = DISTRIBUTION,
         distribution_options: Mapping[str, Any] | None = None,
-        mechanism: str | Mechanism = MECHANISM,
+        mechanism: str | Mechanism | None = None,
         mechanism_options: Mapping[str, Any] | None = None,
         profile: str = STRICT.name,
         stopwords: Stopwords | None = None,
+        form: Form | None = None,
         keep_emoji: bool = False,
         largest_share: float | None = None,
         draft_share: float | None = None,
@@ -126,6 +140,8 @@ class Obfuscator:
         self._decomposer = DECOMPOSERS.build(decomposer, self.bundle, **(decomposition_options or {}))
         self._distributor = DISTRIBUTORS.build(distributor, **(distribution_options or {}))
         self._spelling = self.bundle.spelling(decomposer.name)
+        if mechanism is None:
+            mechanism = choose_mechanism(self.bundle, decomposer.name, self.profile)
         self._mechanism = self._build_mechanism(mechanism, mechanism_options or {})
         if self._mechanism.vectors is not self._vectors:
             raise ParameterError(
@@ -134,7 +150,7 @@ class Obfuscator:
             )
         if ledger is not None and ledger.budget_per_document is not None:
             self._check_accountable()
-        self._keep_emoji = keep_emoji
+        self._writer = self._build_writer(form, keep_emoji=keep_emoji)
         self.largest_share = self._choose_largest_share(largest_share)
         self._drafter = self._build_drafter()
         self._documents = count()
@@ -149,6 +165,14 @@ class Obfuscator:
         if isinstance(chosen, Mechanism) or not chosen.uses_prior:
             return MECHANISMS.build(chosen, self._vectors, **options)
         return MECHANISMS.build(chosen, self._vectors, self.bundle.prior(self._decomposer.name), **options)
+
+    def _build_writer(self, form: str | None, *, keep_emoji: bool) -> Writer:
+        chosen = self.profile.choose_form(form)
+        if keep_emoji and chosen != "keep":
+            raise ParameterError(
+                f"`keep_emoji` needs `form='keep'`: {chosen!r} writes nothing but words and sentences."
+            )
+        return Writer(chosen, self.profile.guards_form, keep_emoji)
 
     def _check_accountable(self) -> None:
         """Refuse a limit for what has no bound: words in clear, and mechanisms without a guarantee."""
@@ -270,18 +294,25 @@ class Obfuscator:
         return self.profile.choose_budget(budget)
 
     def obfuscate(
-        self, text: str, *, epsilon: float | None = None, epsilon_per_word: float | None = None
+        self,
+        text: str,
+        *,
+        epsilon: float | None = None,
+        epsilon_per_word: float | None = None,
+        level: Level | None = None,
     ) -> Obfuscation:
         """Obfuscate one text with the budget ``epsilon``, or ``epsilon_per_word`` times its number of words.
 
-        Kept stopwords do not count.
+        Kept stopwords do not count. Without a number, a ``level`` of protection decides, by default ``medium``.
 
         Raises:
             SpentBudgetError: The ledger does not allow another release of this text.
         """
         if not isinstance(text, str):
             raise ParameterError(f"A text must be a string. Got {type(text).__name__} instead.")
-        return next(self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word)).released()
+        return next(
+            self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word, level=level)
+        ).released()
 
     def obfuscate_all(
         self,
@@ -289,6 +320,7 @@ class Obfuscator:
         *,
         epsilon: float | None = None,
         epsilon_per_word: float | None = None,
+        level: Level | None = None,
         length: Length | None = None,
         budget: Budget | None = None,
         batch_size: int = BATCH_SIZE,
@@ -301,6 +333,7 @@ class Obfuscator:
                 result, too.
             epsilon: The budget of every single text.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
+            level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
             length: The words that ``epsilon_per_word`` is multiplied by: a text's ``own``, or the ``average`` of all
                 texts, as in the paper. By default the profile decides.
             budget: All of this in one object, instead.
@@ -308,9 +341,10 @@ class Obfuscator:
             first_document: The number of the first text, which with a seed selects its noise. By default the texts of
                 an Obfuscator are numbered on from 0.
         """
-        if budget is not None and (epsilon, epsilon_per_word, length) != (None, None, None):
+        given = (epsilon, epsilon_per_word, length, level)
+        if budget is not None and any(value is not None for value in given):
             raise BudgetError("Set `budget`, or `epsilon` and the like, not both.")
-        chosen = self.build_budget(epsilon, epsilon_per_word, length) if budget is None else self.choose_budget(budget)
+        chosen = self.build_budget(*given) if budget is None else self.choose_budget(budget)
         check_batch_size(batch_size)
         if isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns"):
             raise ParameterError(
@@ -326,9 +360,21 @@ class Obfuscator:
         return self._obfuscate_batches(texts, chosen, batch_size, numbers)
 
     def build_budget(
-        self, epsilon: float | None = None, epsilon_per_word: float | None = None, length: str | None = None
+        self,
+        epsilon: float | None = None,
+        epsilon_per_word: float | None = None,
+        length: str | None = None,
+        level: str | None = None,
     ) -> Budget:
-        """A budget that the profile allows; the error for a wrong one says what this bundle supports."""
+        """A budget that the profile allows; the error for a wrong one says what this bundle supports.
+
+        Without a number, a level of protection decides: the epsilon per word at which a stated share of the bundle's
+        words return.
+        """
+        if level is not None and (epsilon is not None or epsilon_per_word is not None):
+            raise BudgetError("Set `level`, `epsilon` or `epsilon_per_word`, not several of them.")
+        if epsilon is None and epsilon_per_word is None:
+            epsilon_per_word = self.find_share(find_rate(level or LEVEL))
         try:
             return self.choose_budget(Budget(epsilon, epsilon_per_word, length))  # type: ignore[arg-type] # checked
         except BudgetError as error:
@@ -344,6 +390,7 @@ class Obfuscator:
         *,
         epsilon: float | None = None,
         epsilon_per_word: float | None = None,
+        level: Level | None = None,
         length: Length | None = None,
         column: str | Sequence[str] = TEXT_COLUMN,
         outcome_column: str | None = OUTCOME_COLUMN,
@@ -361,6 +408,7 @@ class Obfuscator:
             target: The file to write, in the format that its name shows; it gets its name when it is complete.
             epsilon: The budget of every document.
             epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
+            level: The level of protection, instead of a number; see :meth:`obfuscate_all`.
             length: The words that ``epsilon_per_word`` is multiplied by; see :meth:`obfuscate_all`.
             column: The column with the texts, or several columns; each text is a document with a budget of its own.
             outcome_column: The column to write each row's outcome to; ``None`` writes none.
@@ -372,7 +420,7 @@ class Obfuscator:
             progress: Called with how far the work is.
         """
         options = JobOptions(
-            self.build_budget(epsilon, epsilon_per_word, length),
+            self.build_budget(epsilon, epsilon_per_word, length, level),
             Layout(column, outcome_column, format),
             batch_size,
             overwrite,
@@ -530,7 +578,7 @@ class Obfuscator:
             for planned, entry in zip(plan.chunks, entries, strict=True)
             if entry is not None and entry.lower() == plan.document.key(planned.chunk)
         ]
-        text, dropped = self._write_text(plan, replacements)
+        text, dropped = self._writer.write(plan, replacements)
         tally = self._count(plan, sum(returned), dropped)
         unchanged = len(returned) == sum(entry is not None for entry in entries)
         outcome = DocumentOutcome.of([planned.outcome for planned in plan.chunks], unchanged=unchanged)
@@ -538,24 +586,6 @@ class Obfuscator:
         tally.documents[outcome] += 1
         certificate = Certificate(self.terms, budget, tally)
         return Obfuscation(text, outcome, tuple(_describe_chunks(plan, replacements)), certificate)
-
-    def _write_text(self, plan: Plan, replacements: Sequence[str | None]) -> tuple[str, int]:
-        """Put the text together again; with the number of characters between words that were dropped."""
-        if not self.profile.keeps_gaps:
-            return " ".join(replacement for replacement in replacements if replacement is not None), 0
-        document = plan.document
-        spans = [plan.span(planned.chunk) for planned in plan.chunks]
-        if not self.profile.guards_form or is_clean(document.text):
-            return document.assemble(spans, replacements), 0
-        dropped = 0
-
-        def write_gap(gap: str, between: bool) -> str:
-            nonlocal dropped
-            cleaned = clean_gap(gap, keep_emoji=self._keep_emoji)
-            dropped += len(gap) - len(cleaned)
-            return " " if between and gap and not cleaned else cleaned  # two words stay two
-
-        return document.assemble(spans, replacements, write_gap), dropped
 
     def _count(self, plan: Plan, returned: int, dropped: int) -> Tally:
         """Count what became of a document's words."""
@@ -575,16 +605,16 @@ class Obfuscator:
         )
         pairs = zip(plan.kept, plan.scores, strict=True)
         tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
-        if self.profile.keeps_gaps:
-            tally.symbols = plan.count_symbols() - dropped
+        tally.symbols = self._writer.count_symbols(plan, dropped)
         return tally
 
     def _state_terms(self, *, data_independent: bool) -> Terms:
         public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
         mechanism = self._mechanism
         allocation = public if data_independent else "data-dependent"
+        profile = self.profile.written(self._writer.form)
         return Terms(
-            profile=self.profile if self.draft_share is None else replace(self.profile, claim=CLAIM),
+            profile=profile if self.draft_share is None else replace(profile, claim=CLAIM),
             decomposition=self._decomposer.as_dict(),
             distribution=self._distributor.as_dict(),
             mechanism={
@@ -595,7 +625,8 @@ class Obfuscator:
             },
             allocation=allocation if self.draft_share is None else "public given the draft",
             stopwords=self.stopwords,
-            emoji="keep" if self._keep_emoji or not self.profile.guards_form else "drop",
+            form=self._writer.form,
+            emoji=self._writer.emoji,
             largest_share=self.largest_share if math.isfinite(self.largest_share) else None,
             randomness={"source": self.randomness.source, "predictable": self.randomness.predictable},
             distance=self._find_distance(),

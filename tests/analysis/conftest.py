@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from textveil.analysis import Findings, Results, analyze, read_results
@@ -77,3 +78,13 @@ def hostile() -> Results:
             decompositions=(name, "pos"),
         )
     )
+
+
+def repeat(records: Records, *, draws: int = 3, noise: float = 0.01, seed: int = 0) -> Records:
+    """Every cell several times, with noise on its relative gain."""
+    random = np.random.default_rng(seed)
+    return [
+        {**record, "draw": draw, "relative_gain": record["relative_gain"] + noise * random.standard_normal()}
+        for draw in range(1, draws + 1)
+        for record in records
+    ]

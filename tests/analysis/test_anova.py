@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy import stats
 
-from tests.analysis.conftest import make_records
+from tests.analysis.conftest import make_records, repeat
 from textveil.analysis import Results
 from textveil.analysis.anova import compare_alone, compare_datasets, compare_factors
 from textveil.evaluation import METRIC_COLUMNS
@@ -135,3 +135,42 @@ def test_statsmodels_is_named_where_it_is_missing(records, monkeypatch):
     monkeypatch.setitem(sys.modules, "statsmodels.formula.api", None)
     with pytest.raises(MissingExtraError, match=r"textveil\[analyze\]"):
         compare_factors(Results.from_records(records), GAIN)
+
+
+def test_draws_do_not_count_as_data_sets(records):
+    """The same values repeated exactly tell nothing new, so neither F nor p may change."""
+    once = compare_factors(Results.from_records(records), GAIN)
+    repeated = compare_factors(Results.from_records(repeat(records, noise=0.0)), GAIN)
+    for effect in once.effects:
+        found = repeated[effect.name]
+        assert found.f_statistic == pytest.approx(effect.f_statistic)
+        assert found.p_value == pytest.approx(effect.p_value)
+        assert found.sum_of_squares == pytest.approx(3 * effect.sum_of_squares)
+    assert repeated.residual_degrees_of_freedom == once.residual_degrees_of_freedom
+    assert (repeated.noise.degrees_of_freedom, repeated.noise.share) == (32, pytest.approx(0.0, abs=1e-9))
+
+
+def test_noise_is_measured_within_cells(records):
+    rows = repeat(records, draws=2, noise=0.0)
+    for place, row in enumerate(rows):
+        row["relative_gain"] += 0.01 if place < 16 else -0.01
+    noise = compare_factors(Results.from_records(rows), GAIN).noise
+    assert noise.sum_of_squares == pytest.approx(32 * 0.01**2)
+    assert noise.degrees_of_freedom == 16
+    assert noise.std == pytest.approx(0.01 * 2**0.5)
+
+
+def test_a_residual_that_is_noise_alone_is_told_from_one_that_is_not():
+    def flat(*_):
+        return 0.0
+
+    alone = compare_factors(Results.from_records(repeat(make_records(flat), noise=1.0)), GAIN).noise
+    assert alone.explains_residual
+    assert alone.share > 0.3
+
+    def mixed(dataset, level, decomposition, distribution):
+        return float((dataset + level + decomposition + distribution) % 2)
+
+    more = compare_factors(Results.from_records(repeat(make_records(mixed), noise=0.01)), GAIN).noise
+    assert not more.explains_residual
+    assert more.share < 0.01

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.conftest import make_records
-from textveil.analysis.cells import build_cells
+from tests.analysis.conftest import make_records, repeat
+from textveil.analysis.cells import build_cells, list_groups
 from textveil.errors import ColumnError, InputError
 
 
@@ -195,3 +195,66 @@ def test_a_level_has_one_epsilon(records):
     rows = [{**record, "epsilon": 5} for record in records]
     with pytest.raises(InputError, match="a, level high, has more than one epsilon"):
         build(change(rows, epsilon=6))
+
+
+def test_results_without_draws_have_one(records):
+    assert {cell["draw"] for cell in build(records)[0]} == {1}
+    assert {cell["draw"] for cell in build([{**record, "draw": ""} for record in records])[0]} == {1}
+
+
+@pytest.mark.parametrize("draw", [0, 1.5, "first", "nan"])
+def test_a_draw_is_a_whole_number(records, draw):
+    with pytest.raises(InputError, match="the file, row 2: the column 'draw'"):
+        build([{**record, "draw": draw if place == 1 else 1} for place, record in enumerate(records)])
+
+
+def test_a_cell_may_be_repeated_with_another_draw(records):
+    cells, _ = build(repeat(records, draws=2))
+    assert sorted(cell["draw"] for cell in cells) == [1] * 16 + [2] * 16
+    with pytest.raises(
+        InputError, match=r"pos / uniform / draw 2 is repeated.*number repeated runs in a column 'draw'"
+    ):
+        build([*repeat(records, draws=2), {**records[2], "draw": 2}])
+
+
+def test_a_row_per_metric_has_its_draw(records):
+    rows = repeat(records, draws=2)
+    long = [{**row, "metric": "relative_gain", "value": row["relative_gain"]} for row in rows]
+    for row in long:
+        del row["relative_gain"]
+    assert build(long) == build(rows)
+
+
+def test_draws_that_lack_a_combination_are_listed_or_excluded(records):
+    lacking = repeat(records, draws=2)[:-1]
+    with pytest.raises(InputError, match="lacks 1 of 32 cells: b / low / pos / yake / draw 2"):
+        build(lacking)
+    cells, left_out = build(lacking, drop=True)
+    assert [str(group) for group in left_out] == ["b, level low, draw 2"]
+    assert len(cells) == 28
+    fewer = [row for row in repeat(records, draws=2) if (row["draw"], row["dataset"]) != (2, "b")]
+    assert len(build(fewer)[0]) == 24  # data sets may differ in their number of draws
+
+
+def calibrate(records, target="unchanged 0.2"):
+    """Budgets that depend on the decomposition."""
+    epsilons = {"words": 3.0, "pos": 5.0}
+    return [{**record, "epsilon": epsilons[record["decomposition"]], "level_target": target} for record in records]
+
+
+def test_the_epsilon_of_a_calibrated_level_may_depend_on_methods(records):
+    low = [record for record in records if record["level"] == "low"]
+    high = [{**record, "epsilon": 2} for record in records if record["level"] == "high"]
+    cells, _ = build([*high, *calibrate(low)])
+    assert [str(group) for group in list_groups(cells)] == [
+        "a, level high, epsilon 2",
+        "b, level high, epsilon 2",
+        "a, level low, unchanged 0.2",
+        "b, level low, unchanged 0.2",
+    ]
+    assert {(cell["level"], cell["epsilon"]) for cell in cells} == {("high", 2.0), ("low", 4.0)}
+    with pytest.raises(InputError, match="a, level high, has more than one epsilon"):
+        build(calibrate(records, target=""))
+    mixed = [*calibrate(low[:2]), *calibrate(low[2:], "bound 20")]
+    with pytest.raises(InputError, match="a, level low, has more than one value of 'level_target'"):
+        build(mixed)

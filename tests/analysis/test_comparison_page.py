@@ -5,8 +5,8 @@ import pytest
 from tests.analysis.test_report import Outline
 from tests.evaluation.making import around, make_comparison, make_evaluation, make_measurement
 from textveil.analysis.comparison_page import MARKS, list_marks, tell_findings, write_comparison
+from textveil.analysis.frontier import compare_frontiers
 from textveil.evaluation.comparison import Comparison, Contender
-from textveil.evaluation.front import find_front
 from textveil.evaluation.quantities import ADAPTIVE, TASK
 
 POINTS = {"m@5": (0.3, 0.4), "m@20": (0.5, 0.6), "<b>rest</b>": (0.9, 0.45), "nothing": (0.26, 0.3)}
@@ -42,7 +42,7 @@ def test_the_page_has_values_intervals_references_and_findings(page):
         "majority",
         "22.0–28.0%",
         "Strongest attacker F1: nothing cannot be told from chance.",
-        "<b>rest</b> is behind the front: m@20 is clearly better in both.",
+        "<b>rest</b> is behind the front: m@20 is clearly better in one of the two, and not worse in the other.",
         "attribute (model)",
         "package 1.0",
     ):
@@ -66,7 +66,7 @@ def test_marks_say_only_what_intervals_support():
 
 def test_a_caveat_is_told_once():
     comparison = make_comparison(POINTS, caveats=("Only 5 test texts.",))
-    lines = tell_findings(comparison, [find_front(comparison, pair) for pair in comparison.pairs])
+    lines = tell_findings(comparison, compare_frontiers(comparison))
     assert sum("Only 5 test texts." in line for line in lines) == 1
 
 

@@ -5,17 +5,30 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.evaluation.making import around, make_comparison, make_evaluation, make_measurement
-from textveil.analysis.curves import HEIGHT, WIDTH, _box, _overlap, assign_looks, draw_curves, draw_legend, find_ticks
+from textveil.analysis.curves import (
+    HEIGHT,
+    WIDTH,
+    _box,
+    _overlap,
+    assign_common_looks,
+    assign_looks,
+    draw_curves,
+    draw_legend,
+    shorten_names,
+)
+from textveil.analysis.frontier import compare_frontiers
 from textveil.evaluation.comparison import Comparison, Contender
-from textveil.evaluation.front import find_front
 
 POINTS = {"m@5": (0.3, 0.4), "m@20": (0.5, 0.6), "m@80": (0.7, 0.7), "other": (0.9, 0.45)}
 
 
 def draw(points=None, **options):
-    comparison = make_comparison(points or POINTS, **options)
-    svg = draw_curves(comparison, find_front(comparison, comparison.pairs[0]))
-    return ElementTree.fromstring(svg)  # noqa: S314 # our own
+    return draw_comparison(make_comparison(points or POINTS, **options))
+
+
+def draw_comparison(comparison):
+    frontier = compare_frontiers(comparison)[0]
+    return ElementTree.fromstring(draw_curves(frontier, assign_common_looks([frontier])))  # noqa: S314 # our own
 
 
 def find(svg, tag, **attributes):
@@ -24,7 +37,7 @@ def find(svg, tag, **attributes):
 
 def test_every_obfuscation_has_a_marker_with_its_name_and_standing():
     titles = [each.text for each in find(draw(), "title")]
-    assert titles[-1] == "other: behind the front"
+    assert titles[-1].startswith("other: behind the front. ")
     assert [title.partition(":")[0] for title in titles] == list(POINTS)
 
 
@@ -94,8 +107,7 @@ def test_labels_of_references_do_not_cover_each_other():
         Contender(each.name, make_evaluation(each.evaluation.measurements["attribute"], near))
         for each in comparison.contenders
     ]
-    crowded = Comparison(tuple(contenders))
-    svg = ElementTree.fromstring(draw_curves(crowded, find_front(crowded, crowded.pairs[0])))  # noqa: S314 # our own
+    svg = draw_comparison(Comparison(tuple(contenders)))
     labels = [each for each in svg.iter("text") if each.text in ("originals", "chance")]
     boxes = [_box(float(each.get("x")), float(each.get("y")), each.text, each.get("text-anchor")) for each in labels]
     assert len(boxes) == 4
@@ -103,9 +115,10 @@ def test_labels_of_references_do_not_cover_each_other():
 
 
 def test_names_are_escaped():
-    comparison = make_comparison({"<b>@1": (0.3, 0.5), "<b>@2": (0.5, 0.6)})
-    assert "&lt;b&gt;" in draw_legend(comparison)
-    assert "<b>" not in draw_curves(comparison, find_front(comparison, comparison.pairs[0]))
+    frontier = compare_frontiers(make_comparison({"<b>@1": (0.3, 0.5), "<b>@2": (0.5, 0.6)}))[0]
+    looks = assign_common_looks([frontier])
+    assert "&lt;b&gt;" in draw_legend(frontier, looks)
+    assert "<b>" not in draw_curves(frontier, looks)
 
 
 def test_many_settings_have_different_looks():
@@ -113,9 +126,26 @@ def test_many_settings_have_different_looks():
     assert len({(look.color, look.shape) for look in looks.values()}) == 20
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]), (0.51, 0.53, [0.51, 0.515, 0.52, 0.525, 0.53]), (-30, 140, [0, 50, 100])],
-)
-def test_ticks_are_round_numbers(low, high, expected):
-    assert find_ticks(low, high) == pytest.approx(expected)
+def test_a_point_can_be_reached_by_keyboard_and_has_its_values():
+    svg = draw()
+    points = find(svg, "g", **{"class": "point", "tabindex": "0"})
+    assert len(points) == len(POINTS)
+    label = points[0].get("aria-label")
+    assert label == ("m@5: on the front. strongest attacker F1 30.0% (27.0–33.0%), utility F1 40.0% (37.0–43.0%)")
+    assert points[0].find("title").text == label
+    assert label.replace(". ", "") == "".join(each.text for each in points[0].iter("text"))
+    assert svg.get("role") == "group"  # the role img would hide the points
+
+
+def test_with_many_settings_only_the_front_and_one_other_are_in_full_color():
+    points = {f"s{number}": (0.3 + number / 100, 0.8 - number / 100) for number in range(10)} | {"last": (0.2, 0.9)}
+    svg = draw(points)
+    assert len(find(svg, "g", **{"class": "point"})) == 11
+    names = [each.get("aria-label").partition(":")[0] for each in find(svg, "g", tabindex="0")]
+    assert names == ["s0", "last"]  # what others are compared with, and the front
+
+
+def test_names_lose_the_words_that_all_of_them_share():
+    assert shorten_names(["a with x under p", "b with x under p"]) == {"a with x under p": "a", "b with x under p": "b"}
+    assert shorten_names(["a", "a b"]) == {"a": "a", "a b": "a b"}  # nothing becomes empty
+    assert shorten_names(["x" * 30]) == {"x" * 30: ""}  # too long for a label

@@ -2,11 +2,12 @@ import json
 
 import pytest
 
-from tests.analysis.conftest import make_records
+from tests.analysis.conftest import ROOT, make_records, repeat
 from textveil.analysis import Results, analyze
 from textveil.analysis.figures import draw_all
 from textveil.analysis.wording import tell_effects, tell_gaps, tell_pairs
 from textveil.errors import InputError, UnknownNameError
+from textveil.tables import read_records
 
 
 def test_one_setting_has_no_name_and_nothing_over_all(records):
@@ -134,3 +135,24 @@ def test_a_response_that_every_data_set_lacks_in_some_cells_is_refused(records):
         InputError, match=r"lacks the response 'perplexity' in some cells: a, level high \(1 of 4 cells\)"
     ):
         analyze(Results.from_records(rows), response="perplexity")
+
+
+def test_results_with_one_draw_are_found_as_before(example):
+    records = read_records(ROOT / "examples/results.csv")
+    numbered = analyze(Results.from_records([{**record, "draw": 1} for record in records]))
+    assert numbered.as_dict() == example.as_dict()
+    strict, paper = example.settings
+    assert strict.anova.noise is paper.anova.noise is None
+    effect = paper.anova["distribution"]  # as it was found before results had draws
+    assert effect.f_statistic == pytest.approx(19.737685597906985, rel=1e-9)
+    assert effect.sum_of_squares == pytest.approx(0.0038767937037037375, rel=1e-9)
+
+
+def test_findings_of_several_draws_are_plain_data(records):
+    found = analyze(Results.from_records(repeat(records))).as_dict()
+    assert (found["cells"], found["draws"]) == (48, 3)
+    (setting,) = json.loads(json.dumps(found))["settings"]
+    assert setting["anova"]["noise"]["degrees_of_freedom"] == 32
+    assert {"relative_gain", "relative_gain_noise_std", "relative_gain_noise_low"} <= set(
+        setting["combinations"]["pos + yake"]
+    )

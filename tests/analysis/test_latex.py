@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.analysis import analyze
+from tests.analysis.conftest import repeat
+from textveil.analysis import Results, analyze
+from textveil.analysis.anova import compare_factors
 from textveil.analysis.latex import escape, write_anova, write_results
+from textveil.evaluation import METRIC_COLUMNS
+
+GAIN = METRIC_COLUMNS["relative_gain"]
 
 
 def is_balanced(table: str) -> bool:
@@ -58,3 +63,9 @@ def test_names_are_escaped(hostile, place):
     table = write_results(findings.results, findings.results.groups[place], findings.response)
     assert is_balanced(table)
     assert r'<b>\&"x"\$y\$\textbackslash{}\_\%\{' in table
+
+
+def test_draws_of_noise_are_in_tables(records):
+    results = Results.from_records(repeat(records))
+    assert r"{\scriptsize $\pm$ 0.0" in write_results(results, results.groups[0], GAIN)
+    assert "noise within cells & -- & -- & -- & 32 & " in write_anova(compare_factors(results, GAIN))

@@ -1,4 +1,6 @@
+from tests.analysis.conftest import repeat
 from textveil.analysis import Results
+from textveil.analysis.anova import compare_factors
 from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, lay_out_anova, lay_out_results, show_interval
 from textveil.evaluation import METRIC_COLUMNS
 
@@ -80,3 +82,20 @@ def test_the_rows_of_an_analysis_of_variance(example):
     assert rows[0] == ["decomposition", "27.52", "2.31e-08", "0.567", "2", "0.0054"]
     assert rows[-1] == ["residual", "", "", "", "42", "0.0041"]
     assert {len(row) for row in rows} == {len(ANOVA_HEAD)}
+
+
+def test_values_of_several_draws_have_a_margin(records):
+    rows = repeat(records, draws=2, noise=0.0)
+    for place, row in enumerate(rows):
+        row["relative_gain"] += 0.001 if place < 16 else -0.001
+    results = Results.from_records(rows)
+    table = lay_out_results(results, results.groups[3], GAIN)
+    assert [entry.margin for row in table.rows for entry in row.entries] == ["0.013"] * 4 + [""] * 2  # 12.7 x 0.001
+    once = lay_out_results(Results.from_records(records), results.groups[3], GAIN)
+    assert not any(entry.margin for row in once.rows for entry in row.entries)
+
+
+def test_noise_is_below_the_residual(records):
+    rows = lay_out_anova(compare_factors(Results.from_records(repeat(records)), GAIN))
+    assert [row[0] for row in rows[-2:]] == ["residual", "noise within cells"]
+    assert rows[-1][ANOVA_HEAD.index("df")] == "32"

@@ -23,10 +23,11 @@ def test_all_files_are_written(folder, example):
     )
     figures = {path.name for path in (folder / "figures").iterdir()}
     assert {"heat_map.svg", "heat_map.png", "words_in_clear.svg"} <= figures
-    assert len(figures) == 2 * 8
+    assert {"curves.svg", "curves.png"} <= figures
+    assert len(figures) == 2 * 9
     tables = {path.name for path in (folder / "tables").iterdir()}
     assert {"anova_overall.tex", "anova_profile_paper.csv", "results_6_reviews_low_profile_strict.tex"} <= tables
-    assert len(tables) == 2 + 2 * (2 + 2 + 1 + 1 + 2 + 6)
+    assert len(tables) == 2 + 2 + 2 * (2 + 2 + 1 + 1 + 2 + 6)
     means = (folder / "tables/combinations_profile_paper.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
     assert {"attribute_baseline", "attribute_chance", "downstream_original", "static_f1_low", "static_f1_high"} <= {
         *means
@@ -41,6 +42,20 @@ def test_tables_can_be_read_again(folder, example):
     with (folder / "tables/combinations_profile_paper.csv").open(encoding="utf-8", newline="") as stream:
         rows = {(row["decomposition"], row["distribution"]): row for row in csv.DictReader(stream)}
     assert float(rows["pos", "yake"]["clear_share"]) == pytest.approx(0.45)
+    with (folder / "tables/curves.csv").open(encoding="utf-8", newline="") as stream:
+        points = list(csv.DictReader(stream))
+    assert len(points) == 6 * 18 * 3  # pairs, settings, levels
+    assert [points[0][name] for name in ("attacker", "measure", "setting", "level")] == [
+        "adaptive_f1",
+        "utility_f1",
+        "words + uniform under strict",
+        "high",
+    ]
+    assert float(points[0]["attack_low"]) < float(points[0]["attack"]) < float(points[0]["attack_high"])
+    with (folder / "tables/areas.csv").open(encoding="utf-8", newline="") as stream:
+        areas = list(csv.DictReader(stream))
+    assert len(areas) == 6 * 17
+    assert {area["against"] for area in areas} == {"words + uniform under strict"}
     with (folder / "tables/levels_distribution_profile_paper.csv").open(encoding="utf-8", newline="") as stream:
         assert [row["level"] for row in csv.DictReader(stream)] == ["high", "medium", "low"] * 3
 

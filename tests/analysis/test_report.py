@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.analysis.conftest import make_records
+from tests.analysis.conftest import make_records, repeat
 from textveil.analysis import Findings, Results, analyze, write_report
 from textveil.analysis.figures import draw_all, render_svg
 from textveil.analysis.report import write_page
@@ -47,6 +47,14 @@ class Outline(HTMLParser):
 @pytest.fixture(scope="module")
 def page(example) -> str:
     return page_of(example, title="Our <study>", about={"seeds": "42 & 43"})
+
+
+def test_every_point_of_every_curve_has_its_values(page, example):
+    assert len(example.frontiers) == 6
+    for frontier in example.frontiers:
+        for place in frontier.front.places:
+            shown = f"{place.name}: {place.standing.value}. {frontier.front.attack.title} "
+            assert f'aria-label="{shown}{frontier.front.attack.show(place.attack.value)}' in page
 
 
 def test_the_page_needs_nothing_else(page):
@@ -210,3 +218,15 @@ def test_the_published_results_have_a_page(published):
     for said in ("5.57", "0.236", "23 of the 435", "pos + attention"):
         assert said in page
     assert len(page) < 1_000_000
+
+
+def test_a_report_of_several_draws_shows_their_intervals(records):
+    names = ("heat_map", "levels_decomposition", "levels_distribution", "combinations")
+    findings = analyze(Results.from_records(repeat(records)))
+    page = write_page(findings, figures=dict.fromkeys(names, "<svg></svg>"))
+    assert "48 cells: 2 decompositions, 2 distributions, 2 data sets, 2 levels of privacy and 3 draws of noise." in page
+    expected = ("<small>\N{PLUS-MINUS SIGN}0.0", "95 % intervals over draws", "noise within cells", "Noise: over draws")
+    for shown in expected:
+        assert shown in page
+    once = write_page(analyze(Results.from_records(records)), figures=dict.fromkeys(names, "<svg></svg>"))
+    assert not any(shown in once for shown in expected)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.conftest import PUBLISHED, make_records
+from tests.analysis.conftest import PUBLISHED, make_records, repeat
 from textveil.analysis import Results, read_results
 from textveil.analysis.results import check_comparable
 from textveil.errors import ParameterError, UnknownNameError
@@ -195,3 +195,26 @@ def test_the_papers_own_file_is_read():
     assert results.frame["utility_f1"].max() < 1
     assert results.frame["pi_remaining"].iloc[0] == pytest.approx(0.0076)
     assert len(results.metrics) == 7
+
+
+def test_the_frame_has_means_over_draws(records):
+    rows = repeat([{**record, "relative_gain_caveats": ""} for record in records], noise=0.0)
+    for place, row in enumerate(rows):
+        row["relative_gain"] += (-0.03, 0.01, 0.02)[place // 16]
+        row["relative_gain_caveats"] = "Few rows." if place == 40 else None
+    results, once = Results.from_records(rows), Results.from_records(records)
+    assert (len(results.rows), len(results.frame), results.draws, once.draws) == (48, 16, 3, 1)
+    assert list(results.frame["relative_gain"]) == pytest.approx(list(once.frame["relative_gain"]))
+    for name in ("dataset", "level", "decomposition", "distribution"):
+        assert list(results.frame[name]) == list(once.frame[name])
+    assert list(results.frame["draws"]) == [3] * 16
+    assert list(results.list_caveats(GAIN).values()) == [("Few rows.",)]
+    assert len(results.without([results.groups[0]]).frame) == 12
+
+
+def test_a_metric_that_one_draw_lacks_is_not_used_in_its_data_set_and_level(records):
+    rows = [{**row, "perplexity": 5.0} for row in repeat(records)]
+    rows[17]["perplexity"] = None
+    results = Results.from_records(rows)
+    assert [str(each) for each in results.missing] == ["a, level high (1 of 12 cells)"]
+    assert results.frame["perplexity"].isna().sum() == 4

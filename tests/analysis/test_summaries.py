@@ -1,8 +1,8 @@
 import pytest
 
-from tests.analysis.conftest import make_records
+from tests.analysis.conftest import make_records, repeat
 from textveil.analysis import Results
-from textveil.analysis.summaries import average, average_combinations, measure_gap
+from textveil.analysis.summaries import average, average_combinations, measure_gap, measure_noise
 from textveil.evaluation import METRIC_COLUMNS
 
 
@@ -49,3 +49,25 @@ def test_the_published_gaps(published):
     assert found["distribution"].gap == pytest.approx(0.0324, abs=1e-4)
     assert (found["decomposition"].best, found["distribution"].best) == ("pos", "yake")
     assert found["distribution"].worst == "keybert"
+
+
+def test_noise_is_that_of_means_over_the_same_cells(records):
+    rows = repeat(records, noise=0.0)
+    for place, row in enumerate(rows):
+        row["relative_gain"] += (-0.03, 0.01, 0.02)[place // 16]
+    means = average_combinations(Results.from_records(rows))
+    once = average_combinations(Results.from_records(records))
+    assert list(means["relative_gain"]) == pytest.approx(list(once["relative_gain"]))
+    std = (0.0007) ** 0.5  # of -0.03, 0.01 and 0.02
+    assert list(means["relative_gain_noise_std"]) == pytest.approx([std] * 4)
+    margin = 4.302653 * std / 3**0.5  # t with two degrees of freedom
+    assert list(means["relative_gain_noise_high"] - means["relative_gain"]) == pytest.approx([margin] * 4)
+    assert list(means["relative_gain"] - means["relative_gain_noise_low"]) == pytest.approx([margin] * 4)
+
+
+def test_only_draws_of_all_cells_count(records):
+    rows = [row for row in repeat(records, noise=0.0) if row["draw"] < 3 or row["dataset"] == "a"]
+    found = measure_noise(Results.from_records(rows), ["decomposition"])
+    assert list(found["relative_gain_noise_std"]) == pytest.approx([0.0, 0.0])  # data set b has no third draw
+    single = [row for row in rows if row["draw"] < 2 or row["dataset"] == "a"]
+    assert measure_noise(Results.from_records(single), ["decomposition"])["relative_gain_noise_std"].isna().all()

@@ -1,6 +1,6 @@
 import random
 
-from tests.analysis.conftest import make_records
+from tests.analysis.conftest import make_records, repeat
 from textveil.analysis import Results, analyze
 from textveil.analysis.clear import Advantage
 from textveil.analysis.wording import (
@@ -10,6 +10,7 @@ from textveil.analysis.wording import (
     tell_datasets,
     tell_effects,
     tell_gaps,
+    tell_noise,
     tell_pairs,
 )
 
@@ -100,3 +101,14 @@ def test_words_in_clear_in_words(example):
 
 def test_the_published_pairs_in_words(published):
     assert "keybert is the lower one in 20 of them" in tell_pairs(published.settings[0])
+
+
+def test_noise_is_told_beside_the_residual(records):
+    (setting,) = analyze(Results.from_records(repeat(records, noise=0.1))).settings
+    said = tell_noise(setting)
+    assert said.startswith("Noise: over draws, the value of a cell has a standard deviation of 0.0")
+    assert "The residual cannot be told from noise (p = " in said
+    (setting,) = analyze(Results.from_records(repeat(records, noise=0.0001))).settings
+    assert "% of the residual variance. The rest is a difference between data sets and levels" in tell_noise(setting)
+    (setting,) = analyze(Results.from_records(records)).settings
+    assert tell_noise(setting) == ""

@@ -74,6 +74,18 @@ def test_a_claim_covers_the_neighbors_of_the_profile(profile, first, second, rea
     assert claims_of(tiny, profile)(Pair("", first, second)).not_covered == reason
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ("the alpha", "The alpha", None),
+        ("alpha beta", "alpha, beta", None),
+        ("alpha the", "alpha a", "the kept words differ"),
+    ],
+)
+def test_with_plain_sentences_the_claim_covers_case_and_text_between_words(first, second, reason, tiny):
+    assert claims_of(tiny, form="plain")(Pair("", first, second)).not_covered == reason
+
+
 class Length(Distributor):
     """Long words are important."""
 

@@ -32,7 +32,16 @@ def test_the_summary_has_tables_pairs_and_choices():
     assert any("no advantage can be told from chance" in line for line in lines)
     assert any("of 108 cells cannot be told from chance" in line for line in lines)
     assert lines.count("No factor interacts significantly with the data set.") == 2
+    assert sum(line.startswith("On the front for ") for line in lines) == 6
     assert result.stderr == ""
+
+
+def test_curves_are_compared_with_a_setting():
+    found = json.loads(run(EXAMPLE, "--json", "--against", "pos + yake under paper").stdout)
+    assert {curve["against"] for curve in found["curves"]} == {"pos + yake under paper"}
+    wrong = run(EXAMPLE, "--against", "pos + yake")
+    assert wrong.exit_code == 2
+    assert "setting" in wrong.stderr
 
 
 def test_json_is_all_that_is_printed():

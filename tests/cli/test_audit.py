@@ -105,7 +105,8 @@ def test_a_certificate_is_audited(tiny, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "set --epsilon for a document, or --epsilon-per-word"),
+        (("--level", "hihg"), "There is no level 'hihg'"),
+        (("--command", "cat", "--claim", 1, "--epsilon", 3), "--epsilon does not go with --command"),
         (("--epsilon-per-word", -1), "must be positive"),
         (("--epsilon-per-word", 1, "--draws", 5), "--draws must be a whole number of at least 100"),
         (("--epsilon-per-word", 1, "--confidence", 2), "--confidence must be a number between 0 and 1"),

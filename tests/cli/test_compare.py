@@ -112,12 +112,44 @@ def test_names_make_curves(files, tmp_path):
     assert result.stderr == ""
 
 
+def test_curves_are_compared_with_one_of_them_and_drawn(files, tmp_path):
+    original, half, third = files
+    texts, *classes = make_rows()
+    more = [write(tmp_path / f"{every}.csv", hide(texts, every), *classes) for every in (4, 5)]
+    names = [each for name in ("cut@2", "cut@3", "other@4", "other@5") for each in ("-n", name)]
+    found, figures = tmp_path / "found.json", tmp_path / "new" / "figures"
+    arguments = [original, half, third, *more, *names, *CLASSES, "--no-cache"]
+    result = run(*arguments, "--against", "other", "--json", found, "--figures", figures)
+    assert result.exit_code == 0, result.stderr
+    front = json.loads(found.read_text())["fronts"][0]
+    assert front["against"] == "other"
+    assert [area["setting"] for area in front["areas"]] == ["cut"]
+    assert [(point["setting"], point["level"]) for point in front["points"]] == [
+        ("cut", "2"), ("cut", "3"), ("other", "4"), ("other", "5"),
+    ]  # fmt: skip
+    assert (figures / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (figures / "curves.svg").read_text()
+    assert f"Written: {figures / 'curves.svg'}" in result.stderr
+    again = run(*arguments, "--figures", figures)
+    assert again.exit_code != 0
+    assert "--overwrite" in again.stderr
+
+
+def test_figures_need_an_attack_and_a_utility(files, tmp_path):
+    result = run(*files, "--metrics", "overlap", "--no-cache", "--figures", tmp_path / "figures")
+    assert result.exit_code == 0, result.stderr
+    assert not list((tmp_path / "figures").glob("*"))
+    assert "Nothing to draw" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
         (["--name", "a"], 2, "There are 2 files and 1 names. Give one name per file, in the same order (--name)"),
         (["-n", "a", "-n", "a"], 2, "have the same name, 'a'. Give each its own name (--name)"),
         (["-n", "chance", "-n", "a"], 2, "'chance' is the name of a reference"),
+        (["-n", "a@1", "-n", "a"], 2, "An obfuscation of 'a' has no level."),
+        (["--against", "hal"], 2, "'hal'"),
         (["--label", "rating"], 2, "rating"),
         (["--text", "body"], 2, "body"),
         (["--metrics", "inversion"], 2, "Remove it from --metrics"),

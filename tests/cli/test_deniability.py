@@ -53,7 +53,7 @@ def test_the_share_is_limited_as_in_obfuscate(bundle):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("alpha",), "Missing option '--epsilon-per-word'"),
+        (("alpha", "--epsilon-per-word", 1, "--level", "low"), "not several of them"),
         (("alpha", "--epsilon-per-word", 0), "must be positive"),
         (("?!", "--epsilon-per-word", 1), "Argument 1 of WORDS... has no word"),
         (("alpha", "--epsilon-per-word", 1, "--draws", 0), "--draws"),

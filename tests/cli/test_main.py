@@ -14,7 +14,7 @@ TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
 def test_help_teaches_by_example():
     for arguments in (["--help"], ["obfuscate", "--help"]):
         shown = CliRunner().invoke(app, arguments).stdout
-        assert '  textveil obfuscate "The soup was cold." --mechanism fluent --epsilon-per-word 15 --explain\n' in shown
+        assert '  textveil obfuscate "The soup was cold." --level high --explain\n' in shown
     assert "bundle" in CliRunner().invoke(app, ["--help"]).stdout
 
 

@@ -43,9 +43,29 @@ def test_a_text_is_printed_and_nothing_else():
     assert re.fullmatch(r"The \w[\w' ]* was \w[\w' ]*\.\n", result.stdout)
 
 
+def test_without_options_the_defaults_give_a_readable_text_at_the_medium_level():
+    answer = json.loads(run("The soup was cold and the waiter rude.", "--json").stdout)
+    certificate = answer["certificate"]
+    assert [certificate[axis]["name"] for axis in ("decomposition", "distribution", "mechanism")] == [
+        "pmi",
+        "uniform",
+        "fluent",
+    ]
+    assert certificate["budget"]["epsilon_per_word"] == Obfuscator().find_share(0.2)
+
+
+def test_a_level_is_an_epsilon_per_word():
+    spent = []
+    for level in ("high", "medium", "low"):
+        budget = json.loads(run("The soup was cold", "--level", level, "--json").stdout)["certificate"]["budget"]
+        spent.append(budget["epsilon_per_word"])
+    assert spent == sorted(spent)
+    assert len(set(spent)) == 3
+
+
 def test_a_budget_that_is_too_large_is_limited_and_says_how_to_lift_the_limit():
     result = run("The soup was cold.", "--epsilon", "1e308", "--seed", "1")
-    assert "shares were limited to 62.5; the rest is not spent" in result.stderr
+    assert "shares were limited to 20.5; the rest is not spent" in result.stderr
     assert "--largest-share inf" in result.stderr
     lifted = run("The soup was cold.", "--epsilon", "5000", "--largest-share", "inf")
     assert (lifted.stdout, lifted.exit_code) == ("The soup was cold.\n", 0)
@@ -101,7 +121,7 @@ def test_a_draft_is_explained_and_certified(tmp_path):
 
 def test_explain_shows_a_table():
     result = run("The soup of Grzybowski", "--explain", *SEEDED)
-    for word in ("chunk", "share", "outcome", "replacement", "kept_stopword", "soup", "drawn", "62.54"):
+    for word in ("chunk", "share", "outcome", "replacement", "kept_stopword", "soup", "drawn", "20.5"):
         assert word in result.stdout
 
 
@@ -254,7 +274,8 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([SECRET], "A budget is missing"),
+        ([SECRET, "--level", "hihg"], "There is no level 'hihg'. Did you mean 'high'"),
+        ([SECRET, "--level", "high", "--epsilon", "3"], "Set --level, --epsilon or --epsilon-per-word"),
         ([SECRET, "--epsilon", "0"], "must be positive and finite. Got 0.0"),
         ([SECRET, "--epsilon", "-3"], "must be positive and finite. Got -3.0"),
         ([SECRET, "--epsilon", "nan"], "Got nan"),
@@ -271,6 +292,8 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
         ([SECRET, "--epsilon", "1", "--mechanism", "madlab"], "Did you mean 'madlib'"),
         ([SECRET, "--epsilon", "1", "--profile", "papers"], "Did you mean 'paper'"),
         ([SECRET, "--epsilon", "1", "--profile", "proven", "--stopwords", "keep"], "needs --stopwords to be 'perturb'"),
+        ([SECRET, "--epsilon", "1", "--profile", "proven", "--form", "keep"], "needs --form to be 'plain' or 'bare'"),
+        ([SECRET, "--epsilon", "1", "--form", "plain", "--keep-emoji"], "--keep-emoji needs --form keep"),
         ([SECRET, "--epsilon", "1", "--draft-share", "0.2"], "--draft-share goes with --profile proven"),
         (
             [SECRET, "--epsilon", "1", "--profile", "proven", "--draft-share", "1"],

@@ -5,7 +5,7 @@ from textveil.errors import InputError, ParameterError, UnknownNameError
 from textveil.evaluation import Evaluator, compare
 from textveil.evaluation.columns import Reference
 from textveil.evaluation.comparison import Comparison, Contender, check_names, is_clearly_better
-from textveil.evaluation.quantities import ADAPTIVE, SIMILARITY, STRONGEST, TASK
+from textveil.evaluation.quantities import ADAPTIVE, SIMILARITY, STATIC, STRONGEST, TASK
 
 
 def hide(texts, every):
@@ -77,11 +77,11 @@ def test_values_are_told_from_chance_and_from_originals():
 
 def test_pairs_and_quantities_are_those_that_were_measured():
     comparison = make_comparison({"a": (0.3, 0.6)})
-    assert comparison.pairs == ((STRONGEST, TASK),)
+    assert comparison.pairs == ((STRONGEST, TASK), (STATIC, TASK))  # the adaptive attacker is the strongest
     assert SIMILARITY not in comparison.quantities
     similar = Contender("b", make_evaluation(make_measurement("similarity", cosine=0.7)))
     both = Comparison((*comparison.contenders, similar))
-    assert both.pairs == ((STRONGEST, TASK), (STRONGEST, SIMILARITY))
+    assert both.pairs == ((STRONGEST, TASK), (STATIC, TASK), (STRONGEST, SIMILARITY))
     assert Comparison((similar,)).pairs == ()
 
 
@@ -101,6 +101,9 @@ def test_pairs_with_caveats_come_last():
         (["a\nb"], "name of obfuscation 1"),
         (["chance"], "'chance' is the name of a reference"),
         (["originals"], "'originals' is the name of a reference"),
+        (["a@"], "An obfuscation of 'a' has no level. Name every level of a setting as in 'a@10'"),
+        (["a", "a@10"], "An obfuscation of 'a' has no level"),
+        (["a@10", "a@ "], "An obfuscation of 'a' has no level"),
     ],
 )
 def test_names_that_are_not_valid(names, message):

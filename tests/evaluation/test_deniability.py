@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import ENTRIES, random_matrix
 from textveil.bundles.building import VectorTable, build_bundle
 from textveil.errors import ParameterError
+from textveil.evaluation import channels
 from textveil.evaluation.deniability import measure_deniability
 from textveil.obfuscation import Obfuscator
 
@@ -75,16 +76,34 @@ def test_every_mechanism_is_measured(tiny_with_prior):
             assert low.stays.value < 0.5 < high.stays.value
 
 
+def test_a_word_in_clear_stays_and_is_no_secret(tiny):
+    options = {"decomposition": "words", "largest_share": math.inf}
+    (kept,) = measure_deniability(Obfuscator(tiny, **options), ["the"], share=1.0)
+    assert (kept.stays.value, kept.others.value, kept.guessed.value) == (1, 0, 1)
+    (unknown,) = measure_deniability(Obfuscator(tiny, **options, profile="paper"), ["zyxwvut"], share=1.0)
+    assert (unknown.known, unknown.stays.value, unknown.guessed.value) == (False, 1, 1)
+
+
+def test_many_words_with_a_common_context_are_attacked_alike_and_faster(tiny_with_prior, monkeypatch):
+    words = ["alpha", "beta", "gamma"]
+    obfuscator = build(tiny_with_prior, mechanism="fluent")
+    one_by_one = measure_deniability(obfuscator, words, share=2.0)
+    monkeypatch.setattr(channels, "MANY", 1)
+    monkeypatch.setattr(channels.FluentChannel, "_weigh", None)  # not used
+    together = measure_deniability(obfuscator, words, share=2.0)
+    assert [word.guessed for word in together] == [word.guessed for word in one_by_one]
+
+
 def test_a_kept_stopword_is_never_the_best_guess_for_a_frequent_word(tmp_path):
     """Where stopwords are kept, a replaced word was none of them, however frequent they are."""
     counts = np.array([10**6 if entry == "the" else 10 for entry in ENTRIES])
     table = VectorTable(ENTRIES, random_matrix(len(ENTRIES), 12), counts=counts)
     bundle = build_bundle(tmp_path / "b", {"words": table}, name="b", version="1", corpus="none", license="MIT")
     kept, perturbed = (
-        measure_deniability(build(bundle, stopwords=stopwords), ["the"], share=1.0)[0].guessed.value
+        measure_deniability(build(bundle, stopwords=stopwords), ["alpha"], share=9.0)[0].guessed.value
         for stopwords in ("keep", "perturb")
     )
-    assert kept < perturbed > 0.99
+    assert kept > 0.5 > perturbed  # "the" is always the best guess, unless it is kept
 
 
 def test_an_entry_of_several_words(tiny):

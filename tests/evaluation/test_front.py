@@ -1,9 +1,10 @@
 import pytest
 
 from tests.evaluation.making import make_comparison, make_contender, make_evaluation, make_measurement
+from textveil.evaluation.base import Interval
 from textveil.evaluation.comparison import Comparison, Contender
-from textveil.evaluation.front import Standing, find_front, tell_attack, tell_front
-from textveil.evaluation.quantities import STRONGEST, TASK
+from textveil.evaluation.front import Point, Standing, find_front, place_points, tell_attack, tell_front
+from textveil.evaluation.quantities import ADAPTIVE, PERPLEXITY, STRONGEST, TASK, Reading
 
 PAIR = (STRONGEST, TASK)
 
@@ -17,11 +18,11 @@ def test_one_that_is_clearly_worse_in_both_is_behind_the_front():
     front, standing = place_all({"good": (0.3, 0.7), "bad": (0.6, 0.5), "useful": (0.6, 0.79)})
     assert standing == {"good": Standing.ON, "bad": Standing.BEHIND, "useful": Standing.ON}
     assert front.by_value == ("good", "useful")
-    assert front.as_dict()["rivals"] == {"bad": ["good"]}  # "useful" is better in one quantity only
+    assert front.as_dict()["rivals"] == {"bad": ["good", "useful"]}  # "useful" has the same attack
     assert tell_front(front) == [
         "good and useful are on the Pareto front of strongest attacker F1 and utility F1: every other obfuscation is "
         "clearly worse in at least one of the two.",
-        "bad is behind the front: good is clearly better in both.",
+        "bad is behind the front: good and useful are clearly better in one of the two, and not worse in the other.",
     ]
 
 
@@ -35,8 +36,13 @@ def test_the_same_values_with_wide_intervals_decide_nothing():
     ]
 
 
-def test_one_that_is_clearly_worse_in_one_and_equal_in_the_other_is_undecided():
-    front, standing = place_all({"weak": (0.3, 0.7), "strong": (0.6, 0.7)})
+def test_one_that_is_clearly_worse_in_one_and_equal_in_the_other_is_behind_the_front():
+    _, standing = place_all({"weak": (0.3, 0.7), "strong": (0.6, 0.7)})
+    assert standing == {"weak": Standing.ON, "strong": Standing.BEHIND}
+
+
+def test_one_that_is_clearly_worse_in_one_and_better_by_noise_in_the_other_is_undecided():
+    front, standing = place_all({"weak": (0.3, 0.7), "strong": (0.6, 0.71)})
     assert standing == {"weak": Standing.ON, "strong": Standing.OPEN}
     assert "strong may or may not be on the front: it is not clearly better than weak in either of the two." in (
         tell_front(front)
@@ -45,7 +51,9 @@ def test_one_that_is_clearly_worse_in_one_and_equal_in_the_other_is_undecided():
 
 def test_an_attacker_below_chance_is_not_weaker_than_one_at_chance():
     _, standing = place_all({"low": (0.05, 0.6), "high": (0.27, 0.5)}, half=0.01)
-    assert standing == {"low": Standing.ON, "high": Standing.OPEN}  # not behind: it is clearly worse in utility only
+    assert standing == {"low": Standing.ON, "high": Standing.BEHIND}  # both at chance, and less utility
+    _, standing = place_all({"low": (0.05, 0.5), "high": (0.27, 0.6)}, half=0.01)
+    assert standing == {"low": Standing.BEHIND, "high": Standing.ON}
 
 
 def test_equal_values_are_all_on_the_front_by_value():
@@ -107,3 +115,19 @@ def test_an_attacker_below_chance_needs_no_interval_of_its_own():
     assert tell_attack(Comparison((Contender("a", found),)), STRONGEST) == [
         "Strongest attacker F1: a cannot be told from chance."
     ]
+
+
+def test_points_of_any_source_have_a_front_also_if_less_is_better():
+    def point(name, attack, perplexity):
+        return Point(
+            name,
+            name,
+            "",
+            Reading(attack, Interval(attack - 0.01, attack + 0.01)),
+            Reading(perplexity, Interval(perplexity - 10, perplexity + 10)),
+        )
+
+    points = [point("a", 0.3, 500), point("b", 0.5, 100), point("c", 0.5, 300)]
+    front = place_points((ADAPTIVE, PERPLEXITY), points)
+    assert front.by_value == ("a", "b")  # the better utility last
+    assert [place.standing for place in front.places] == [Standing.ON, Standing.ON, Standing.BEHIND]

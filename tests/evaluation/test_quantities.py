@@ -11,8 +11,10 @@ from textveil.evaluation.quantities import (
     IDENTIFIERS,
     INVERSION,
     LINKAGE,
+    PERPLEXITY,
     QUANTITIES,
     STRONGEST,
+    STUDY_ATTACKS,
     TASK,
     TOKENS,
     UTILITIES,
@@ -151,4 +153,6 @@ def test_columns_of_one_quantity_have_the_same_unit_and_direction():
 def test_attacks_are_worse_if_higher():
     assert len({quantity.key for quantity in QUANTITIES}) == len(QUANTITIES)
     assert {quantity.better for quantity in ATTACKS} == {"lower"}
-    assert {quantity.better for quantity in UTILITIES} == {"higher"}
+    assert {quantity.better for quantity in STUDY_ATTACKS} == {"lower"}
+    assert {quantity for quantity in UTILITIES if quantity.better == "lower"} == {PERPLEXITY}
+    assert {quantity for quantity in (*QUANTITIES, *ATTACKS) if quantity.logarithmic} == {PERPLEXITY}

@@ -88,6 +88,8 @@ def nltk_tagger():
         {"profile": "proven"},
         {"largest_share": 4.0},
         {"largest_share": math.inf},
+        {"form": "plain"},
+        {"profile": "proven", "form": "bare"},
         {"decomposition": "pmi", "distribution": "yake", "stopwords": "perturb"},
         {"distribution": "attention"},
         {"distribution": "gradients", "distribution_options": {"steps": 3}},

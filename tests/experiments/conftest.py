@@ -35,6 +35,7 @@ def values(tiny: Bundle) -> dict[str, Any]:
     return {
         "name": "tiny",
         "seed": 5,
+        "draws": 1,
         "bundle": str(tiny.folder),
         "datasets": {
             "reviews": {

@@ -422,3 +422,20 @@ def test_the_options_of_a_mechanism_change_its_cells(make_study, local):
     changed = make_study(distributions=["uniform"], mechanisms={"madlib": {"dimensions": 3}})
     assert len(run(changed, local).done) == len(first.done) == 4
     assert changed.find_states()[0].texts.certificate.terms.mechanism["options"]["dimensions"] == 3
+
+
+def test_draws_have_noise_of_their_own_and_share_scores(make_study, local):
+    values = {"distributions": ["yake"], "profiles": ["strict"], "metrics": {"clear_text": {}}}
+    values["levels"] = {"high": 1, "low": {"unchanged": 0.6}}
+    first = make_study(**values).run(local)
+    experiment = make_study(draws=3, **values)
+    watcher = run(experiment, local)
+    assert [done.cell.draw for done in watcher.done] == [2, 2, 3, 3]  # the first draw is not repeated
+    states = experiment.find_states()
+    assert states[:2] == first
+    low = [state for state in states if state.cell.level == "low"]
+    assert len({state.texts.sha256 for state in low}) == 3
+    assert len({state.cell.epsilon_per_word for state in low}) == 1
+    found = {(row["level"], row["level_target"], row["draw"]) for row in read_results(experiment.store.folder)}
+    levels = (("high", ""), ("low", "unchanged 0.6"))
+    assert found == {(*level, draw) for level in levels for draw in ("1", "2", "3")}

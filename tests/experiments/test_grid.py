@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
+from textveil.experiments.datasets import DatasetInfo
 from textveil.experiments.grid import Cell, Environment, expand, read_cell
 from textveil.experiments.study import Study
 
@@ -25,11 +26,14 @@ CELL = Cell(
     methods=("words", "uniform"),
 )
 OTHER = {"epsilon": 5.3, "epsilon_per_word": 0.2, "length": "average", "largest_share": 9.0, "seed": 43}
+OTHER |= {"draw": 2, "draft_share": 0.2}
 
 
 def test_an_id_is_stable():
     assert CELL.id == "3c725f1fff2ceeb1"
     assert CELL.id == read_cell(asdict(CELL)).id
+    stored = {name: value for name, value in asdict(CELL).items() if name not in ("draw", "draft_share")}
+    assert read_cell(stored) == CELL  # as earlier versions stored it
 
 
 def test_an_id_depends_on_exactly_what_determines_the_texts():
@@ -45,6 +49,40 @@ def test_no_two_cells_share_their_noise():
     assert CELL.noise_seed != replace(CELL, seed=43).noise_seed
     assert replace(CELL, level="strong").noise_seed == CELL.noise_seed
     assert replace(CELL, seed=None).noise_seed is None
+    assert len({replace(CELL, draw=draw).noise_seed for draw in (1, 2, 3)}) == 3
+
+
+def test_draws_without_a_seed_are_cells_of_their_own():
+    assert len({replace(CELL, seed=None, draw=draw).id for draw in (1, 2, 3)}) == 3
+
+
+def test_the_first_draw_of_all_combinations_comes_first(make_study):
+    experiment = make_study(draws=3)
+    with experiment.store.locked():
+        cells = expand(experiment.study, experiment.read_datasets(), experiment.runner.environment)
+    assert len(cells) == experiment.study.size == 24
+    assert [cell.draw for cell in cells] == [1] * 8 + [2] * 8 + [3] * 8
+    assert [replace(cell, draw=1) for cell in cells[8:16]] == cells[:8]
+    assert str(cells[8]) == f"{cells[0]} / draw 2"
+
+
+def test_only_profiles_with_a_draft_have_its_share(make_study):
+    experiment = make_study(profiles=["strict", "proven"], draft_share=0.3)
+    with experiment.store.locked():
+        cells = expand(experiment.study, experiment.read_datasets(), experiment.runner.environment)
+    assert {(cell.profile, cell.draft_share) for cell in cells} == {("strict", None), ("proven", 0.3)}
+
+
+def test_a_calibrated_level_has_an_epsilon_for_every_decomposition_and_mechanism(values):
+    levels = {"low": {"words": {"madlib": 7.0}}}
+    study = Study.model_validate({**values, "levels": {"high": 1, "low": {"unchanged": 0.2}}})
+    environment = Environment("", {"words": "w"}, {"uniform": "u", "yake": "y"}, {}, levels)
+    info = DatasetInfo("reviews", "", "", {}, 2, "", 3.0, None, None, {})
+    cells = expand(study, {"reviews": info}, environment)
+    assert {(cell.level, cell.epsilon_per_word, cell.epsilon) for cell in cells} == {
+        ("high", 1.0, 3.0),
+        ("low", 7.0, 21.0),
+    }
 
 
 def test_a_grid_has_every_combination_once(make_study):

@@ -50,3 +50,11 @@ def test_without_a_stored_setup_the_missing_model_is_named(ran, monkeypatch):
     lose_models(monkeypatch)
     with pytest.raises(ResourceError, match="not installed"):
         find_setup(experiment.runner, infos)
+
+
+def test_the_setup_of_a_study_does_not_depend_on_its_draws(ran, make_study, monkeypatch):
+    experiment, infos = ran
+    built = build_setup(experiment.runner, infos)
+    lose_models(monkeypatch)
+    more = make_study(levels={"high": 1}, profiles=["strict"], metrics={"clear_text": {}}, draws=4)
+    assert find_setup(more.runner, infos) == built

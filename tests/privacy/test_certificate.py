@@ -103,6 +103,28 @@ def test_other_columns_of_a_file_are_said_to_be_open(tiny):
     assert any("other columns" in point for point in replace(certificate, other_columns=True).not_protected)
 
 
+def test_the_form_decides_what_is_open(tiny):
+    keep, plain = (
+        Obfuscator(tiny, form=form).obfuscate("The alpha", epsilon=1).certificate.as_dict()
+        for form in ("keep", "plain")
+    )
+    assert (keep["form"], plain["form"]) == ("keep", "plain")
+    assert "the text between words: spaces and punctuation" in keep["not_protected"]
+    assert "stopwords, which are kept with their case" in keep["not_protected"]
+    assert not any("between words" in point or "case" in point for point in plain["not_protected"])
+    assert "stopwords, which are kept" in plain["not_protected"]
+    assert Certificate.from_dict(plain).terms.form == "plain"
+
+
+@pytest.mark.parametrize(("profile", "form"), [("strict", "keep"), ("paper", "keep"), ("proven", "bare")])
+def test_a_certificate_without_a_form_is_of_an_earlier_version(tiny, profile, form):
+    written = Obfuscator(tiny, profile=profile).obfuscate("alpha", epsilon=1).certificate.as_dict()
+    del written["form"]
+    assert Certificate.from_dict(written).terms.form == form
+    with pytest.raises(InputError, match="incomplete or damaged"):
+        Certificate.from_dict({**written, "form": "other"})
+
+
 def test_kept_stopwords_are_open_only_where_they_are_kept(tiny):
     kept, perturbed = (
         Obfuscator(tiny, stopwords=choice).obfuscate("alpha", epsilon=1).certificate.not_protected

@@ -32,6 +32,26 @@ def test_other_wishes_are_refused(profile, wanted):
         profile.choose_stopwords(wanted)
 
 
+@pytest.mark.parametrize(
+    ("profile", "forms", "earlier"),
+    [(STRICT, ["keep", "plain"], "keep"), (PAPER, ["keep"], "keep"), (PROVEN, ["plain", "bare"], "bare")],
+)
+def test_a_form_is_chosen_where_the_profile_allows(profile, forms, earlier):
+    assert [profile.choose_form(form) for form in (None, *forms)] == [forms[0], *forms]
+    assert profile.earlier_form == earlier
+    for refused in {"keep", "plain", "bare", "other"} - set(forms):
+        with pytest.raises(ProfileError, match=f"profile '{profile.name}' needs `form` to be "):
+            profile.choose_form(refused)
+
+
+def test_what_is_not_written_is_protected():
+    plain = STRICT.written("plain")
+    assert set(STRICT.not_protected) - set(plain.not_protected) == {"the text between words: spaces and punctuation"}
+    assert "differ in their other chunks, in case, and in the text between words" in plain.neighbors
+    assert STRICT.written("keep") is STRICT
+    assert PROVEN.written("plain") is PROVEN
+
+
 def test_an_unknown_profile_is_answered_with_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'strict'"):
         load_profile("stict")

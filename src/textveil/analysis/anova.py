@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from textveil.analysis.columns import CONTROLS, SPELLED
+from textveil.analysis.columns import CELL, CONTROLS, DRAWS, SPELLED
 from textveil.analysis.results import Results, check_comparable
 from textveil.evaluation.columns import MetricColumn
 from textveil.extras import require
 
 SIGNIFICANCE = 0.05
 """The significance level: a p-value below it is significant."""
+_LEAST = 1e-300
+"""Replaces a variance of zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +49,41 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """The variation within cells: between draws of noise, with everything else the same."""
+
+    sum_of_squares: float
+    degrees_of_freedom: int
+    share: float
+    """The noise's share of the residual variance, at most 1. The rest is not repeated by other draws."""
+    p_value: float
+    """The probability of a residual at least as large if it were noise alone."""
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of a cell's value over draws."""
+        return math.sqrt(self.sum_of_squares / self.degrees_of_freedom)
+
+    @property
+    def explains_residual(self) -> bool:
+        """Whether the residual cannot be told from noise."""
+        return self.p_value >= SIGNIFICANCE
+
+
+@dataclass(frozen=True, slots=True)
 class Anova:
-    """A table of effects and their residual. Without variation in the response it has no effects."""
+    """A table of effects and their residual. Without variation in the response it has no effects.
+
+    The residual is that of the means of cells over draws. All sums of squares count a mean as often as it has draws, so
+    that they compare with the noise within cells.
+    """
 
     response: str
     effects: tuple[Effect, ...]
     residual_sum_of_squares: float = 0.0
     residual_degrees_of_freedom: int = 0
+    noise: Noise | None = None
+    """The noise; ``None`` if cells have a single draw."""
 
     @property
     def finds_choice(self) -> bool:
@@ -73,6 +104,9 @@ def compare_factors(
 
     The sums of squares are of type II. Since results are complete, all types give the same values for factors. The
     table of the paper has the factors decomposition and distribution.
+
+    Effects are tested against the residual of the means of cells. Draws of noise make these means more precise, but do
+    not count as further data sets: with them in the residual, chance would look significant.
 
     Args:
         results: The cells.
@@ -102,7 +136,20 @@ def compare_factors(
         )
         for label, term in labels.items()
     )
-    return Anova(response.name, effects, float(residual), round(freedom))
+    noise = _measure_noise(results, response.name, float(residual), round(freedom))
+    return Anova(response.name, effects, float(residual), round(freedom), noise)
+
+
+def _measure_noise(results: Results, response: str, residual: float, freedom: int) -> Noise | None:
+    within = len(results.rows) - len(results.frame)
+    if within == 0 or freedom == 0:
+        return None
+    names = [name for name in CELL if name in results.rows]
+    means = results.rows.groupby(names, observed=True)[response].transform("mean")
+    squares = float(((results.rows[response] - means) ** 2).sum())
+    ratio = residual / freedom / max(squares / within, _LEAST)
+    p_value = float(require("scipy.stats", extra="analyze").f.sf(ratio, freedom, within))
+    return Noise(squares, within, min(1.0, 1 / max(ratio, _LEAST)), p_value)
 
 
 def compare_datasets(results: Results, response: MetricColumn) -> Anova | None:
@@ -120,7 +167,8 @@ def compare_datasets(results: Results, response: MetricColumn) -> Anova | None:
 def _fit(results: Results, response: str, terms: Sequence[str]) -> Any:
     models = require("statsmodels.formula.api", extra="analyze")
     tables = require("statsmodels.stats.anova", extra="analyze")
-    fitted = models.ols(f"{response} ~ {' + '.join(terms)}", data=results.frame).fit()
+    formula, frame = f"{response} ~ {' + '.join(terms)}", results.frame
+    fitted = models.wls(formula, data=frame, weights=frame[DRAWS]).fit()  # with one draw: ordinary least squares
     return tables.anova_lm(fitted, typ=2)
 
 

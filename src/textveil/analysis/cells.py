@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from statistics import fmean
 from typing import Any, TypeAlias
 
 from textveil.analysis.columns import (
     CAVEATS,
     CELL,
+    DRAW,
     F1_SCORES,
     FACTORS,
     LONG,
+    OWN_EPSILON,
     REQUIRED,
     SPELLED,
     SPREAD,
+    TARGET,
     WORDS,
     canonical_column,
 )
@@ -49,10 +53,20 @@ class Group:
     dataset: str
     level: str
     epsilon: float | None
+    """The budget; for a calibrated level, the mean over its combinations."""
+    target: str = ""
+    """The meaning of a calibrated level; empty for others."""
+    draw: int | None = None
+    """A single draw of noise; ``None`` for all of them."""
+
+    @property
+    def budget(self) -> str:
+        """The meaning of the level, as far as it is known."""
+        return self.target or ("" if self.epsilon is None else f"epsilon {self.epsilon:g}")
 
     def __str__(self) -> str:
-        budget = "" if self.epsilon is None else f", epsilon {self.epsilon:g}"
-        return f"{self.dataset}, level {self.level}{budget}"
+        parts = [self.dataset, f"level {self.level}", self.budget, "" if self.draw is None else f"draw {self.draw}"]
+        return ", ".join(part for part in parts if part)
 
 
 def build_cells(
@@ -87,7 +101,7 @@ def _widen(rows: Sequence[Mapping[str, Any]], source: str) -> list[CellValues]:
     """A row per cell, from a row per cell and metric."""
     cells: dict[tuple[Any, ...], CellValues] = {}
     for number, row in enumerate(rows, start=1):
-        key = {name: row.get(name) for name in (*CELL, "epsilon") if name in row}
+        key = {name: row.get(name) for name in (*CELL, DRAW, TARGET, "epsilon") if name in row}
         cell = cells.setdefault(tuple(key.values()), key)
         metric = canonical_column(str(row.get("metric") or ""))
         if not metric or metric in cell:
@@ -121,6 +135,9 @@ def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
             cell[name] = _read_name(row[name], name)
             if not cell[name]:
                 raise InputError(f"{place}: the column {name!r} is empty. Enter the {SPELLED.get(name, name)}.")
+    cell[DRAW] = _read_draw(row.get(DRAW), place)
+    if TARGET in row:
+        cell[TARGET] = str(row[TARGET] or "").strip() or None
     spreads = (f"{metric}{suffix}" for metric in METRIC_COLUMNS for suffix in SPREAD)
     for name in ("epsilon", *METRIC_COLUMNS, *spreads, *WORDS.values()):
         if name in row:
@@ -152,6 +169,16 @@ def _read_name(value: Any, column: str) -> str:
         name = name.lower()
     registry = _REGISTRIES.get(column)
     return registry.resolve(name) if registry is not None else name
+
+
+def _read_draw(value: Any, place: str) -> int:
+    """The number of a draw. Results that do not number them have one draw."""
+    number = _read_number(value, f"{place}: the column {DRAW!r}")
+    if number is None:
+        return 1
+    if number < 1 or number != int(number):
+        raise InputError(f"{place}: the column {DRAW!r} does not hold a whole number of at least 1. Fix this row.")
+    return int(number)
 
 
 def _read_number(value: Any, place: str) -> float | None:
@@ -209,12 +236,12 @@ def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
 def _fill_levels(cells: list[CellValues], source: str) -> list[CellValues]:
     """Add the level to every cell. A missing level follows from the rank of epsilon in the data set."""
     if "level" in cells[0]:
-        budgets: dict[tuple[str, str], float | None] = {}
-        for cell in cells:
-            group = cell["dataset"], cell["level"]
-            if budgets.setdefault(group, cell.get("epsilon")) != cell.get("epsilon"):
-                raise InputError(f"{source}: {group[0]}, level {group[1]}, has more than one epsilon. Use more levels.")
-        return cells
+        budgets = _find_budgets(cells, source)
+        if "epsilon" not in cells[0]:
+            return cells
+        return [
+            {**cell, "epsilon": budgets[cell["dataset"], cell["level"]], OWN_EPSILON: cell["epsilon"]} for cell in cells
+        ]
     ranks = {
         dataset: sorted({cell["epsilon"] for cell in cells if cell["dataset"] == dataset})
         for dataset in {cell["dataset"] for cell in cells}
@@ -227,9 +254,27 @@ def _fill_levels(cells: list[CellValues], source: str) -> list[CellValues]:
     ]
 
 
-def _describe(cell: Mapping[str, Any] | tuple[str, ...], names: Sequence[str] = CELL) -> str:
-    found = cell if isinstance(cell, tuple) else [cell[name] for name in names if name in cell]
-    return " / ".join(map(str, found))
+def _find_budgets(cells: Sequence[CellValues], source: str) -> dict[tuple[str, str], float | None]:
+    """The epsilon of every group. Only in a calibrated level may it differ between cells: then it is the mean."""
+    found: dict[tuple[str, str], dict[float | None, None]] = {}
+    targets: dict[tuple[str, str], str | None] = {}
+    for cell in cells:
+        group = cell["dataset"], cell["level"]
+        epsilons = found.setdefault(group, {})
+        epsilons[cell.get("epsilon")] = None
+        alike = targets.setdefault(group, cell.get(TARGET)) == cell.get(TARGET)
+        if not alike or (len(epsilons) > 1 and cell.get(TARGET) is None):
+            what = "epsilon" if alike else f"value of {TARGET!r}"
+            raise InputError(f"{source}: {group[0]}, level {group[1]}, has more than one {what}. Use more levels.")
+    return {
+        group: fmean(epsilon or 0.0 for epsilon in epsilons) if len(epsilons) > 1 else next(iter(epsilons))
+        for group, epsilons in found.items()
+    }
+
+
+def _describe(cell: Mapping[str, Any]) -> str:
+    draw = [f"draw {cell[DRAW]}"] if cell[DRAW] > 1 else []
+    return " / ".join([*(cell[name] for name in CELL if name in cell), *draw])
 
 
 def _check_unique(cells: Sequence[Mapping[str, Any]], source: str) -> None:
@@ -238,20 +283,24 @@ def _check_unique(cells: Sequence[Mapping[str, Any]], source: str) -> None:
         name = _describe(cell)
         if name in seen:
             raise InputError(
-                f"{source}: the cell {name} is repeated: numbers {seen[name]} and {number}. Keep one of them. Average "
-                "repeated runs first."
+                f"{source}: the cell {name} is repeated: numbers {seen[name]} and {number}. Keep one of them, or "
+                "number repeated runs in a column 'draw'."
             )
         seen[name] = number
 
 
 def _check_complete(cells: list[CellValues], source: str, *, drop: bool) -> tuple[list[CellValues], tuple[Group, ...]]:
-    """Check that every group has all combinations. Incomplete groups are refused or excluded."""
+    """Check that every draw of a group has all combinations. Incomplete draws and groups are refused or excluded."""
     factors = [name for name in FACTORS if name in cells[0]]
     wanted = set(product(*(dict.fromkeys(cell[name] for cell in cells) for name in factors)))
-    found: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    found: dict[tuple[str, str, int], set[tuple[str, ...]]] = {}
     for cell in cells:
-        found.setdefault((cell["dataset"], cell["level"]), set()).add(tuple(cell[name] for name in factors))
-    missing = [(*group, *lost) for group, has in found.items() for lost in sorted(wanted - has)]
+        found.setdefault(_find_draw(cell), set()).add(tuple(cell[name] for name in factors))
+    missing = [
+        {"dataset": place[0], "level": place[1], DRAW: place[2], **dict(zip(factors, lost, strict=True))}
+        for place, has in found.items()
+        for lost in sorted(wanted - has)
+    ]
     if not missing:
         return cells, ()
     if not drop:
@@ -261,15 +310,35 @@ def _check_complete(cells: list[CellValues], source: str, *, drop: bool) -> tupl
             f"{source} lacks {len(missing)} of {len(wanted) * len(found)} cells: {named}{more}. Run them, or set "
             "`drop_incomplete=True` to exclude every data set and level that lacks a cell."
         )
-    whole = [cell for cell in cells if len(found[cell["dataset"], cell["level"]]) == len(wanted)]
+    whole = [cell for cell in cells if len(found[_find_draw(cell)]) == len(wanted)]
     if not whole:
         raise InputError(
             f"{source}: every data set and level lacks cells, so nothing is left to compare. Run the missing cells."
         )
-    kept = {(group.dataset, group.level) for group in list_groups(whole)}
-    return whole, tuple(group for group in list_groups(cells) if (group.dataset, group.level) not in kept)
+    return whole, _list_excluded(cells, whole)
+
+
+def _find_draw(cell: CellValues) -> tuple[str, str, int]:
+    return cell["dataset"], cell["level"], cell[DRAW]
+
+
+def _list_excluded(cells: Sequence[CellValues], kept: Sequence[CellValues]) -> tuple[Group, ...]:
+    """The groups of which nothing is kept, and the excluded draws of other groups."""
+    groups, draws = set(list_groups(kept)), set(map(_find_draw, kept))
+    excluded: dict[Group, None] = {}
+    for cell in cells:
+        if _find_draw(cell) not in draws:
+            group = find_group(cell)
+            excluded[replace(group, draw=cell[DRAW]) if group in groups else group] = None
+    return tuple(excluded)
+
+
+def find_group(cell: Mapping[str, Any]) -> Group:
+    """The data set and level of a cell."""
+    target = cell.get(TARGET)  # may be missing, in a table as not a number
+    return Group(cell["dataset"], cell["level"], cell.get("epsilon"), target if isinstance(target, str) else "")
 
 
 def list_groups(cells: Iterable[Mapping[str, Any]]) -> tuple[Group, ...]:
     """Every data set and level among cells, in order of appearance."""
-    return tuple(dict.fromkeys(Group(cell["dataset"], cell["level"], cell.get("epsilon")) for cell in cells))
+    return tuple(dict.fromkeys(map(find_group, cells)))

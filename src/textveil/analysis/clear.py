@@ -85,7 +85,7 @@ def _is_evident(advantage: float, results: Results, factor: str, anova: Anova) -
     methods, freedom = len(results.values(factor)), anova.residual_degrees_of_freedom
     if not anova.effects or freedom < 1:
         return False
-    own = len(results.frame) / methods
+    own = len(results.rows) / methods  # sums of squares count draws
     error = math.sqrt(anova.residual_sum_of_squares / freedom * (1 / own + 1 / (own * (methods - 1))))
     if abs(advantage) <= _ROUNDING:
         return False

@@ -19,6 +19,14 @@ SPELLED = {"dataset": "data set"}
 REQUIRED = ("dataset", "decomposition", "distribution")
 CELL = ("dataset", "level", *FACTORS)
 """The columns that identify a cell."""
+DRAW = "draw"
+"""The number of the draw of noise. Rows that differ in nothing else of the cell are repetitions."""
+DRAWS = "draws"
+"""The number of draws that a value is a mean of."""
+TARGET = "level_target"
+"""The meaning of a calibrated level, such as a share of unchanged words. Its epsilon depends on the methods."""
+OWN_EPSILON = "own_epsilon"
+"""The epsilon of a cell, if cells of its level differ in it."""
 LONG = ("metric", "value")
 """The columns of results with a row per cell and metric."""
 STD = "_std"
@@ -27,6 +35,8 @@ LOW, HIGH = "_low", "_high"
 """The suffixes of the columns with the bounds of a metric's 95 % interval."""
 SPREAD = (STD, LOW, HIGH)
 """The suffixes of columns with numbers about a metric."""
+NOISE_STD, NOISE_LOW, NOISE_HIGH = "_noise_std", "_noise_low", "_noise_high"
+"""The suffixes of a mean's standard deviation over draws of noise, and of the bounds of its 95 % interval."""
 CAVEATS = "_caveats"
 """The suffix of the column with the reasons to draw no conclusion from a metric."""
 

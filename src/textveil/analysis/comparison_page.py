@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from textveil.analysis.curves import draw_curves, draw_legend
+from textveil.analysis.curves import assign_common_looks
+from textveil.analysis.frontier import Frontier, compare_frontiers
+from textveil.analysis.frontier_page import NOTE, draw_figure, show_tables
+from textveil.analysis.frontier_wording import tell_areas
 from textveil.analysis.markup import Markup, element, paragraph, section, text
 from textveil.analysis.page import bullets, facts, stacking_table, write_document
 from textveil.evaluation.columns import Reference
 from textveil.evaluation.comparison import LEVEL_SIGN, Comparison, Contender, is_clearly_better
-from textveil.evaluation.front import Front, find_front, tell_attack, tell_front
+from textveil.evaluation.front import tell_attack, tell_front
 from textveil.evaluation.quantities import Quantity, Reading, Side
 
 TITLE = "Obfuscations side by side"
 
 
-def write_comparison(comparison: Comparison, title: str = TITLE) -> str:
-    """The page of a comparison."""
-    fronts = [find_front(comparison, pair) for pair in comparison.pairs]
+def write_comparison(comparison: Comparison, title: str = TITLE, *, frontiers: Sequence[Frontier] | None = None) -> str:
+    """The page of a comparison.
+
+    Args:
+        comparison: The comparison.
+        title: The title of the page.
+        frontiers: The curves from ``compare_frontiers``; by default those with its defaults.
+    """
+    found = compare_frontiers(comparison) if frontiers is None else frontiers
     sections = {
-        "findings": ("What the numbers support", bullets(tell_findings(comparison, fronts))),
-        "curves": ("Attack against utility", _show_fronts(comparison, fronts)),
+        "findings": ("What the numbers support", bullets(tell_findings(comparison, found))),
+        "curves": ("Attack against utility", _show_curves(found)),
         "values": ("All values", "".join(_show_tables(comparison))),
         "read": ("How to read this", _explain(comparison)),
         "run": ("What was measured", _tell_run(comparison)),
@@ -37,13 +46,13 @@ def write_comparison(comparison: Comparison, title: str = TITLE) -> str:
     return write_document(title, header, body)
 
 
-def tell_findings(comparison: Comparison, fronts: Iterable[Front]) -> list[str]:
-    """The sentences about the main front and the attack, and the caveats."""
-    main = next(iter(fronts), None)
+def tell_findings(comparison: Comparison, frontiers: Iterable[Frontier]) -> list[str]:
+    """The sentences about the main front, the attack and the areas between curves, and the caveats."""
+    main = next(iter(frontiers), None)
     if main is None:
         lines = ["There is no front: it needs an attack and a utility. Give a label and an attribute."]
     else:
-        lines = [*tell_attack(comparison, main.attack), *tell_front(main)]
+        lines = [*tell_attack(comparison, main.front.attack), *tell_front(main.front), *tell_areas(main)]
     for metric, caveats in comparison.caveats.items():
         for caveat in caveats:
             if not any(caveat in line for line in lines):
@@ -61,20 +70,14 @@ def _summarize(comparison: Comparison) -> str:
     return f"{counted}."
 
 
-def _show_fronts(comparison: Comparison, fronts: list[Front]) -> Markup:
-    if not fronts:
+def _show_curves(frontiers: Sequence[Frontier]) -> Markup:
+    if not frontiers:
         return paragraph("Nothing to draw: no attack and utility were both measured.")
-    drawn = []
-    for place, front in enumerate(fronts):
-        caption = f"{front.attack.title[:1].upper()}{front.attack.title[1:]} against {front.utility.title}."
-        content = draw_curves(comparison, front) + draw_legend(comparison) + element("figcaption", text(caption))
-        drawn.append(element("figure", content, class_="main") if place == 0 else element("figure", content))
-    note = (
-        "Down and right is better. Thin lines are 95 % intervals. The wide line is the front by the values alone. "
-        "Hollow marks are clearly behind it. Dashed lines are the originals; dotted lines with bands are chance."
-    )
-    others = element("div", drawn[1:], class_="curves") if drawn[1:] else ""
-    return drawn[0] + paragraph(note, class_="note") + others
+    looks = assign_common_looks(frontiers)
+    main = draw_figure(frontiers[0], looks, class_="main")
+    drawn = [draw_figure(frontier, looks) for frontier in frontiers[1:]]
+    others = element("div", drawn, class_="curves") if drawn else ""
+    return main + paragraph(NOTE, class_="note") + others + show_tables(frontiers)
 
 
 def _show_tables(comparison: Comparison) -> Iterator[Markup]:
@@ -157,7 +160,8 @@ def _explain(comparison: Comparison) -> Markup:
         "Intervals are 95 % intervals. Two values differ clearly if their intervals do not overlap. This is a strict "
         "criterion: values whose intervals overlap may still differ.",
         "Chance is the value of an attacker or classifier that has learned nothing.",
-        "An obfuscation is on the Pareto front if no other one has both a weaker attack and more utility.",
+        "An obfuscation is behind the Pareto front if another one is clearly better in attack or utility, and not "
+        "worse in the other.",
         "Attackers give a lower bound. A better attacker can find more.",
     ]
     if any(contender.level for contender in comparison.contenders):

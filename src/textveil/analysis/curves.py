@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from textveil.analysis.axes import Scale, find_scale
 from textveil.analysis.figures import COLORS
+from textveil.analysis.frontier import Frontier
 from textveil.analysis.markup import Markup, element, text
 from textveil.evaluation.columns import Reference
-from textveil.evaluation.comparison import Comparison
 from textveil.evaluation.front import Front, Place, Standing
 from textveil.evaluation.quantities import Quantity, Reading
 
 WIDTH, HEIGHT = 400.0, 290.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 10.0, 12.0, 42.0
+_FAINT = "0.3"
+"""The opacity of settings that are not in full color."""
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 10.0, 38.0, 42.0
 _CHARACTER = 6.2
 """The approximate width of a small character."""
 _LINE = 12.0
 """The height of a line of text."""
+_LONGEST = 24
+"""The number of characters of the longest label."""
 _STEPS = 24
 """The boxes that cover a line between two markers, plus one."""
 _SIZE = 4.5
@@ -44,82 +48,77 @@ class Look:
     shape: str
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The linear map from values to places on the drawing."""
-
-    low: float
-    high: float
-    first: float
-    last: float
-
-    def __call__(self, value: float) -> float:
-        """The place of a value."""
-        return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
-
-
 def assign_looks(settings: Sequence[str]) -> dict[str, Look]:
     """A look for every setting. Neighbors differ in color and in shape."""
     shapes = list(_CORNERS)
     return {name: Look(COLORS[order % len(COLORS)], shapes[order % len(shapes)]) for order, name in enumerate(settings)}
 
 
-def draw_curves(comparison: Comparison, front: Front) -> Markup:
-    """The places of a front, with intervals, curves of settings, and the references. Down and right is better."""
-    looks = assign_looks(list(comparison.settings))
-    places = {place.name: place for place in front.places}
-    references = {
-        quantity: {
-            reference: found
-            for reference in (Reference.ORIGINALS, Reference.CHANCE)
-            if (found := comparison.read_reference(quantity, reference)) is not None
-        }
-        for quantity in (front.attack, front.utility)
-    }
-    across = _find_scale(
-        [*(place.utility for place in front.places), *references[front.utility].values()], _LEFT, WIDTH - _RIGHT
+def assign_common_looks(frontiers: Sequence[Frontier]) -> dict[str, Look]:
+    """A look for every setting that any figure draws in full color, the same in all of them."""
+    chosen = {name for frontier in frontiers for name in frontier.strong}
+    return assign_looks(list(dict.fromkeys(name for each in frontiers for name in each.curves if name in chosen)))
+
+
+def shorten_names(names: Sequence[str]) -> dict[str, str]:
+    """The names without the words that all of them begin or end with. A name that is still long becomes empty.
+
+    >>> list(shorten_names(["madlib with words under strict", "fluent with pmi under strict"]).values())
+    ['madlib with words', 'fluent with pmi']
+    """
+    words = [name.split() for name in names]
+    shortest = min(map(len, words), default=0)
+    start = end = 0
+    if len(names) > 1:
+        while start < shortest - 1 and len({each[start] for each in words}) == 1:
+            start += 1
+        while end < shortest - start - 1 and len({each[-1 - end] for each in words}) == 1:
+            end += 1
+    short = {name: " ".join(each[start : len(each) - end]) for name, each in zip(names, words, strict=True)}
+    return {name: each if len(each) <= _LONGEST else "" for name, each in short.items()}
+
+
+def draw_curves(frontier: Frontier, looks: Mapping[str, Look]) -> Markup:
+    """The places of a front, with intervals, curves of settings, and the references. Down and right is better.
+
+    A point shows its values when the pointer or the keyboard focus is on it.
+    """
+    front, references = frontier.front, frontier.references
+    across = find_scale(
+        front.utility,
+        [*(place.utility for place in front.places), *references[front.utility].values()],
+        (_LEFT, WIDTH - _RIGHT),
     )
-    down = _find_scale(
-        [*(place.attack for place in front.places), *references[front.attack].values()], HEIGHT - _BOTTOM, _TOP
+    down = find_scale(
+        front.attack,
+        [*(place.attack for place in front.places), *references[front.attack].values()],
+        (_TOP, HEIGHT - _BOTTOM),
     )
     taken: list[Box] = []
+    strong = frontier.strong
     parts = [
         *_draw_axes(front, across, down),
         *_draw_references(references[front.attack], references[front.utility], across, down, taken),
         _draw_front(front, across, down),
     ]
-    for setting, contenders in comparison.settings.items():
-        own = [places[contender.name] for contender in contenders if contender.name in places]
-        parts += _draw_curve(own, looks[setting], across, down, taken)
+    for faint in (True, False):  # so that full colors cover faint ones
+        for setting, places in frontier.curves.items():
+            if (setting not in strong) == faint:
+                parts += _draw_curve(places, None if faint else looks[setting], across, down, taken)
+    for setting, places in frontier.curves.items():
+        parts += _draw_points(front, places, looks[setting] if setting in strong else None, across, down)
+    parts += _draw_labels(frontier, across, down, taken)
     described = f"{front.attack.title} against {front.utility.title} of {len(front.places)} obfuscations"
-    return element("svg", parts, class_="curve", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img", aria_label=described)
-
-
-def _find_scale(readings: Sequence[Reading], first: float, last: float) -> Scale:
-    values = [value for reading in readings for value in (reading.value, *(reading.interval or ()))]
-    low, high = min(values), max(values)
-    margin = 0.07 * (high - low) or 0.05 * abs(high) or 0.5
-    return Scale(low - margin, high + margin, first, last)
-
-
-def find_ticks(low: float, high: float, wanted: int = 5) -> list[float]:
-    """Round numbers between two values.
-
-    >>> find_ticks(0.08, 0.93)
-    [0.2, 0.4, 0.6, 0.8]
-    """
-    rough = (high - low) / wanted
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
-    first = math.ceil(low / step)
-    return [round(number * step, 12) for number in range(first, math.floor(high / step) + 1)]
+    return element(
+        "svg", parts, class_="curve", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="group", aria_label=described
+    )
 
 
 def _draw_axes(front: Front, across: Scale, down: Scale) -> Iterator[Markup]:
-    for tick in find_ticks(down.low, down.high):
+    for tick in down.ticks:
         yield _line(_LEFT, down(tick), WIDTH - _RIGHT, down(tick), "var(--rule)")
         yield _text(_LEFT - 5, down(tick) + 3.5, _show_tick(front.attack, tick), "end", "muted")
-    for tick in find_ticks(across.low, across.high):
+    for tick in across.ticks:
         yield _line(across(tick), _TOP, across(tick), HEIGHT - _BOTTOM, "var(--rule)")
         yield _text(across(tick), HEIGHT - _BOTTOM + 13, _show_tick(front.utility, tick), "middle", "muted")
     yield _text(
@@ -133,12 +132,12 @@ def _draw_axes(front: Front, across: Scale, down: Scale) -> Iterator[Markup]:
 
 
 def _show_tick(quantity: Quantity, tick: float) -> str:
-    return f"{100 * tick:g}%" if quantity.percent else f"{tick:g}"
+    return f"{100 * tick:g}%" if quantity.percent else f"{tick:,g}"
 
 
 def _draw_references(
-    attack: dict[Reference, Reading],
-    utility: dict[Reference, Reading],
+    attack: Mapping[Reference, Reading],
+    utility: Mapping[Reference, Reading],
     across: Scale,
     down: Scale,
     taken: list[Box],
@@ -185,11 +184,19 @@ def _draw_front(front: Front, across: Scale, down: Scale) -> Markup:
     )
 
 
-def _draw_curve(places: Sequence[Place], look: Look, across: Scale, down: Scale, taken: list[Box]) -> Iterator[Markup]:
+def _draw_curve(
+    places: Sequence[Place], look: Look | None, across: Scale, down: Scale, taken: list[Box]
+) -> Iterator[Markup]:
+    """The line of a setting and its intervals. Without a look, only a faint line."""
     for one, other in pairwise(places):
         ends = across(one.utility.value), down(one.attack.value), across(other.utility.value), down(other.attack.value)
-        taken += _cover(*ends)
-        yield _line(*ends, look.color, width=1.6)
+        if look is None:
+            yield _line(*ends, "var(--muted)", opacity=_FAINT)
+        else:
+            taken += _cover(*ends)
+            yield _line(*ends, look.color, width=1.6)
+    if look is None:
+        return
     for place in places:
         x, y = across(place.utility.value), down(place.attack.value)
         if place.utility.interval is not None:
@@ -198,12 +205,64 @@ def _draw_curve(places: Sequence[Place], look: Look, across: Scale, down: Scale,
         if place.attack.interval is not None:
             low, high = map(down, place.attack.interval)
             yield _line(x, low, x, high, look.color, opacity="0.55")
-        marker = draw_marker(look, x, y, hollow=place.standing is Standing.BEHIND)
-        yield element("g", element("title", text(_describe(place))) + marker)
         taken.append((x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE))
+
+
+def _draw_labels(frontier: Frontier, across: Scale, down: Scale, taken: list[Box]) -> Iterator[Markup]:
+    """The names of settings beside their last points, and levels: of all settings, or of one if there are many."""
+    strong = frontier.strong
+    for setting, name in shorten_names(strong).items() if len(frontier.curves) > 1 else ():
+        place = frontier.curves[setting][-1]
+        yield _label(across(place.utility.value), down(place.attack.value), name, taken)
+    for setting in strong if len(strong) == len(frontier.curves) else [frontier.against]:
+        for place in frontier.curves[setting]:
+            yield _label(across(place.utility.value), down(place.attack.value), place.point.level, taken)
+
+
+def _draw_points(
+    front: Front, places: Sequence[Place], look: Look | None, across: Scale, down: Scale
+) -> Iterator[Markup]:
+    """The markers of a setting. Each has its values as text, which the page shows for the one in focus."""
     for place in places:
-        if place.contender.level:
-            yield _label(across(place.utility.value), down(place.attack.value), place.contender.level, taken)
+        x, y = across(place.utility.value), down(place.attack.value)
+        hollow = place.standing is Standing.BEHIND
+        if look is None:
+            marker = element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="2.2", fill="var(--muted)", fill_opacity=_FAINT)
+        else:
+            marker = draw_marker(look, x, y, hollow=hollow)
+        name, values = f"{place.name}: {place.standing.value}", tell_values(front, place)
+        shown = _read_out(16.0, name) + _read_out(30.0, values)
+        reached = {} if look is None else {"tabindex": "0"}  # faint ones are in the table of all points
+        yield element(
+            "g",
+            element("title", text(f"{name}. {values}")) + marker + element("g", shown, class_="values"),
+            class_="point",
+            role="img",
+            aria_label=f"{name}. {values}",
+            **reached,
+        )
+
+
+def _read_out(y: float, content: str) -> Markup:
+    """A line of text above the drawing, narrower if it would not fit."""
+    room = WIDTH - 8
+    fitted = {"textLength": f"{room:g}", "lengthAdjust": "spacingAndGlyphs"} if _CHARACTER * len(content) > room else {}
+    return element("text", text(content), x="4", y=f"{y:g}", class_="muted", **fitted)
+
+
+def tell_values(front: Front, place: Place) -> str:
+    """The values of a point in words, with their intervals."""
+    said = [
+        f"{quantity.title} {show_reading(quantity, reading)}"
+        for quantity, reading in ((front.attack, place.attack), (front.utility, place.utility))
+    ]
+    return ", ".join(said if place.point.epsilon is None else [*said, f"epsilon {place.point.epsilon:.4g}"])
+
+
+def show_reading(quantity: Quantity, reading: Reading) -> str:
+    """A value with its interval, if it has one."""
+    shown = quantity.show(reading.value)
+    return shown if reading.interval is None else f"{shown} ({quantity.show_interval(reading.interval)})"
 
 
 def _cover(x1: float, y1: float, x2: float, y2: float) -> Iterator[Box]:
@@ -213,12 +272,8 @@ def _cover(x1: float, y1: float, x2: float, y2: float) -> Iterator[Box]:
         yield x - 1, y - 1, x + 1, y + 1
 
 
-def _describe(place: Place) -> str:
-    return f"{place.name}: {place.standing.value}"
-
-
 def _label(x: float, y: float, label: str, taken: list[Box]) -> Markup:
-    """A label beside a marker, where it covers nothing that is drawn already, if there is such a place."""
+    """A label beside a marker, where it covers nothing that is drawn already; none if there is no such place."""
     offsets = (
         (7, -6, "start"),
         (-7, -6, "end"),
@@ -232,7 +287,9 @@ def _label(x: float, y: float, label: str, taken: list[Box]) -> Markup:
     ]
     inside = [each for each in boxes if each[0][0] >= _LEFT and each[0][2] <= WIDTH and each[0][3] <= HEIGHT - _BOTTOM]
     free = [each for each in inside if not any(_overlap(each[0], other) for other in taken)]
-    box, left, bottom, anchor = (free or inside or boxes)[0]
+    if not free or not label:
+        return ""
+    box, left, bottom, anchor = free[0]
     taken.append(box)
     return _text(left, bottom, label, anchor, "muted")
 
@@ -256,12 +313,14 @@ def draw_marker(look: Look, x: float, y: float, *, hollow: bool = False) -> Mark
     return element("polygon", points=corners, **paint)
 
 
-def draw_legend(comparison: Comparison) -> Markup:
-    """The settings with their markers."""
+def draw_legend(frontier: Frontier, looks: Mapping[str, Look]) -> Markup:
+    """The settings in full color, with their markers, and the number of the others."""
     items = []
-    for name, look in assign_looks(list(comparison.settings)).items():
-        key = element("svg", draw_marker(look, 7, 7), viewBox="0 0 14 14", aria_hidden="true")
+    for name in frontier.strong:
+        key = element("svg", draw_marker(looks[name], 7, 7), viewBox="0 0 14 14", aria_hidden="true")
         items.append(element("li", key + text(name)))
+    if others := len(frontier.curves) - len(frontier.strong):
+        items.append(element("li", text(f"gray: {others} others"), class_="note"))
     return element("ul", items, class_="legend")
 
 

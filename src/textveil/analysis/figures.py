@@ -81,18 +81,18 @@ def draw_heat_map(findings: Findings) -> Figure:
     tables = [average_combinations(setting.results) for setting in findings.settings]
     grids = [table[response.name].unstack().to_numpy() for table in tables]
     low, high = min(map(np.min, grids)), max(map(np.max, grids))
-    with _styled():
+    with styled():
         rows, columns = grids[0].shape
         longest = max(map(len, findings.results.values("decomposition")))
         width = max(6.4, 0.6 * (columns + 1) + _CHARACTER * longest)
-        figure, panels = _panels(1, len(grids), width=width, height=0.9 + 0.52 * (rows + 1))
+        figure, panels = make_panels(1, len(grids), width=width, height=0.9 + 0.52 * (rows + 1))
         for axes, table, setting in zip(panels, tables, findings.settings, strict=True):
             _fill_heat_map(axes, table, setting.results, response, (low, high))
             axes.set_xlabel(_tell_references(setting.results, response), fontsize=8, color=MUTED, loc="left")
             axes.set_title(_title(f"mean {response.title}", setting.name), pad=22)
         figure.draw_without_rendering()
         _turn_crowded_names(figure, panels)
-        _settle(figure)
+        settle(figure)
     return figure
 
 
@@ -168,9 +168,9 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
     scaled, lines = _scale(means, references, metrics)
     distributions, decompositions = results.values("distribution"), results.values("decomposition")
     columns = min(3, len(distributions))
-    with _styled():
+    with styled():
         rows = -(-len(distributions) // columns)
-        figure, panels = _panels(rows, columns, width=3.3, height=2.3)
+        figure, panels = make_panels(rows, columns, width=3.3, height=2.3)
         for axes, distribution in zip(panels, distributions, strict=False):
             for other in scaled.to_numpy():
                 axes.plot(other, color=RULE, linewidth=0.8, zorder=1)
@@ -184,8 +184,8 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
             axes.set_ylim(-0.05, 1.05)
         for axes in panels[len(distributions) :]:
             axes.set_visible(False)
-        _add_legend(figure, *panels[0].get_legend_handles_labels())
-        _settle(figure)
+        add_legend(figure, *panels[0].get_legend_handles_labels())
+        settle(figure)
     return figure
 
 
@@ -221,10 +221,10 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
     Whiskers are intervals. Dashed lines are references, the band of chance is its interval.
     """
     means, levels, metrics = average(results, [factor, "level"]), results.values("level"), results.list_shown(response)
-    with _styled():
+    with styled():
         columns = 4
         rows = -(-len(metrics) // columns)
-        figure, panels = _panels(rows, columns, width=2.6, height=2.1)
+        figure, panels = make_panels(rows, columns, width=2.6, height=2.1)
         legend: dict[str, Any] = {}
         for axes, metric in zip(panels, metrics, strict=False):
             methods = results.values(factor)
@@ -243,8 +243,8 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
             axes.spines["left"].set_visible(False)
         for axes in panels[len(metrics) :]:
             axes.set_visible(False)
-        _add_legend(figure, list(legend.values()), list(legend))
-        _settle(figure)
+        add_legend(figure, list(legend.values()), list(legend))
+        settle(figure)
     return figure
 
 
@@ -281,8 +281,8 @@ def draw_clear(findings: Findings) -> Figure:
     The effects of data set and level are removed from cells, so that dots and markers are comparable.
     """
     response = findings.response
-    with _styled():
-        figure, panels = _panels(1, len(findings.settings), width=5.2, height=3.8, sharey=True, sharex=True)
+    with styled():
+        figure, panels = make_panels(1, len(findings.settings), width=5.2, height=3.8, sharey=True, sharex=True)
         for axes, setting in zip(panels, findings.settings, strict=True):
             results, means = setting.results, average_combinations(setting.results)
             values = results.frame[response.name]
@@ -312,7 +312,7 @@ def draw_clear(findings: Findings) -> Figure:
         panels[0].set_ylabel(response.title)
         panels[0].set_xlim(left=-2)
         _explain_marks(figure, findings.results, response)
-        _settle(figure)
+        settle(figure)
     return figure
 
 
@@ -327,7 +327,7 @@ def _explain_marks(figure: Figure, results: Results, response: MetricColumn) -> 
         for order, name in enumerate(results.values("decomposition"))
     ]
     handles += [lines.Line2D([], [], **_look_of(title)) for title in find_references(results.frame, response)]
-    _add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
+    add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
 
 
 def _look(order: int, label: str) -> dict[str, Any]:
@@ -339,7 +339,7 @@ def _title(*parts: str) -> str:
     return " \N{MIDDLE DOT} ".join(part for part in parts if part)
 
 
-def _add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
+def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Add a legend below the panels, in as many rows as needed. The figure grows after the second row."""
     for columns in range(min(len(labels), 6), 0, -1):
         legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
@@ -352,13 +352,14 @@ def _add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -
 
 
 @contextmanager
-def _styled() -> Iterator[None]:
+def styled() -> Iterator[None]:
+    """Draw in the style of all figures."""
     matplotlib = require("matplotlib", extra="analyze")
     with matplotlib.rc_context(_STYLE):
         yield
 
 
-def _panels(rows: int, columns: int, *, width: float, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
+def make_panels(rows: int, columns: int, *, width: float, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
     """A figure with panels of a size in inches. It is independent of pyplot, so no window opens."""
     module = require("matplotlib.figure", extra="analyze")
     figure = module.Figure(figsize=(columns * width, rows * height + 0.4), layout="constrained")
@@ -366,7 +367,7 @@ def _panels(rows: int, columns: int, *, width: float, height: float, **options: 
     return figure, list(figure.subplots(rows, columns, squeeze=False, **options).flat)
 
 
-def _settle(figure: Figure) -> None:
+def settle(figure: Figure) -> None:
     """Compute the layout once, not again each time the figure is written."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -374,7 +375,7 @@ def _settle(figure: Figure) -> None:
 
 def render_svg(figure: Figure) -> str:
     """The figure as SVG on a white background."""
-    with _styled():
+    with styled():
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     svg = re.sub(r"'DejaVu Sans'(, [^;\"]*)?", FONTS, buffer.getvalue())
@@ -393,7 +394,7 @@ def inline_svg(svg: str, name: str) -> str:
 
 def render_png(figure: Figure) -> bytes:
     """The figure as PNG, at twice the usual resolution."""
-    with _styled():
+    with styled():
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=200, metadata={"Software": None})
     return buffer.getvalue()

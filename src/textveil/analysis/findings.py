@@ -11,8 +11,10 @@ from typing import Any
 from textveil.analysis.anova import Anova, Effect, compare_alone, compare_datasets, compare_factors
 from textveil.analysis.clear import Advantage, ClearEffect, measure_advantages, measure_clear_effect
 from textveil.analysis.columns import RELATIVE_GAIN
+from textveil.analysis.frontier import Frontier
 from textveil.analysis.recommendations import Recommendation, recommend
 from textveil.analysis.results import Results, find_obstacle
+from textveil.analysis.study_curves import find_frontiers
 from textveil.analysis.summaries import COMBINATION, Gap, average_combinations, measure_gap
 from textveil.analysis.tukey import Comparisons, compare_pairs, name_combination
 from textveil.evaluation.columns import MetricColumn
@@ -89,12 +91,15 @@ class Findings:
     overall: Anova | None
     """The test over all settings, with mechanism and profile as factors, if they vary."""
     advantages: tuple[Advantage, ...]
+    frontiers: tuple[Frontier, ...] = ()
+    """The curves of attack against utility, as far as the results have both."""
 
     def as_dict(self) -> dict[str, Any]:
         """The findings as plain data."""
         return {
             "response": self.response.name,
-            "cells": len(self.results.frame),
+            "cells": len(self.results.rows),
+            "draws": self.results.draws,
             "groups": [asdict(group) for group in self.results.groups],
             "left_out": [asdict(group) for group in self.results.left_out],
             "missing": [
@@ -104,26 +109,35 @@ class Findings:
             "settings": [setting.as_dict() for setting in self.settings],
             "overall": None if self.overall is None else asdict(self.overall),
             "advantages": [asdict(advantage) for advantage in self.advantages],
+            "curves": [frontier.as_dict() for frontier in self.frontiers],
         }
 
 
-def analyze(results: Results, *, response: str = RELATIVE_GAIN.name) -> Findings:
+def analyze(results: Results, *, response: str = RELATIVE_GAIN.name, against: str | None = None) -> Findings:
     """Analyze the effect of the factors on a response. A setting that cannot be tested says why.
 
-    Data sets and levels that lack the response are excluded. ``results.missing`` of the findings lists them.
+    Data sets and levels that lack the response are excluded. ``results.missing`` of the findings lists them. Curves of
+    attack against utility do not depend on the response, and use all data sets that have both.
+
+    Args:
+        results: The results.
+        response: The metric to explain.
+        against: The setting that curves are compared with, such as ``madlib with words + uniform``; by default the
+            first with ``madlib``, or the first one.
 
     Raises:
-        UnknownNameError: The results do not have the response.
+        UnknownNameError: The results do not have the response, or the setting.
         InputError: No data set and level has the response in all cells.
     """
     metric = results.choose_metric(response)
+    frontiers = find_frontiers(results, against)
     results = results.without(results.list_lacking(metric)) or results
     parts = results.split()
     ends = _name_files(parts)
     settings = tuple(_analyze_setting(name, ends[name], part, metric) for name, part in parts.items())
     overall = compare_factors(results, metric) if len(parts) > 1 and not find_obstacle(results, metric) else None
     tests = {setting.name: setting.anova for setting in settings if setting.tested}
-    return Findings(results, metric, settings, overall, measure_advantages(parts, metric, tests))
+    return Findings(results, metric, settings, overall, measure_advantages(parts, metric, tests), frontiers)
 
 
 def _name_files(names: Iterable[str]) -> dict[str, str]:

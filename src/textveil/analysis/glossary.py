@@ -57,6 +57,10 @@ _TESTS = {
         "the size of an effect, from 0 to 1: its share of the variance that no other effect explains."
     ),
 }
+_DRAWS = {
+    "draw": "one obfuscation of the texts of a cell. Draws differ in nothing but their noise.",
+    "noise within cells": "the variation between draws. The residual is that of means over draws.",
+}
 
 
 def explain_terms(results: Results) -> list[tuple[str, str]]:
@@ -68,4 +72,5 @@ def explain_terms(results: Results) -> list[tuple[str, str]]:
         *((reference.value, _REFERENCES[reference]) for reference in references),
         *((f"profile {name}", _PROFILES[name]) for name in results.values("profile") if name in _PROFILES),
         *_TESTS.items(),
+        *(_DRAWS.items() if results.draws > 1 else ()),
     ]

@@ -38,14 +38,15 @@ def escape(text: str) -> str:
 
 def write_anova(anova: Anova, caption: str = "") -> str:
     """The table of effects, with significant p-values in bold."""
-    *effects, residual = lay_out_anova(anova)
+    laid_out = lay_out_anova(anova)
+    effects, others = laid_out[: len(anova.effects)], laid_out[len(anova.effects) :]
     rows = []
     for effect, cells in zip(anova.effects, effects, strict=True):
         name, *numbers = map(escape, cells)
         if effect.p_value < SIGNIFICANCE:
             numbers[_P] = rf"\textbf{{{numbers[_P]}}}"
         rows.append([name.replace(" x ", r" $\times$ "), *numbers])
-    rows.append([cell or "--" for cell in residual])
+    rows += [[cell or "--" for cell in other] for other in others]
     head = ["", "$F$", "$p$", r"$\eta_p^2$", "df", "sum sq"]
     return _write_table("lrrrrr", head, [rows], caption or f"ANOVA of {anova.response.replace('_', ' ')}.")
 
@@ -71,6 +72,7 @@ def _write_entry(entry: Entry) -> str:
     text = rf"\textbf{{{entry.text}}}" if entry.best_of_row else entry.text
     text = rf"\underline{{{text}}}" if entry.best else text
     spread = f"[{entry.interval}]".replace("\N{EN DASH}", "--")
+    text = rf"{text} {{\scriptsize $\pm$ {entry.margin}}}" if entry.margin else text
     return rf"{text} {{\scriptsize {spread}}}" if entry.interval else text
 
 

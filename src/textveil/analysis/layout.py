@@ -10,9 +10,10 @@ import numpy as np
 
 from textveil.analysis.anova import Anova
 from textveil.analysis.cells import Group
-from textveil.analysis.columns import CLEAR, HIGH, LOW
+from textveil.analysis.columns import CLEAR, CONTROLS, HIGH, LOW, NOISE_HIGH, NOISE_LOW
 from textveil.analysis.references import find_references, list_titles
 from textveil.analysis.results import Results
+from textveil.analysis.summaries import COMBINATION, measure_noise
 from textveil.evaluation.columns import MetricColumn
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ class Entry:
 
     text: str
     interval: str = ""
-    """The 95 % interval, if it is known."""
+    """The 95 % interval over texts, if it is known."""
+    margin: str = ""
+    """Half of the 95 % interval over draws of noise, if there are several."""
     best: bool = False
     """Whether it is the best value of the metric in the table."""
     best_of_row: bool = False
@@ -62,6 +65,9 @@ def lay_out_results(results: Results, group: Group, response: MetricColumn) -> R
     frame = results.frame[(results.frame["dataset"] == group.dataset) & (results.frame["level"] == group.level)]
     wanted = (*results.list_shown(response), *[CLEAR] * results.counts_words)
     metrics = [metric for metric in dict.fromkeys(wanted) if frame[metric.name].notna().all()]
+    if results.draws > 1:
+        noise = measure_noise(results, (*CONTROLS, *COMBINATION)).loc[(group.dataset, group.level)]
+        frame = frame.set_index(list(COMBINATION)).join(noise).reset_index()
     titles = list_titles(frame, metrics)
     decompositions = results.values("decomposition")
     rows: dict[str, list[ResultRow]] = {}
@@ -81,7 +87,10 @@ def lay_out_results(results: Results, group: Group, response: MetricColumn) -> R
 def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[np.ndarray, list[tuple[Entry, ...]]]:
     """The values of a metric by decomposition and distribution, as numbers and as entries."""
     grid = frame[metric.name].to_numpy().reshape(rows, -1)  # the frame is sorted by decomposition, then distribution
-    low, high = (_find_grid(frame, f"{metric.name}{suffix}", rows) for suffix in (LOW, HIGH))
+    low, high, noise_low, noise_high = (
+        _find_grid(frame, f"{metric.name}{suffix}", rows) for suffix in (LOW, HIGH, NOISE_LOW, NOISE_HIGH)
+    )
+    margins = (noise_high - noise_low) / 2
     signed = grid * metric.sign
     entries = []
     for place, values in enumerate(grid):
@@ -91,6 +100,7 @@ def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[
                 Entry(
                     metric.show_bare(value),
                     interval=show_interval(metric, low[place][column], high[place][column]),
+                    margin="" if np.isnan(margins[place][column]) else metric.show_bare(margins[place][column]),
                     best=bool(own[column] == signed.max()) and bool(signed.max() > signed.min()),
                     best_of_row=bool(own[column] == own.max()) and bool(own.max() > own.min()),
                 )
@@ -120,7 +130,7 @@ def show_interval(metric: MetricColumn, low: float | None, high: float | None) -
 
 
 def lay_out_anova(anova: Anova) -> list[list[str]]:
-    """The rows of a table of effects, the residual last; a single row if nothing was tested."""
+    """The rows of a table of effects, then residual and noise; a single row if nothing was tested."""
     if not anova.effects:
         return [["not tested", *[""] * (len(ANOVA_HEAD) - 1)]]
     rows = [
@@ -135,7 +145,11 @@ def lay_out_anova(anova: Anova) -> list[list[str]]:
         for effect in anova.effects
     ]
     residual = str(anova.residual_degrees_of_freedom), f"{anova.residual_sum_of_squares:.4f}"
-    return [*rows, ["residual", "", "", "", *residual]]
+    rows.append(["residual", "", "", "", *residual])
+    if anova.noise is not None:
+        noise = str(anova.noise.degrees_of_freedom), f"{anova.noise.sum_of_squares:.4f}"
+        rows.append(["noise within cells", "", "", "", *noise])
+    return rows
 
 
 def align(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -9,8 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from textveil.analysis.columns import HIGH, LOW
 from textveil.analysis.figures import draw_all, render_png, render_svg
 from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.frontier import Frontier
+from textveil.analysis.frontier_figure import draw_frontiers
 from textveil.analysis.latex import write_anova, write_results
 from textveil.analysis.layout import ANOVA_HEAD, lay_out_anova
 from textveil.analysis.report import TITLE, list_failures, list_terms, write_page, write_sections
@@ -57,6 +60,8 @@ def write_report(
     """
     check_folder(folder, overwrite=overwrite)
     figures = draw_all(findings)
+    if findings.frontiers:
+        figures["curves"] = draw_frontiers(findings.frontiers)
     drawings = {name: render_svg(figure) for name, figure in figures.items()}
     page = write_page(findings, figures=drawings, title=title, about=about, failures=failures)
     with writing_folder(folder, replace=overwrite) as unfinished:
@@ -97,6 +102,9 @@ def _write_tables(findings: Findings) -> Iterator[tuple[str, str]]:
     if findings.overall is not None:
         yield "anova_overall.csv", _write_csv([ANOVA_HEAD, *lay_out_anova(findings.overall)])
         yield "anova_overall.tex", write_anova(findings.overall)
+    if findings.frontiers:
+        yield "curves.csv", _write_csv(_list_points(findings.frontiers))
+        yield "areas.csv", _write_csv(_list_areas(findings.frontiers))
     for setting in findings.settings:
         end, results = setting.file_part, setting.results
         yield f"anova{end}.csv", _write_csv([ANOVA_HEAD, *lay_out_anova(setting.anova)])
@@ -111,6 +119,32 @@ def _write_tables(findings: Findings) -> Iterator[tuple[str, str]]:
         for place, group in enumerate(results.groups, start=1):
             name = "_".join(re.findall(r"\w+", f"{group.dataset} {group.level}"))
             yield f"results_{place}_{name}{end}.tex", write_results(results, group, findings.response, setting.name)
+
+
+def _list_points(frontiers: Sequence[Frontier]) -> Iterator[Sequence[object]]:
+    """The rows of all points of curves."""
+    ends = [f"{side}{end}" for side in ("attack", "utility") for end in ("", LOW, HIGH)]
+    yield ["attacker", "measure", "setting", "level", "epsilon", *ends, "standing"]
+    for frontier in frontiers:
+        names = [quantity.columns[0].name for quantity in (frontier.front.attack, frontier.front.utility)]
+        for place in frontier.front.places:
+            values = [
+                number
+                for reading in (place.attack, place.utility)
+                for number in (reading.value, *(reading.interval or ("", "")))
+            ]
+            point = place.point
+            yield [*names, point.setting, point.level, point.epsilon, *values, place.standing.value]
+
+
+def _list_areas(frontiers: Sequence[Frontier]) -> Iterator[Sequence[object]]:
+    """The rows of all areas between curves."""
+    found = [(frontier.front, area.as_dict()) for frontier in frontiers for area in frontier.areas]
+    yield ["attacker", "measure", "setting", "against", "kind", "value", "low", "high", "attack_low", "attack_high"]
+    for front, area in found:
+        ends = [*(area["interval"] or ("", "")), *(area["attack"] or ("", ""))]
+        names = [quantity.columns[0].name for quantity in (front.attack, front.utility)]
+        yield [*names, area["setting"], area["against"], area["kind"], area["value"], *ends]
 
 
 def _list_pairs(setting: SettingFindings) -> list[tuple[object, ...]]:

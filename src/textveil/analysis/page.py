@@ -8,7 +8,7 @@ from importlib.resources import files
 from textveil.analysis.markup import Markup, element, text
 from textveil.version import __version__
 
-_STYLES = ("report.css", "page.css")
+_STYLES = ("report.css", "curves.css", "page.css")
 
 
 def write_document(title: str, *content: Markup, styles: Sequence[str] = _STYLES) -> str:

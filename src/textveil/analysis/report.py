@@ -7,14 +7,24 @@ from itertools import groupby, zip_longest
 
 from textveil.analysis.anova import Anova, Effect, describe_p, show_p
 from textveil.analysis.cells import Group
-from textveil.analysis.columns import IN_CLEAR
+from textveil.analysis.columns import IN_CLEAR, NOISE_HIGH, NOISE_LOW, NOISE_STD
 from textveil.analysis.figures import inline_svg
 from textveil.analysis.findings import Findings, SettingFindings
+from textveil.analysis.frontier_page import show_grid, show_tables
 from textveil.analysis.glossary import explain_terms
-from textveil.analysis.layout import ANOVA_HEAD, AVERAGE, Entry, ResultTable, lay_out_anova, lay_out_results
+from textveil.analysis.layout import (
+    ANOVA_HEAD,
+    AVERAGE,
+    Entry,
+    ResultTable,
+    lay_out_anova,
+    lay_out_results,
+    show_interval,
+)
 from textveil.analysis.markup import Markup, details, element, figure, paragraph, section, table, text
 from textveil.analysis.page import write_document
 from textveil.analysis.recommendations import Recommendation, tell_caveats
+from textveil.analysis.summaries import average_combinations
 from textveil.analysis.tukey import name_combination
 from textveil.analysis.wording import (
     tell_chance,
@@ -23,8 +33,10 @@ from textveil.analysis.wording import (
     tell_effects,
     tell_gaps,
     tell_missing,
+    tell_noise,
     tell_pairs,
 )
+from textveil.evaluation.columns import MetricColumn
 
 TITLE = "Decomposition, distribution and their trade-off"
 _PAIRS_SHOWN = 12
@@ -56,6 +68,7 @@ def write_page(
         "caveats": ("Caveats", _list_caveats(findings)),
         "read": ("How to read this", _explain(findings)),
         "choose": ("Which combination to choose", _recommend(findings)),
+        "curves": ("Attack against utility", _show_curves(findings)),
         "gain": (f"Mean {findings.response.title}", _show_heat_map(findings, drawn)),
         "anova": ("Effects of the factors", _show_tests(findings)),
         "pairs": ("Pairs that differ", _show_pairs(findings)),
@@ -76,7 +89,7 @@ def write_sections(title: str, summary: str, sections: Mapping[str, tuple[str, M
         element("h1", text(title)) + paragraph(summary, class_="lead") + element("nav", element("ul", links)),
     )
     body += element("main", (section(head, content, name=name) for name, (head, content) in shown.items()))
-    return write_document(title, body, styles=("report.css",))
+    return write_document(title, body, styles=("report.css", "curves.css"))
 
 
 def _summarize(findings: Findings) -> str:
@@ -92,7 +105,10 @@ def _summarize(findings: Findings) -> str:
         _count(len(results.values("dataset")), "data set"),
         _count(len(results.values("level")), "level"),
     ]
-    return f"{len(results.frame)} cells: {', '.join(counts[:-1])} and {counts[-1]} of privacy."
+    counts[-1] += " of privacy"
+    if results.draws > 1:
+        counts.append(f"{_count(results.draws, 'draw')} of noise")
+    return f"{len(results.rows)} cells: {', '.join(counts[:-1])} and {counts[-1]}."
 
 
 def _count(number: int, name: str) -> str:
@@ -101,7 +117,7 @@ def _count(number: int, name: str) -> str:
 
 def _tell_run(findings: Findings, about: Mapping[str, str]) -> Markup:
     results = findings.results
-    lines = {"cells": str(len(results.frame))}
+    lines = {"cells": str(len(results.rows))}
     for dataset, groups in groupby(results.groups, key=lambda group: group.dataset):
         lines[f"data set {dataset}"] = ", ".join(_name_level(group) for group in groups)
     for factor in ("decomposition", "distribution", "mechanism", "profile"):
@@ -152,7 +168,7 @@ def _explain(findings: Findings) -> Markup:
 
 
 def _name_level(group: Group) -> str:
-    return group.level if group.epsilon is None else f"{group.level} (epsilon {group.epsilon:g})"
+    return f"{group.level} ({group.budget})" if group.budget else group.level
 
 
 def _per_setting(show: Mapping[str, Markup], layout: str = "beside") -> Markup:
@@ -191,12 +207,20 @@ def _write_choice(found: Recommendation) -> Markup:
     return f"{text(found.best.combination)} {element('small', text(found.best.exposure))}"
 
 
+def _show_curves(findings: Findings) -> Markup:
+    """The curves of attack against utility, with their front in words; empty if the results have none."""
+    if not findings.frontiers:
+        return ""
+    return show_grid(findings.frontiers) + show_tables(findings.frontiers)
+
+
 def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     caption = (
         f"Mean {findings.response.title} over data sets and levels. Darker is better, and the best is bold. "
         "Gray: means of rows and columns. Small numbers are mean bounds of 95 % intervals, if they are known."
     )
-    heat_map, said = figure(drawn["heat_map"], caption), "".join(map(paragraph, tell_gaps(findings)))
+    said = "".join(map(paragraph, tell_gaps(findings))) + _show_noise(findings)
+    heat_map = figure(drawn["heat_map"], caption)
     return (
         element("div", heat_map + element("div", said), class_="wide-left")
         if len(findings.settings) == 1
@@ -204,9 +228,30 @@ def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     )
 
 
+def _show_noise(findings: Findings) -> Markup:
+    """The means of combinations with their intervals over draws of noise; empty with a single draw."""
+    if findings.results.draws == 1:
+        return ""
+    response = findings.response
+    note = f"Means over {findings.results.draws} draws of noise. The intervals cover other noise on the same texts."
+    shown = {setting.name: _write_means(setting, response) for setting in findings.settings}
+    return details("Means with 95 % intervals over draws", paragraph(note, class_="note") + _per_setting(shown))
+
+
+def _write_means(setting: SettingFindings, response: MetricColumn) -> Markup:
+    means = average_combinations(setting.results)
+    rows = []
+    for names, row in means.sort_values(response.name, ascending=response.better == "lower", kind="stable").iterrows():
+        std, low, high = (row[f"{response.name}{suffix}"] for suffix in (NOISE_STD, NOISE_LOW, NOISE_HIGH))
+        cells = [response.show(row[response.name]), f"{std:.4f}", show_interval(response, low, high)]
+        rows.append([_cell(text(name_combination(*names)), "left"), *(_cell(text(each)) for each in cells)])
+    return table(("combination", "mean", "standard deviation", "95 % interval"), rows)
+
+
 def _show_tests(findings: Findings) -> Markup:
     shown = {
         setting.name: paragraph(tell_effects(setting))
+        + (paragraph(tell_noise(setting)) if setting.anova.noise else "")
         + (_write_anova(setting.anova) + _write_one_way(setting.one_way) if setting.tested else "")
         + _show_datasets(setting)
         for setting in findings.settings
@@ -378,6 +423,11 @@ def _show_results(findings: Findings) -> Markup:
         "A best value need not be significantly better. Small numbers are 95 % intervals in brackets, or standard "
         "deviations over seeds. Originals, chance and majority are values of the data set, for comparison."
     )
+    if findings.results.draws > 1:
+        key += (
+            " Values are means over draws of noise. Numbers after \N{PLUS-MINUS SIGN} are half of their 95 % "
+            "intervals, which cover other noise on the same texts. Intervals in brackets cover other texts."
+        )
     return element("p", key, class_="note") + "".join(parts)
 
 
@@ -398,4 +448,6 @@ def _write_results(laid_out: ResultTable, setting: SettingFindings) -> Markup:
 
 def _write_entry(entry: Entry) -> Markup:
     small = f" <small>{text(f'[{entry.interval}]')}</small>" if entry.interval else ""
+    if entry.margin:
+        small = f" <small>\N{PLUS-MINUS SIGN}{text(entry.margin)}</small>{small}"
     return _cell(text(entry.text) + small, "best" if entry.best else "top" if entry.best_of_row else "")

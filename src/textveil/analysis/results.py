@@ -1,4 +1,4 @@
-"""The results of a study: one row per cell, checked, in one unit, and with every combination."""
+"""The results of a study: one row per cell and draw, checked, in one unit, and with every combination."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textveil.analysis.cells import LEVELS, CellValues, Group, build_cells, list_groups
+from textveil.analysis.cells import LEVELS, CellValues, Group, build_cells, find_group, list_groups
 from textveil.analysis.columns import (
     CAVEATS,
     CELL,
     CLEAR,
     CLEAR_SHARE,
     CONTROLS,
+    DRAW,
+    DRAWS,
     EXPOSURE,
     FACTORS,
     IN_CLEAR,
@@ -71,18 +73,19 @@ class Missing:
 
 @dataclass(frozen=True)
 class Results:
-    """One row per cell. Every data set and level has every combination of the factors, once.
+    """One row per cell. Every data set and level has every combination of the factors, once for each draw of noise.
 
     Args:
-        frame: A pandas DataFrame. Its columns are those of ``columns.CELL`` as categories, ``epsilon`` if known, the
-            metrics (F1 and identifiers as fractions), their standard deviations, intervals and caveats, counts of
-            words, and the columns that are computed from others (``clear_share``, ``utility``, ``exposure``).
-        left_out: The groups that were excluded because they lacked a combination.
+        rows: A pandas DataFrame. Its columns are those of ``columns.CELL`` as categories, ``draw``, ``epsilon`` if
+            known, the metrics (F1 and identifiers as fractions), their standard deviations, intervals and caveats,
+            counts of words, and the columns that are computed from others (``clear_share``, ``utility``,
+            ``exposure``).
+        left_out: The groups that were excluded because they lacked a combination, or single draws of them.
         missing: The metrics that a group lacks, in some or in all of its cells. The frame has none of their values
             there, so that all means of a metric are over the same groups.
     """
 
-    frame: DataFrame
+    rows: DataFrame
     left_out: tuple[Group, ...] = ()
     missing: tuple[Missing, ...] = ()
 
@@ -94,9 +97,10 @@ class Results:
 
         Args:
             records: One row per cell, or one row per cell and metric (columns ``metric``, ``value``, optionally
-                ``std``).
+                ``std``). Repetitions with other noise have a number in the column ``draw``.
             source: The name of the rows in errors.
-            drop_incomplete: Exclude a data set and level that lacks a combination, instead of refusing the results.
+            drop_incomplete: Exclude a data set and level, or a draw of it, that lacks a combination, instead of
+                refusing the results.
 
         Raises:
             ColumnError: A column is missing, or repeated under two names.
@@ -109,6 +113,23 @@ class Results:
             columns = [f"{each.metric.name}{suffix}" for suffix in ("", *SPREAD)]
             frame.loc[_select(frame, [each.group]), [name for name in columns if name in frame]] = None
         return cls(_add_computed(frame), left_out, missing)
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The means over draws: one row for each data set, level and combination. ``draws`` is their number."""
+        if DRAW not in self.rows or self.rows[DRAW].nunique() < 2:
+            return self.rows.assign(**{DRAWS: 1})
+        names = [name for name in CELL if name in self.rows]
+        groups = self.rows.groupby(names, observed=True)
+        others = [name for name in self.rows if name not in (*names, DRAW)]
+        numbers = [name for name in others if self.rows[name].dtype.kind in "if"]
+        means = groups[numbers].mean().join(groups[[name for name in others if name not in numbers]].first())
+        return means.join(groups.size().rename(DRAWS)).reset_index()
+
+    @property
+    def draws(self) -> int:
+        """The number of draws of noise, the largest if it differs."""
+        return int(self.frame[DRAWS].max())
 
     @cached_property
     def metrics(self) -> tuple[MetricColumn, ...]:
@@ -166,11 +187,10 @@ class Results:
         columns = [f"{name}{CAVEATS}" for name in (metric.name, *PARTS.get(metric.name, ()))]
         known = [column for column in columns if column in self.frame]
         found: dict[Group, dict[str, None]] = {}
-        for cell in self.frame.to_dict("records"):
+        for cell in self.rows.to_dict("records"):
             for column in known:
                 if isinstance(cell[column], str):
-                    group = Group(cell["dataset"], cell["level"], cell.get("epsilon"))
-                    found.setdefault(group, {})[cell[column]] = None
+                    found.setdefault(find_group(cell), {})[cell[column]] = None
         return {group: tuple(caveats) for group, caveats in found.items()}
 
     def list_lacking(self, metric: MetricColumn) -> tuple[Group, ...]:
@@ -181,8 +201,8 @@ class Results:
         """The results without some groups; ``None`` if none are left."""
         if not groups:
             return self
-        kept = [not chosen for chosen in _select(self.frame, groups)]
-        return replace(self, frame=_drop_unused(self.frame[kept])) if any(kept) else None
+        kept = [not chosen for chosen in _select(self.rows, groups)]
+        return replace(self, rows=_drop_unused(self.rows[kept])) if any(kept) else None
 
     def split(self) -> dict[str, Results]:
         """The results of every mechanism and profile. The name is empty if there is only one of each."""
@@ -191,11 +211,11 @@ class Results:
             return {"": self}
         parts = {}
         for chosen in product(*map(self.values, varying)):
-            frame = self.frame
+            rows = self.rows
             for factor, value in zip(varying, chosen, strict=True):
-                frame = frame[frame[factor] == value]
+                rows = rows[rows[factor] == value]
             name = ", ".join(f"{factor} {value}" for factor, value in zip(varying, chosen, strict=True))
-            parts[name] = replace(self, frame=_drop_unused(frame))
+            parts[name] = replace(self, rows=_drop_unused(rows))
         return parts
 
 
@@ -216,7 +236,7 @@ def _build_frame(cells: list[CellValues]) -> DataFrame:
         clear = frame[list(IN_CLEAR)].sum(axis=1, skipna=False)
         counted = frame[list(WORDS.values())].sum(axis=1, skipna=False) - frame[WORDS[Outcome.KEPT_STOPWORD]]
         frame[CLEAR_SHARE] = clear / counted.where(counted != 0, 1.0)
-    return frame.sort_values([name for name in CELL if name in frame], ignore_index=True)
+    return frame.sort_values([name for name in (*CELL, DRAW) if name in frame], ignore_index=True)
 
 
 def _find_missing(frame: DataFrame) -> Iterator[Missing]:

@@ -1,4 +1,4 @@
-"""Means of results by combination, method and level, and the gaps between methods."""
+"""Means of results by combination, method and level with their noise, and the gaps between methods."""
 
 from __future__ import annotations
 
@@ -6,15 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textveil.analysis.columns import CLEAR, EXPOSURE, HIGH, LOW, UTILITY
+from textveil.analysis.columns import (
+    CLEAR,
+    DRAW,
+    EXPOSURE,
+    HIGH,
+    LOW,
+    NOISE_HIGH,
+    NOISE_LOW,
+    NOISE_STD,
+    UTILITY,
+)
 from textveil.analysis.results import Results
 from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
+from textveil.extras import require
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 COMBINATION = ("decomposition", "distribution")
 """The factors of a combination."""
+CONFIDENCE = 0.95
+_AVERAGED = (*METRIC_COLUMNS, CLEAR.name, UTILITY.name, EXPOSURE.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +44,31 @@ def average(results: Results, by: Sequence[str]) -> DataFrame:
     """The means for each value of ``by``: of metrics, references, utility, exposure, and the share of words in clear.
 
     The bounds of intervals are averaged, too. The interval of a mean is narrower, unless all cells err alike, as they
-    may on the same texts.
+    may on the same texts. With several draws of noise, the columns of :func:`measure_noise` are added.
     """
-    known = [*METRIC_COLUMNS, CLEAR.name, UTILITY.name, EXPOSURE.name]
-    columns = [f"{name}{suffix}" for name in known for suffix in ("", LOW, HIGH)]
-    return results.frame.groupby(list(by), observed=True)[[name for name in columns if name in results.frame]].mean()
+    columns = [f"{name}{suffix}" for name in _AVERAGED for suffix in ("", LOW, HIGH)]
+    means = results.frame.groupby(list(by), observed=True)[[name for name in columns if name in results.frame]].mean()
+    return means if results.draws == 1 else means.join(measure_noise(results, by))
+
+
+def measure_noise(results: Results, by: Sequence[str]) -> DataFrame:
+    """The standard deviation over draws of noise, and a 95 % interval (t), of the mean for each value of ``by``.
+
+    Every draw gives a mean over the same cells, and these means are independent. The interval covers other noise on the
+    same texts. It does not cover other texts.
+    """
+    rows, names = results.rows, list(by)
+    columns = [name for name in _AVERAGED if name in rows]
+    groups = rows.groupby([*names, DRAW], observed=True)
+    sizes = groups.size()
+    whole = sizes == sizes.groupby(level=names, observed=True).transform("max")  # some groups may have more draws
+    draws = groups[columns].mean()[whole].groupby(level=names, observed=True)
+    means, std, count = draws.mean(), draws.std(), draws.count()
+    quantile = require("scipy.stats", extra="analyze").t.ppf((1 + CONFIDENCE) / 2, count - 1)
+    margins = quantile * std / count**0.5
+    parts = {NOISE_STD: std, NOISE_LOW: means - margins, NOISE_HIGH: means + margins}
+    joined = [part.add_suffix(suffix) for suffix, part in parts.items()]
+    return joined[0].join(joined[1:])
 
 
 def average_combinations(results: Results) -> DataFrame:

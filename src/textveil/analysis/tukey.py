@@ -59,7 +59,8 @@ def compare_pairs(results: Results, response: MetricColumn) -> Comparisons:
 
     The mean of its data set and level is subtracted from every value. Of the ways to normalize by the mean, this one
     reproduces the findings of the paper (see docs/analysis.md). Dividing by the mean would fail if it is near zero.
-    Each subtracted mean costs a degree of freedom. Otherwise chance would look significant in a small grid.
+    Each subtracted mean costs a degree of freedom. Otherwise chance would look significant in a small grid. For the
+    same reason the values are means over draws of noise: draws do not count as further data sets.
 
     Raises:
         ParameterError: The results cannot be compared.

@@ -45,6 +45,20 @@ def tell_effects(setting: SettingFindings) -> str:
     return _begin(f"{'; '.join(said)}.")
 
 
+def tell_noise(setting: SettingFindings) -> str:
+    """The size of the noise beside the residual, in words; empty with a single draw."""
+    noise = setting.anova.noise
+    if noise is None:
+        return ""
+    said = (
+        f"Noise: over draws, the value of a cell has a standard deviation of {noise.std:.4f}. This is "
+        f"{noise.share:.0%} of the residual variance."
+    )
+    if noise.explains_residual:
+        return f"{said} The residual cannot be told from noise ({describe_p(noise.p_value)})."
+    return f"{said} The rest is a difference between data sets and levels that more draws do not remove."
+
+
 def tell_datasets(setting: SettingFindings) -> str:
     """The factors whose methods rank differently on different data sets, in a sentence; empty if it was not tested."""
     if setting.by_dataset is None:
@@ -121,7 +135,7 @@ def tell_chance(results: Results) -> list[str]:
         chance = find_reference(metric, Reference.CHANCE)
         if chance is None or f"{chance.name}{HIGH}" not in results.frame:
             continue
-        top, values = results.frame[f"{chance.name}{HIGH}"], results.frame[metric.name]
+        top, values = results.rows[f"{chance.name}{HIGH}"], results.rows[metric.name]
         known, count = int((top.notna() & values.notna()).sum()), int((values <= top).sum())
         said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
         lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))

@@ -13,8 +13,10 @@ from textveil.audit.events import Coder, Numbers, find_event
 from textveil.audit.findings import Audit, Finding
 from textveil.audit.pairs import Pair, choose_pairs
 from textveil.errors import ParameterError
+from textveil.language.words import find_words
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
+from textveil.privacy.levels import Level
 from textveil.privacy.proportions import bound_log_ratio
 from textveil.progress import Progress, ignore_progress
 
@@ -73,6 +75,7 @@ def audit_obfuscator(
     *,
     epsilon: float | None = None,
     epsilon_per_word: float | None = None,
+    level: Level | None = None,
     budget: Budget | None = None,
     pairs: Sequence[Pair] | None = None,
     claims: Claims | None = None,
@@ -88,6 +91,7 @@ def audit_obfuscator(
         obfuscator: The obfuscator.
         epsilon: The budget of a text.
         epsilon_per_word: The budget per word instead, times the words of a text that are perturbed.
+        level: The level of protection, instead of a number.
         budget: The budget of a certificate, instead.
         pairs: The pairs of texts; by default those of :func:`choose_pairs` for the vocabulary.
         claims: Another claim to refute; by default that of the certificates.
@@ -97,11 +101,14 @@ def audit_obfuscator(
     """
     if obfuscator.ledger is not None:
         raise ParameterError("An audit draws many answers and releases none. Use an obfuscator without a `ledger`.")
-    length = None if epsilon_per_word is None else "own"
-    given = obfuscator.build_budget(epsilon, epsilon_per_word, length) if budget is None else budget
+    length = None if epsilon is not None else "own"
+    given = obfuscator.build_budget(epsilon, epsilon_per_word, length, level) if budget is None else budget
 
     def answer(texts: Sequence[str]) -> list[str]:
-        return [result.text for result in obfuscator.obfuscate_all(texts, budget=given)]
+        written = (result.text for result in obfuscator.obfuscate_all(texts, budget=given))
+        if obfuscator.terms.form == "plain":  # sentences depend on the words alone, and would only split events
+            return [" ".join(find_words(text)) for text in written]
+        return list(written)
 
     chosen = choose_pairs(obfuscator.mechanism.space) if pairs is None else pairs
     stated = ObfuscatorClaims(obfuscator, given) if claims is None else claims

@@ -136,12 +136,14 @@ class ObfuscatorClaims:
             return "the numbers of words differ"
         if self._obfuscator.profile.public_allocation:
             return None  # chunks and shares depend on nothing but the number of words
+        keeps_form = self._obfuscator.terms.form == "keep"
         compared: dict[str, Callable[[Plan], object]] = {
             "the chunks differ": lambda plan: [planned.chunk for planned in plan.chunks],
-            "the kept words differ": _read_kept,
+            "the kept words differ": _read_kept if keeps_form else _read_kept_words,
             "the shares differ": lambda plan: [planned.share for planned in plan.chunks],
-            "the texts between words differ": _read_gaps,
         }
+        if keeps_form:
+            compared["the texts between words differ"] = _read_gaps
         return next((reason for reason, read in compared.items() if read(first) != read(second)), None)
 
 
@@ -149,6 +151,14 @@ def _read_kept(plan: Plan) -> list[tuple[Outcome, str] | None]:
     """The chunks that are released in clear, as the text writes them; ``None`` for all others."""
     return [
         (planned.outcome, plan.document.text[slice(*plan.span(planned.chunk))]) if planned.outcome.in_clear else None
+        for planned in plan.chunks
+    ]
+
+
+def _read_kept_words(plan: Plan) -> list[tuple[Outcome, str] | None]:
+    """The chunks that are released in clear, in lowercase; ``None`` for all others."""
+    return [
+        (planned.outcome, plan.document.key(planned.chunk)) if planned.outcome.in_clear else None
         for planned in plan.chunks
     ]
 

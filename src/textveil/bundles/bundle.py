@@ -283,9 +283,13 @@ class Bundle:
             )
         return counts
 
+    def has_prior(self, decomposition: str) -> bool:
+        """Whether the bundle has a language model for a decomposition."""
+        return PRIOR in self.manifest.parts.get(decomposition, {})
+
     def prior(self, decomposition: str) -> NgramPrior | None:
         """The language model over the entries of a decomposition; ``None`` if the bundle has none."""
-        if PRIOR not in self.manifest.parts.get(decomposition, {}):
+        if not self.has_prior(decomposition):
             return None
         if decomposition not in self._priors:
             self._priors[decomposition] = self._load_prior(decomposition)

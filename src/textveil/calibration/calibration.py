@@ -97,10 +97,11 @@ class Calibration:
             ParameterError: It lists everything that differs.
         """
         found = describe_settings(terms)
+        used = {"form": terms.profile.earlier_form, **self.settings}  # calibrations of earlier versions have no form
         changes = [
-            f"{name} (was {_show(self.settings.get(name))}, now {_show(value)})"
+            f"{name} (was {_show(used.get(name))}, now {_show(value)})"
             for name, value in found.items()
-            if self.settings.get(name) != value
+            if used.get(name) != value
         ]
         if changes:
             raise ParameterError(
@@ -109,6 +110,11 @@ class Calibration:
             )
         if (terms.largest_share or math.inf) > (self.largest_share or math.inf):
             raise ParameterError(f"Set `largest_share` to {self.largest_share!r}, as in the calibration.")
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What a certificate says of the calibration."""
+        return {"targets": dict(self.targets), "data_dependent": self.sample.data_dependent}
 
     def as_dict(self) -> dict[str, Any]:
         """The calibration as JSON can hold it."""
@@ -193,6 +199,7 @@ def describe_settings(terms: Terms) -> dict[str, Any]:
         "distribution": dict(terms.distribution),
         "mechanism": dict(terms.mechanism),
         "stopwords": terms.stopwords,
+        "form": terms.form,
         "emoji": terms.emoji,
         "draft_share": terms.draft_share,
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from textveil.analysis.curves import HEIGHT, WIDTH, Scale, assign_looks, draw_marker, find_ticks
+from textveil.analysis.axes import Scale, find_ticks
+from textveil.analysis.curves import HEIGHT, WIDTH, assign_looks, draw_marker
 from textveil.analysis.markup import Markup, element, figure, paragraph, text
 from textveil.analysis.page import bullets, facts, stacking_table, write_document
 from textveil.calibration.calibration import EXACT, Calibration, Point

@@ -12,8 +12,17 @@ import typer
 from textveil.analysis import Findings, SettingFindings, check_folder, read_results, write_report
 from textveil.analysis import analyze as find
 from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
+from textveil.analysis.frontier_wording import tell_frontiers
 from textveil.analysis.layout import ANOVA_HEAD, align, lay_out_anova
-from textveil.analysis.wording import tell_chance, tell_clear, tell_datasets, tell_gaps, tell_missing, tell_pairs
+from textveil.analysis.wording import (
+    tell_chance,
+    tell_clear,
+    tell_datasets,
+    tell_gaps,
+    tell_missing,
+    tell_noise,
+    tell_pairs,
+)
 from textveil.cli.reporting import report, reporting_errors
 
 EXAMPLES = """
@@ -30,7 +39,8 @@ distribution, level or epsilon (or both), optionally mechanism and profile, and
 metrics. Or it has one row per cell and metric, with the columns metric and value.
 Every data set and level must have every combination. The optional columns
 words_perturbed, words_drawn, words_kept_stopword, words_kept_unknown and
-words_kept_no_share count the words by outcome.
+words_kept_no_share count the words by outcome. The column draw numbers
+repetitions of a cell with other noise.
 """
 
 
@@ -45,6 +55,10 @@ def analyze(
         Path | None, typer.Option("--output", "-o", help="Write the report, figures and tables to this folder.")
     ] = None,
     response: Annotated[str, typer.Option(help=f"The metric to explain: {', '.join(RESPONSES)}.")] = RELATIVE_GAIN.name,
+    against: Annotated[
+        str | None,
+        typer.Option(help="The setting that curves are compared with. Default: the first with madlib, or the first."),
+    ] = None,
     pairs: Annotated[int, typer.Option(min=0, help="Number of significant pairs to print.")] = 10,
     drop_incomplete: Annotated[
         bool, typer.Option("--drop-incomplete", help="Exclude a data set and level that lacks a combination.")
@@ -58,7 +72,7 @@ def analyze(
     """
     if output is not None:
         check_folder(output, overwrite=overwrite)
-    findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response)
+    findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response, against=against)
     for group in findings.results.left_out:
         report(f"Excluded, because it lacks a combination: {group}")
     for line in tell_missing(findings.results, findings.response):
@@ -73,7 +87,7 @@ def analyze(
 def _tell(findings: Findings, pairs: int) -> Iterator[str]:
     """The lines of the summary."""
     results = findings.results
-    yield f"{len(results.frame)} cells, {len(results.groups)} data sets and levels; response: {findings.response.title}"
+    yield f"{len(results.rows)} cells, {len(results.groups)} data sets and levels; response: {findings.response.title}"
     if findings.overall is not None:
         yield "\nAll settings together"
         yield from align(ANOVA_HEAD, lay_out_anova(findings.overall))
@@ -83,6 +97,10 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
             yield setting.name.capitalize()
         yield from _tell_setting(setting, pairs)
     yield ""
+    if findings.frontiers:
+        yield "Attack against utility"
+        yield from tell_frontiers(findings.frontiers)
+        yield ""
     yield from tell_gaps(findings)
     yield from tell_chance(results)
     if results.counts_words:
@@ -94,6 +112,8 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
 def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:
     yield from align(ANOVA_HEAD, lay_out_anova(setting.anova))
     yield ""
+    if setting.anova.noise is not None:
+        yield tell_noise(setting)
     if setting.by_dataset is not None:
         yield tell_datasets(setting)
     yield tell_pairs(setting)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,8 +18,8 @@ from textveil.audit.pairs import read_pairs
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.vectors import Vectors
 from textveil.cli.display import showing_progress
-from textveil.cli.method_options import with_method_options
-from textveil.cli.obfuscate import build_obfuscator
+from textveil.cli.method_options import flag_of, with_method_options
+from textveil.cli.obfuscate import FORM_HELP, LEVELS_HELP, MECHANISM_HELP, build_obfuscator
 from textveil.cli.reporting import FAILURE, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
@@ -28,9 +27,10 @@ from textveil.distribution.allocation import check_budget
 from textveil.errors import ParameterError
 from textveil.evaluation.replay import rebuild_obfuscator
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION, MECHANISM, Obfuscator
+from textveil.obfuscation import DISTRIBUTION, LEVEL, Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.profiles import PROFILES
+from textveil.privacy.refinement import DRAFT_SHARE
 
 DISTANCE = "distance"
 STYLES = {
@@ -60,6 +60,9 @@ def audit(
     *,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The budget of a text.")] = None,
     epsilon_per_word: Annotated[float | None, typer.Option(help="The budget per word that is perturbed.")] = None,
+    level: Annotated[
+        str | None, typer.Option(help=f"The protection, instead of a number: {LEVELS_HELP}. By default {LEVEL}.")
+    ] = None,
     certificate: Annotated[
         Path | None, typer.Option(help="Audit the settings of this certificate, and its budget.")
     ] = None,
@@ -87,8 +90,10 @@ def audit(
     distribution: Annotated[
         str | None, typer.Option(help=f"How the budget is divided: {', '.join(DISTRIBUTORS)}.")
     ] = None,
-    mechanism: Annotated[str | None, typer.Option(help=f"How chunks are perturbed: {', '.join(MECHANISMS)}.")] = None,
+    mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
+    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     largest_share: Annotated[float | None, typer.Option(help="The largest share, as in obfuscate.")] = None,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[int | None, typer.Option(help="Make the noise, and so the audit, repeatable.")] = None,
@@ -102,17 +107,16 @@ def audit(
     so on. Looks for an event that tells both texts of a pair apart, and bounds its log-ratio on other answers. A bound
     above the claim refutes it. Where the mechanism has a closed form, exact log-ratios are computed, too.
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
     axes: dict[str, Any] = {
         "profile": profile,
         "decomposition": decomposition,
         "distribution": distribution,
         "mechanism": mechanism,
     }
-    axes |= {"stopwords": stopwords, "largest_share": largest_share, "seed": seed}
+    axes |= {"stopwords": stopwords, "form": form, "draft_share": draft_share, "largest_share": largest_share}
+    axes["seed"] = seed
     settings = {name: value for name, value in axes.items() if value is not None}
-    budget = {"epsilon": epsilon, "epsilon_per_word": epsilon_per_word}
+    budget: dict[str, Any] = {"epsilon": epsilon, "epsilon_per_word": epsilon_per_word, "level": level}
     _check_combination(command, certificate, claim, [*settings, *method_options], budget)
     options: dict[str, Any] = {
         "pairs": None if pairs is None else read_pairs(pairs),
@@ -126,12 +130,12 @@ def audit(
         else:
             obfuscator, given = _build(certificate, bundle, settings, method_options, budget)
             if claim is not None:
-                given["claims"] = _read_claim(claim, obfuscator.mechanism.space, epsilon_per_word)
+                per_word = given["budget"].epsilon_per_word if certificate is not None else epsilon_per_word
+                given["claims"] = _read_claim(claim, obfuscator.mechanism.space, per_word)
             name, result = repr(obfuscator), audit_obfuscator(obfuscator, **given, **options)
     if as_json:
         typer.echo(json.dumps({"auditee": name, **result.as_dict()}, indent=2, allow_nan=False))
     else:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
         _show(name, result)
     if result.violations:
         raise typer.Exit(FAILURE)
@@ -142,11 +146,16 @@ def _check_combination(
     certificate: Path | None,
     claim: str | None,
     settings: list[str],
-    budget: Mapping[str, float | None],
+    budget: Mapping[str, Any],
 ) -> None:
     """Refuse flags that contradict each other."""
     if command is not None and certificate is not None:
         raise ParameterError("Give --command or --certificate, not both.")
+    if command is not None and budget["epsilon"] is not None:
+        raise ParameterError(
+            "--epsilon does not go with --command. Give the claim per word: --claim, or with distance "
+            "--epsilon-per-word."
+        )
     if command is not None and claim is None:
         raise ParameterError("--command needs --claim: a log-ratio for any two words, or distance.")
     if settings and (command is not None or certificate is not None):
@@ -186,13 +195,13 @@ def _build(
     bundle: str,
     settings: Mapping[str, Any],
     method_options: dict[str, Any],
-    budget: Mapping[str, float | None],
+    budget: Mapping[str, Any],
 ) -> tuple[Obfuscator, dict[str, Any]]:
     """The obfuscator to audit, and its budget."""
     if certificate is not None:
         issued = Certificate.load(certificate)
         return rebuild_obfuscator(issued.terms, bundle), {"budget": issued.budget}
-    given = {"decomposition": None, "distribution": DISTRIBUTION, "mechanism": MECHANISM, **settings}
+    given = {"decomposition": None, "distribution": DISTRIBUTION, "mechanism": None, **settings}
     split, divide, perturb = (given.pop(name) for name in ("decomposition", "distribution", "mechanism"))
     return build_obfuscator(bundle, split, divide, perturb, method_options, **given), dict(budget)
 

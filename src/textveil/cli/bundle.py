@@ -150,6 +150,10 @@ def _show_value(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, dict):
         return ", ".join(f"{name} {_show_value(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(str(each.get("name", "?")) if isinstance(each, dict) else _show_value(each) for each in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +17,8 @@ from textveil.calibration.figure import describe, draw_page, tell
 from textveil.calibration.search import CONFIDENCE, find_largest_share
 from textveil.calibration.targets import LOG_RATIO, check_targets, parse_targets
 from textveil.cli.display import showing_progress
-from textveil.cli.method_options import with_method_options
-from textveil.cli.obfuscate import build_obfuscator
+from textveil.cli.method_options import flag_of, with_method_options
+from textveil.cli.obfuscate import FORM_HELP, MECHANISM_HELP, build_obfuscator
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
@@ -28,8 +27,9 @@ from textveil.evaluation.files import read_columns
 from textveil.evaluation.texts import SAMPLE_SEED
 from textveil.jobs import check_free
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION, MECHANISM, Obfuscator
+from textveil.obfuscation import DISTRIBUTION, Obfuscator
 from textveil.privacy.profiles import PROFILES, STRICT
+from textveil.privacy.refinement import DRAFT_SHARE
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
@@ -80,8 +80,10 @@ def calibrate(
     distribution: Annotated[
         str, typer.Option(help=f"How the budget is divided: {', '.join(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
-    mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {', '.join(MECHANISMS)}.")] = MECHANISM,
+    mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
+    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     keep_emoji: Annotated[bool, typer.Option("--keep-emoji", help="Keep emoji, as for obfuscate.")] = False,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[int, typer.Option(help="The seed of the noise and of the sample.")] = SAMPLE_SEED,
@@ -100,8 +102,6 @@ def calibrate(
     log-ratio for any two words. At least: similarity. The answer is the largest epsilon whose confidence bounds meet
     all targets, or with similarity the smallest.
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
     wanted = parse_targets(targets)
     check_targets(wanted)
     for path in (output, html):
@@ -118,7 +118,9 @@ def calibrate(
             method_options,
             profile=profile,
             stopwords=stopwords,
+            form=form,
             keep_emoji=keep_emoji,
+            draft_share=draft_share,
             largest_share=share,
             seed=seed,
         )

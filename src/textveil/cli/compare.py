@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,9 @@ from typing import Annotated
 import typer
 
 from textveil.analysis.comparison_page import list_marks, tell_findings, write_comparison, write_head
+from textveil.analysis.figures import render_png, render_svg
+from textveil.analysis.frontier import Frontier, choose_against, compare_frontiers
+from textveil.analysis.frontier_figure import draw_frontiers
 from textveil.cli.display import showing_progress
 from textveil.cli.metric_options import (
     Attacker,
@@ -36,14 +38,14 @@ from textveil.cli.metric_options import (
     unit_of,
 )
 from textveil.cli.reporting import report, reporting_errors, spell_flag
-from textveil.errors import ParameterError, TextveilError
+from textveil.errors import TextveilError
 from textveil.evaluation import METRICS, Comparison, Dataset
 from textveil.evaluation import compare as measure
 from textveil.evaluation.columns import Reference
 from textveil.evaluation.compared_files import ComparedFiles
-from textveil.evaluation.comparison import Contender
-from textveil.evaluation.front import Front, find_front
+from textveil.evaluation.comparison import Contender, split_name
 from textveil.evaluation.quantities import Quantity, Reading, Side
+from textveil.extras import require
 from textveil.jobs import check_free
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
@@ -94,6 +96,13 @@ def compare(
     format_name: FormatName = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with tables and curves to this file.")] = None,
     as_json: Annotated[Path | None, typer.Option("--json", help="Write all values as JSON to this file.")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write the curves to this folder: curves.svg and curves.png.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="The setting that curves are compared with. Default: one named madlib, or the first."),
+    ] = None,
     cache: Annotated[
         Path | None,
         typer.Option(help="The folder of cached scores, with which a run resumes. Default: ORIGINALS.scores."),
@@ -107,9 +116,11 @@ def compare(
     Shows their privacy and utility side by side, with 95 % intervals, beside the originals and chance. Says which
     obfuscations are on the Pareto front of attack and utility, as far as the intervals support it.
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
-    outputs = [path for path in (html, as_json) if path is not None]
+    drawings = [] if figures is None else [figures / f"curves.{kind}" for kind in ("svg", "png")]
+    outputs = [*(path for path in (html, as_json) if path is not None), *drawings]
+    if figures is not None:
+        require("matplotlib", extra="analyze")
+        figures.mkdir(parents=True, exist_ok=True)
     for path in outputs:
         check_free(path, overwrite=overwrite)
     wanted = None if metrics is None else [METRICS.load(name).name for name in split_list(metrics, "--metrics")]
@@ -125,24 +136,39 @@ def compare(
         }
     )
     rows = ComparedFiles(originals, files, names, text, obfuscated_text, label, attribute, format_name).read()
+    against = choose_against([split_name(name)[0] for name in rows.obfuscations], against)
     folder = None if no_cache else cache or originals.with_name(f"{originals.name}.scores")
     dataset = Dataset(rows.originals, label=rows.label, attribute=rows.attribute, folder=folder)
     with showing_progress(quiet, unit_of=lambda stage: unit_of(stage.rpartition(": ")[2])) as progress:
         comparison = measure(dataset, rows.obfuscations, wanted, options, progress)
-    fronts = [find_front(comparison, pair) for pair in comparison.pairs]
+    frontiers = compare_frontiers(comparison, against)
     if html is not None:
-        _write(html, write_comparison(comparison), originals)
+        _write(html, write_comparison(comparison, frontiers=frontiers).encode(errors="replace"), originals)
     if as_json is not None:
-        found = {**comparison.as_dict(), "fronts": [front.as_dict() for front in fronts]}
-        _write(as_json, json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n", originals)
-    _show(comparison, fronts)
+        found = {**comparison.as_dict(), "fronts": [frontier.as_dict() for frontier in frontiers]}
+        content = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        _write(as_json, content.encode(errors="replace"), originals)
+    if figures is not None:
+        outputs = [path for path in outputs if frontiers or path not in drawings]
+        _draw(drawings, frontiers, originals)
+    _show(comparison, frontiers)
     if not quiet:
         _add_notes(outputs, folder)
 
 
-def _write(path: Path, content: str, like: Path) -> None:
+def _write(path: Path, content: bytes, like: Path) -> None:
     with writing(path, like=like) as stream:
-        stream.write(content.encode(errors="replace"))
+        stream.write(content)
+
+
+def _draw(paths: Sequence[Path], frontiers: Sequence[Frontier], like: Path) -> None:
+    """Write the figure of all curves as SVG and as PNG."""
+    if not frontiers:
+        report("Nothing to draw: no attack and utility were both measured.")
+        return
+    figure = draw_frontiers(frontiers)
+    for path, content in zip(paths, (render_svg(figure).encode(), render_png(figure)), strict=True):
+        _write(path, content, like)
 
 
 def _add_notes(outputs: Iterable[Path], folder: Path | None) -> None:
@@ -155,11 +181,10 @@ def _add_notes(outputs: Iterable[Path], folder: Path | None) -> None:
         )
 
 
-def _show(comparison: Comparison, fronts: list[Front]) -> None:
+def _show(comparison: Comparison, frontiers: Sequence[Frontier]) -> None:
     """Print a table per side, the findings, and the metrics that were not measured."""
     from rich.console import Console
 
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for characters that the encoding lacks
     console = Console()
     fitting = max(1, (console.width - _NAME_WIDTH) // _COLUMN_WIDTH)
     for side, found in groupby(comparison.quantities, key=lambda quantity: quantity.side):
@@ -167,7 +192,7 @@ def _show(comparison: Comparison, fronts: list[Front]) -> None:
         for start in range(0, len(quantities), fitting):
             console.print(_build_table(comparison, side, quantities[start : start + fitting]))
     typer.echo("95 % intervals. best: clearly better than another one; worse: clearly worse than the best.")
-    for line in tell_findings(comparison, fronts):
+    for line in tell_findings(comparison, frontiers):
         typer.echo(f"- {line}")
     for name, reason in comparison.not_measured.items():
         typer.echo(f"Not measured: {name}. {TextveilError(reason).spell(_spell)}")

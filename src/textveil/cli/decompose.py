@@ -55,8 +55,6 @@ def decompose(
     Underscores join the words of a chunk; a bar separates sentences. A chunk of several words has no stopword at its
     edges.
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
     document = Document.parse(read_text(text))
     opened = Bundle.load(bundle)
     chosen = [DECOMPOSERS.load(name) for name in decompositions or DECOMPOSERS]
@@ -73,7 +71,6 @@ def decompose(
     if as_json:
         typer.echo(json.dumps(_as_dict(document, found), indent=2))
     else:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
         _show(document, found)
 
 

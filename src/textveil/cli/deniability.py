@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Annotated, Any
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.method_options import with_method_options
-from textveil.cli.obfuscate import build_obfuscator
+from textveil.cli.obfuscate import LEVELS_HELP, MECHANISM_HELP, build_obfuscator
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
-from textveil.distribution.allocation import check_budget
-from textveil.errors import ParameterError
 from textveil.evaluation.deniability import WordDeniability, measure_deniability
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION, MECHANISM
+from textveil.obfuscation import DISTRIBUTION, LEVEL
 from textveil.privacy.profiles import PROFILES, STRICT
 from textveil.privacy.replacements import DRAWS, Estimate
 
 EXAMPLES = """
 \b
 Examples:
-  textveil deniability tea coffee Boston --epsilon-per-word 10 --mechanism exponential
-  textveil deniability "new york" --epsilon-per-word 10 --mechanism exponential --dimensions 64 --json
-  textveil deniability tea --epsilon-per-word 15 --draws 20000
+  textveil deniability tea coffee Boston
+  textveil deniability "new york" --epsilon-per-word 10 --mechanism exponential --json
+  textveil deniability tea --epsilon-per-word 40 --mechanism madlib --draws 20000
 """
 
 
@@ -35,8 +32,11 @@ Examples:
 def deniability(
     words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="Words; one of several words in quotes.")],
     *,
-    epsilon_per_word: Annotated[float, typer.Option(help="The share of each word.")],
-    mechanism: Annotated[str, typer.Option(help=f"How words are perturbed: {', '.join(MECHANISMS)}.")] = MECHANISM,
+    epsilon_per_word: Annotated[float | None, typer.Option(help="The share of each word.")] = None,
+    level: Annotated[
+        str | None, typer.Option(help=f"The protection, instead of a number: {LEVELS_HELP}. By default {LEVEL}.")
+    ] = None,
+    mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
     decomposition: Annotated[
         str | None, typer.Option(help=f"Whose vocabulary to use: {', '.join(DECOMPOSERS)}. Default as in obfuscate.")
     ] = None,
@@ -54,11 +54,10 @@ def deniability(
     The values are exact for the mechanisms exponential and fluent. For others they come from draws, with 95 %
     intervals. The attacker who guesses knows the mechanism, the share and the frequencies of words.
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
-    wanted = check_budget(epsilon_per_word, "epsilon_per_word")
-    settings = {"profile": profile, "largest_share": largest_share}
-    obfuscator = build_obfuscator(bundle, decomposition, DISTRIBUTION, mechanism, method_options, **settings)
+    obfuscator = build_obfuscator(
+        bundle, decomposition, DISTRIBUTION, mechanism, method_options, profile=profile, largest_share=largest_share
+    )
+    wanted = obfuscator.build_budget(epsilon_per_word=epsilon_per_word, level=level).epsilon_per_word or 0.0
     share = min(wanted, obfuscator.largest_share)
     if share < wanted:
         report(f"The share is limited to {share:.3g}, as in obfuscate. To lift the limit: --largest-share inf")
@@ -68,7 +67,6 @@ def deniability(
         values = {"mechanism": method, "share": share, "words": [word.as_dict() for word in found]}
         typer.echo(json.dumps(values, indent=2, allow_nan=False))
     else:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
         _show(found, f"{obfuscator.mechanism.description}, share {share:.4g}")
 
 

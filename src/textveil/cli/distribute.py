@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ from textveil.cli.reporting import report, reporting_errors
 from textveil.cli.share_page import Division, draw_page
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate, check_budget
-from textveil.errors import MissingExtraError, ParameterError, ResourceError
+from textveil.errors import MissingExtraError, ResourceError
 from textveil.jobs import check_free
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
@@ -56,8 +55,6 @@ def distribute(
 
     Kept stopwords get nothing. A word without a score gets the mean of the others (profile strict) or nothing (paper).
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
     budget = check_budget(epsilon)
     if html is not None:
         check_free(html, overwrite=overwrite)
@@ -76,7 +73,6 @@ def distribute(
     if as_json:
         typer.echo(json.dumps(_as_dict(words, found), indent=2))
     else:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
         _show(words, takes_part, found, budget)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -135,8 +134,6 @@ def evaluate(
     the reason.
     Brackets hold 95 % intervals. An interrupted run resumes with the same command.
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
     if output is not None:
         check_free(output, overwrite=overwrite)
     if keep_embeddings and no_cache:
@@ -239,7 +236,6 @@ def _show(evaluation: Evaluation) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for characters that the encoding lacks
     table = Table(title=_count(evaluation), show_lines=True)
     table.add_column("metric")
     table.add_column("values [95 % interval]", no_wrap=True)

@@ -31,7 +31,7 @@ try:
         resources,
         serve,
     )
-    from textveil.cli.reporting import USAGE, report
+    from textveil.cli.reporting import INTERRUPTED, USAGE, report
     from textveil.version import __version__
 except KeyboardInterrupt:  # the imports take a second, in which there is nothing to save
     sys.exit(130)
@@ -124,7 +124,10 @@ def main() -> None:
         if _is_undecodable(argument):
             report(f"Error: argument {number} is not valid {sys.getfilesystemencoding()}. Convert it, or use --input.")
             sys.exit(USAGE)
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before a command has begun, which handles it
+        sys.exit(INTERRUPTED)
 
 
 def _stop(*_: object) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
-from textveil.bundles.bundle import DEFAULT_BUNDLE
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.calibration import Calibration
 from textveil.cli.configuration import Config
 from textveil.cli.display import explain, list_warnings, showing_progress
@@ -22,11 +23,21 @@ from textveil.errors import ParameterError
 from textveil.jobs import FileJob, JobOptions, StreamJob, check_free
 from textveil.language.batches import BATCH_SIZE
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DECOMPOSITION, DISTRIBUTION, MECHANISM, Obfuscator
+from textveil.obfuscation import (
+    DECOMPOSITION,
+    DISTRIBUTION,
+    LEVEL,
+    MECHANISM,
+    SIMPLE_MECHANISM,
+    Obfuscator,
+    choose_decomposition,
+    choose_mechanism,
+)
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.ledger import REPEATS, Ledger, Repeat
-from textveil.privacy.profiles import PROFILES, STRICT
+from textveil.privacy.levels import LEVELS
+from textveil.privacy.profiles import PROFILES, STRICT, load_profile
 from textveil.privacy.refinement import DRAFT_SHARE
 from textveil.privacy.summary import summarize
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
@@ -35,19 +46,32 @@ STANDARD = "-"
 EXAMPLES = """
 \b
 Examples:
-  textveil obfuscate "The soup was cold and the waiter rude." --mechanism fluent --epsilon 60
-  textveil obfuscate "The soup was cold." --mechanism fluent --epsilon-per-word 15 --explain
+  textveil obfuscate "The soup was cold and the waiter rude."
+  textveil obfuscate "The soup was cold." --level high --explain
   textveil obfuscate "It was out of the question." --epsilon-per-word 12 --distribution yake --explain
-  textveil obfuscate --input reviews.csv --column text --output out.csv --mechanism fluent --epsilon-per-word 15
+  textveil obfuscate --input reviews.csv --column text --output out.csv --profile proven
   textveil obfuscate --input reviews.csv --output out.parquet --epsilon-per-word 15 --certificate out.json
   textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon-per-word 15 --resume
   textveil obfuscate --input reviews.csv --output out.csv --epsilon 60 --ledger spent.db --budget-per-document 100
-  cat notes.txt | textveil obfuscate - --epsilon-per-word 15
+  cat notes.txt | textveil obfuscate - --level low
 """
+
+
+FORM_HELP = (
+    "keep the case and the text between words, write plain sentences from the released words alone, or the bare words; "
+    "by default the profile decides."
+)
 
 
 def _names(registry: Any) -> str:
     return ", ".join(registry)
+
+
+MECHANISM_HELP = (
+    f"How chunks are perturbed: {_names(MECHANISMS)}. By default {MECHANISM}; {SIMPLE_MECHANISM} if the bundle has no "
+    "language model or the profile is paper."
+)
+LEVELS_HELP = ", ".join(f"{level} ({rate:.0%} of the words return)" for level, rate in LEVELS.items())
 
 
 @reporting_errors
@@ -62,6 +86,12 @@ def obfuscate(
     epsilon_per_word: Annotated[
         float | None,
         typer.Option(help="The budget per word; a document gets this times its own number of words to perturb."),
+    ] = None,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            help=f"The protection, instead of a number: {LEVELS_HELP}. By default {LEVEL}, if no budget is given."
+        ),
     ] = None,
     length: Annotated[
         str | None,
@@ -130,8 +160,9 @@ def obfuscate(
     distribution: Annotated[
         str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
-    mechanism: Annotated[str, typer.Option(help=f"How chunks are perturbed: {_names(MECHANISMS)}.")] = MECHANISM,
+    mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
     stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     keep_emoji: Annotated[
         bool, typer.Option("--keep-emoji", help="Keep emoji; by default they are dropped (profile strict).")
     ] = False,
@@ -191,11 +222,9 @@ def obfuscate(
     replaces each word by a random word near it in an embedding. The certificate says what that protects. Rows of a file
     stay in order, other columns are unchanged, and --resume continues an interrupted run.
     """
-    if sys.stdout is None:
-        raise ParameterError("Standard output is closed.")
     words = _choose_text(text, input_file)
     _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
-    given = _Given(epsilon, epsilon_per_word, length, largest_share).calibrate(target)
+    given = _Given(epsilon, epsilon_per_word, level, length, largest_share).calibrate(target)
     obfuscator = build_obfuscator(
         bundle,
         decomposition,
@@ -204,6 +233,7 @@ def obfuscate(
         method_options,
         profile=profile,
         stopwords=stopwords,
+        form=form,
         keep_emoji=keep_emoji,
         largest_share=given.largest_share,
         draft_share=draft_share,
@@ -236,27 +266,31 @@ def obfuscate(
 
 
 def build_obfuscator(
-    bundle: str, decomposition: str | None, distribution: str, mechanism: str, given: dict[str, Any], **settings: Any
+    bundle: str,
+    decomposition: str | None,
+    distribution: str,
+    mechanism: str | None,
+    given: dict[str, Any],
+    *,
+    profile: str = STRICT.name,
+    **settings: Any,
 ) -> Obfuscator:
     """The obfuscator, with every option handed to the methods that take it."""
-    split, divide, perturb = (
-        registry.load(name)
-        for registry, name in (
-            (DECOMPOSERS, decomposition or DECOMPOSITION),
-            (DISTRIBUTORS, distribution),
-            (MECHANISMS, mechanism),
-        )
-    )
+    loaded, rules = Bundle.load(bundle), load_profile(profile)
+    split = DECOMPOSERS.load(decomposition or choose_decomposition(loaded, rules))
+    divide = DISTRIBUTORS.load(distribution)
+    perturb = MECHANISMS.load(mechanism or choose_mechanism(loaded, split.name, rules))
     axes = {"--decomposition": DECOMPOSERS, "--distribution": DISTRIBUTORS, "--mechanism": MECHANISMS}
     refuse_unused(given, (split, divide, perturb), axes)
     return Obfuscator(
-        bundle,
-        decomposition=decomposition,
+        loaded,
+        decomposition=split.name,
         decomposition_options=choose_options(split, given),
-        distribution=distribution,
+        distribution=divide.name,
         distribution_options=choose_options(divide, given),
-        mechanism=mechanism,
+        mechanism=perturb.name,
         mechanism_options=choose_options(perturb, given),
+        profile=profile,
         **settings,
     )
 
@@ -266,6 +300,7 @@ class _Given(NamedTuple):
 
     epsilon: float | None
     epsilon_per_word: float | None
+    level: str | None
     length: str | None
     largest_share: float | None
     calibration: Calibration | None = None
@@ -275,11 +310,13 @@ class _Given(NamedTuple):
         if path is None:
             return self
         if any(value is not None for value in self):
-            raise ParameterError("--target decides --epsilon-per-word, --length and --largest-share. Remove them.")
+            raise ParameterError(
+                "--target decides --epsilon-per-word, --level, --length and --largest-share. Remove them."
+            )
         found = Calibration.load(path)
         if found.sample.data_dependent:
             report("Note: the epsilon was calibrated on texts of your own, so it depends on them.")
-        return _Given(None, found.epsilon_per_word, "own", found.largest_share or math.inf, found)
+        return _Given(None, found.epsilon_per_word, None, "own", found.largest_share or math.inf, found)
 
     def build(self, obfuscator: Obfuscator, *, deniability: bool) -> Budget:
         """The budget, if the obfuscator is the one that was calibrated.
@@ -288,7 +325,8 @@ class _Given(NamedTuple):
         """
         if self.calibration is not None:
             self.calibration.check(obfuscator.terms)
-        budget = obfuscator.build_budget(self.epsilon, self.epsilon_per_word, self.length)
+            obfuscator.terms = replace(obfuscator.terms, calibration=self.calibration.summary)
+        budget = obfuscator.build_budget(self.epsilon, self.epsilon_per_word, self.length, self.level)
         if deniability:
             obfuscator.add_deniability(budget)
         return budget
@@ -348,7 +386,6 @@ def _obfuscate_text(
     if as_json:
         typer.echo(json.dumps(result.as_dict(), indent=2))
     else:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr] # for what no encoding can hold
         typer.echo(result.text)
     if explained:
         explain(result)

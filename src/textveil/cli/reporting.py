@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -60,6 +61,14 @@ _OTHER_NAMES = {
 _QUOTES = "'\""
 
 
+def _prepare_output() -> None:
+    """Check that there is a standard output, and let it write characters that its encoding lacks as question marks."""
+    if sys.stdout is None:
+        raise ParameterError("Standard output is closed. Open it, or send it to a file.")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
 def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
     """Turn an exception of a command into a message and an exit code.
 
@@ -69,6 +78,7 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            _prepare_output()
             return command(*args, **kwargs)
         except TextveilError as error:
             report(f"Error: {error.spell(functools.partial(spell_flag, command))}")

@@ -36,6 +36,8 @@ LIKELY = 300
 """Entries whose terms bound a normalizing sum from below."""
 COMPUTED = 64
 """Candidates of a chunk whose normalizing sums are computed."""
+MANY = 1000
+"""Chunks with a common share and context for which the sums of all candidates are computed."""
 CALIBRATION_DRAWS = 600
 SHARE_STEP = 1.25
 """The likelihood of a mechanism without a closed form is calibrated at shares that differ by this factor."""
@@ -64,8 +66,8 @@ class Channel(ABC):
         self.log_prior = log_prior
         self.points = mechanism.space.matrix.astype(np.float64)
 
-    def prepare(self, shares: Floats) -> None:  # noqa: B027 # few channels need it
-        """Prepare for chunks with these shares."""
+    def prepare(self, shares: Floats, contexts: RowNumbers) -> None:  # noqa: B027 # few channels need it
+        """Prepare for chunks with these shares and contexts."""
 
     @abstractmethod
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
@@ -105,7 +107,7 @@ class ExactChannel(Channel):
         measured: Floats = self._to_candidates.compute(self.mechanism.space.place(released), shares) + self.log_prior
         return measured
 
-    def prepare(self, shares: Floats) -> None:
+    def prepare(self, shares: Floats, contexts: RowNumbers) -> None:
         """Compute the normalizing sums at all shares; at many, values and slopes at some."""
         self._nodes = np.unique(shares)
         exact = len(self._nodes) <= EXACT_SHARES
@@ -153,6 +155,9 @@ class FluentChannel(ExactChannel):
     terms of the likeliest entries after the context bound their sums from below, and so their posteriors from above.
     Sums are computed for the candidates with the largest bounds. For the rest of the shortlist, the bounds are lowered
     as far as they were too high on average. All others have a posterior of zero.
+
+    If many chunks have the same share and context, as the first words of texts do, the sums of all candidates are
+    computed once, and nothing is left out.
     """
 
     mechanism: Fluent
@@ -162,13 +167,23 @@ class FluentChannel(ExactChannel):
         self._written = mechanism.space.matrix[mechanism.space.writable]
         self._columns = np.full(len(mechanism.vectors), UNKNOWN)
         self._columns[mechanism.space.writable] = np.arange(len(self._written))
+        self._common_sums: Floats | None = None
 
-    def prepare(self, shares: Floats) -> None:
-        """Nothing: sums are computed for each chunk."""
+    def prepare(self, shares: Floats, contexts: RowNumbers) -> None:
+        """Compute the sums of all candidates if many chunks have them in common; else they are computed for each."""
+        common = len(shares) >= MANY and (shares == shares[0]).all() and (contexts == contexts[0]).all()
+        self._common_sums = self._sum_up_all(float(shares[0]), contexts[0]) if common else None
+
+    def _sum_up_all(self, share: float, context: RowNumbers) -> Floats:
+        """The logarithms of the normalizing sums of all candidates."""
+        blocks = ((self.points[start : start + BLOCK], share, context) for start in range(0, len(self.points), BLOCK))
+        return np.concatenate(list(in_threads(self.mechanism.log_sums, blocks)))
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the posterior of the most likely candidates; of all others, minus infinity."""
         rough = self._measure(released, shares)
+        if self._common_sums is not None:
+            return rough - self._common_sums
         posterior = np.full(rough.shape, -np.inf)
         weighed = in_threads(self._weigh, zip(rough, shares, contexts, strict=True))
         for row, (candidates, values) in enumerate(weighed):

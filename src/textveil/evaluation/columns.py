@@ -42,6 +42,8 @@ class MetricColumn:
     """The value of originals, if it follows from the definition of the metric."""
     detail: bool = False
     """Whether figures and tables omit it, unless it is the response."""
+    logarithmic: bool = False
+    """Whether axes are logarithmic and differences are ratios."""
 
     @property
     def reference(self) -> Reference | None:
@@ -82,7 +84,8 @@ _ALL = (
     _C("downstream", "chance", "utility F1 by chance", _CHANCE, "higher", percent=True, reference_of=_TASK),
     _C("downstream", "majority", "majority utility F1", _MAJORITY, "higher", percent=True, reference_of=_TASK),
     _C("similarity", "cosine", "similarity", "similar", "higher", column="cosine_similarity", of_originals=1.0),
-    _C("perplexity", "mean", "perplexity", "perplex.", "lower", column="perplexity", decimals=0),
+    _C("perplexity", "mean", "perplexity", "perplex.", "lower", column="perplexity", decimals=0,
+       logarithmic=True),
     _C("perplexity", "original_mean", "perplexity of originals", _ORIGINALS, "lower", decimals=0,
        reference_of=("perplexity",)),
     _C("perplexity", "median", "median perplexity", "median", "lower", decimals=0, detail=True),

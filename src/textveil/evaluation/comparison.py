@@ -34,6 +34,16 @@ Pair = tuple[Quantity, Quantity]
 """An attack and a utility that a figure shows together."""
 
 
+def split_name(name: str) -> tuple[str, str]:
+    """The setting and the level of a name. The level is empty if the name has none.
+
+    >>> split_name("madlib@10"), split_name("madlib")
+    (('madlib', '10'), ('madlib', ''))
+    """
+    setting, _, level = name.rpartition(LEVEL_SIGN)
+    return (setting, level) if setting else (name, "")
+
+
 @dataclass(frozen=True, slots=True)
 class Contender:
     """One obfuscation of a comparison."""
@@ -44,13 +54,12 @@ class Contender:
     @property
     def setting(self) -> str:
         """The name without its level. Obfuscations of one setting form a curve."""
-        return self.name.rpartition(LEVEL_SIGN)[0] or self.name
+        return split_name(self.name)[0]
 
     @property
     def level(self) -> str:
         """The level, such as ``10`` in ``madlib@10``; empty if the name has none."""
-        setting, _, level = self.name.rpartition(LEVEL_SIGN)
-        return level if setting else ""
+        return split_name(self.name)[1]
 
     def read(self, quantity: Quantity) -> Reading | None:
         """A quantity of this obfuscation; ``None`` if it was not measured."""
@@ -98,8 +107,14 @@ class Comparison:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of attack and utility that were measured: the main pair first, pairs with caveats last."""
-        attacks = [each for each in ATTACKS if any(contender.read(each) for contender in self.contenders)]
+        """The pairs of attack and utility that were measured: the main pair first, pairs with caveats last.
+
+        An attack that has the values of an earlier one is left out, such as a single attacker, which is the strongest.
+        """
+        found: dict[tuple[Reading | None, ...], Quantity] = {}
+        for attack in ATTACKS:
+            found.setdefault(tuple(contender.read(attack) for contender in self.contenders), attack)
+        attacks = [attack for readings, attack in found.items() if any(readings)]
         utilities = [each for each in UTILITIES if any(contender.read(each) for contender in self.contenders)]
         if not attacks or not utilities:
             return ()
@@ -255,6 +270,21 @@ def check_names(names: Sequence[str]) -> None:
             first = names.index(name) + 1
             raise ParameterError(
                 f"Obfuscations {first} and {number} have the same name, {name!r}. Give each its own name (`names`)."
+            )
+    _check_levels(names)
+
+
+def _check_levels(names: Sequence[str]) -> None:
+    """Refuse a name whose level is missing, although its setting has levels."""
+    levels: dict[str, list[str]] = {}
+    for name in names:
+        setting, level = split_name(name)
+        levels.setdefault(setting, []).append(level.strip())
+    for setting, found in levels.items():
+        if "" in found and (len(found) > 1 or setting not in names):
+            raise ParameterError(
+                f"An obfuscation of {setting!r} has no level. Name every level of a setting as in "
+                f"'{setting}{LEVEL_SIGN}10', or choose another name (`names`)."
             )
 
 

@@ -13,6 +13,7 @@ from textveil.errors import ParameterError
 from textveil.evaluation.inversion import Attacker
 from textveil.language.text import Chunk, Document
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
 from textveil.privacy.replacements import DRAWS, Estimate, Replacements
 
 NEGLECTED = 0.001
@@ -51,10 +52,10 @@ def measure_deniability(
     Values are exact for mechanisms with a closed form, except that the guesses leave out replacements with a total
     probability of ``NEGLECTED``. For other mechanisms, the intervals are those of Clopper and Pearson, with 95 %.
 
-    A word that the profile keeps, such as a plain stopword, is measured as if it were perturbed.
+    A word that the profile releases in clear, such as a plain stopword, stays for certain.
 
     Args:
-        obfuscator: The obfuscator; its profile plays no part, except for kept stopwords, which nobody guesses.
+        obfuscator: The obfuscator.
         words: Words, or entries of several words.
         share: The share of each word.
         draws: The number of draws for each word, for a mechanism without a closed form.
@@ -80,7 +81,21 @@ def measure_deniability(
         _measure_guesses(obfuscator, replacements),
         strict=True,
     )
-    return [WordDeniability(*values) for values in found]
+    measured = [WordDeniability(*values) for values in found]
+    return [
+        WordDeniability(word.word, word.known, *_IN_CLEAR) if _is_released(obfuscator, word.word, share) else word
+        for word in measured
+    ]
+
+
+_IN_CLEAR = (Estimate.exactly(1.0), Estimate.exactly(0.0), Estimate.exactly(1.0))
+"""What is known of a word in clear: it stays, becomes no other, and is no secret."""
+
+
+def _is_released(obfuscator: Obfuscator, word: str, share: float) -> bool:
+    """Whether the profile releases a word in clear."""
+    plan, _ = obfuscator.plan(word, Budget(epsilon=share))
+    return all(planned.outcome.in_clear for planned in plan.chunks)
 
 
 def _read_key(word: str, number: int) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
-from textveil.evaluation.comparison import Comparison, Contender, Pair, is_clearly_better
+from textveil.evaluation.comparison import Comparison, Pair
 from textveil.evaluation.quantities import Quantity, Reading
 
 
@@ -17,17 +17,44 @@ class Standing(StrEnum):
     ON = "on the front"
     """Clearly better than every other obfuscation in at least one of the two quantities."""
     BEHIND = "behind the front"
-    """Another obfuscation is clearly better in both quantities."""
+    """Another obfuscation is clearly better in one of the two quantities, and not worse in the other."""
     OPEN = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """An obfuscation on the plane of an attack and a utility."""
+class Point:
+    """An obfuscation with both quantities.
 
-    contender: Contender
+    Args:
+        name: Its name.
+        setting: The name without its level. Points of one setting form a curve.
+        level: The level; empty if it has none.
+        attack: The success of the attack.
+        utility: The utility.
+        chance: The readings of chance, where the attack or the utility cannot be told from it. They are compared
+            instead: a classifier that has learned nothing can be below another one, but it has not learned less.
+        epsilon: The budget, if it is known.
+    """
+
+    name: str
+    setting: str
+    level: str
     attack: Reading
     utility: Reading
+    chance: tuple[Reading | None, Reading | None] = (None, None)
+    epsilon: float | None = None
+
+    @property
+    def compared(self) -> tuple[Reading, Reading]:
+        """The readings to compare with those of other points."""
+        return self.chance[0] or self.attack, self.chance[1] or self.utility
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A point with its place relative to the front."""
+
+    point: Point
     standing: Standing
     rivals: tuple[str, ...] = ()
     """The obfuscations that surpass it, or that it cannot be told from."""
@@ -35,7 +62,17 @@ class Place:
     @property
     def name(self) -> str:
         """The name of the obfuscation."""
-        return self.contender.name
+        return self.point.name
+
+    @property
+    def attack(self) -> Reading:
+        """The success of the attack."""
+        return self.point.attack
+
+    @property
+    def utility(self) -> Reading:
+        """The utility."""
+        return self.point.utility
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +86,19 @@ class Front:
     """The obfuscations on the front if intervals are ignored, by utility."""
     caveats: tuple[str, ...] = ()
     """Reasons to draw no conclusion."""
+
+    @property
+    def curves(self) -> dict[str, list[Place]]:
+        """The places of every setting, in the order of levels."""
+        found: dict[str, list[Place]] = {}
+        for place in self.places:
+            found.setdefault(place.point.setting, []).append(place)
+        return found
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether every value has an interval."""
+        return all(reading.interval is not None for place in self.places for reading in (place.attack, place.utility))
 
     def select(self, standing: Standing) -> list[Place]:
         """The places with a standing."""
@@ -66,52 +116,71 @@ class Front:
         }
 
 
-class _Point(NamedTuple):
-    """An obfuscation with both quantities."""
-
-    contender: Contender
-    attack: Reading
-    utility: Reading
-
-
 def find_front(comparison: Comparison, pair: Pair) -> Front:
-    """The front of an attack and a utility."""
-    attack, utility = pair
-    points: list[_Point] = []
-    for contender in comparison.contenders:
-        attacked, useful = contender.read(attack), contender.read(utility)
-        if attacked is not None and useful is not None:
-            points.append(_Point(contender, attacked, useful))
+    """The front of an attack and a utility of a comparison."""
+    points = []
+    for contender in (each for contenders in comparison.settings.values() for each in contenders):
+        attack, utility = map(contender.read, pair)
+        if attack is None or utility is None:
+            continue
+        learned = map(contender.read_learned, pair)
+        chance = [other if other != own else None for own, other in zip((attack, utility), learned, strict=True)]
+        points.append(
+            Point(contender.name, contender.setting, contender.level, attack, utility, (chance[0], chance[1]))
+        )
     caveats = dict.fromkeys(caveat for each in pair for caveat in comparison.find_caveats(each))
+    return place_points(pair, points, tuple(caveats))
+
+
+def place_points(pair: Pair, points: Sequence[Point], caveats: tuple[str, ...] = ()) -> Front:
+    """The front of points from any source. With a caveat, all of them are undecided."""
     unsurpassed = [point for point in points if not any(_surpasses(pair, other, point) for other in points)]
     return Front(
-        attack,
-        utility,
+        *pair,
         tuple(_place(pair, point, points, known=not caveats) for point in points),
-        tuple(point.contender.name for point in sorted(unsurpassed, key=lambda point: point.utility.value)),
-        tuple(caveats),
+        tuple(point.name for point in sorted(unsurpassed, key=lambda point: _rank_utility(pair[1], point))),
+        caveats,
     )
 
 
-def _surpasses(pair: Pair, one: _Point, other: _Point) -> bool:
+def _rank_utility(utility: Quantity, point: Point) -> float:
+    return point.utility.value if utility.better == "higher" else -point.utility.value
+
+
+def _surpasses(pair: Pair, one: Point, other: Point) -> bool:
     """Whether one is better in a quantity and not worse in the other, whatever the intervals are."""
-    both = list(zip(pair, one[1:], other[1:], strict=True))
+    both = list(zip(pair, (one.attack, one.utility), (other.attack, other.utility), strict=True))
     better = any(quantity.is_better(first, second) for quantity, first, second in both)
     return better and not any(quantity.is_better(second, first) for quantity, first, second in both)
 
 
-def _place(pair: Pair, point: _Point, points: Sequence[_Point], *, known: bool) -> Place:
+def _place(pair: Pair, point: Point, points: Sequence[Point], *, known: bool) -> Place:
     if not known or point.attack.interval is None or point.utility.interval is None:
-        return Place(*point, Standing.OPEN)
+        return Place(point, Standing.OPEN)
     behind, unclear = [], []
-    own = point.contender
-    for other in (each.contender for each in points if each is not point):
-        if all(is_clearly_better(other, own, quantity) for quantity in pair):
+    for other in (each for each in points if each is not point):
+        if _is_clearly_better(pair, other, point) and not _is_worse(pair, other, point):
             behind.append(other.name)
-        elif not any(is_clearly_better(own, other, quantity) for quantity in pair):
+        elif not _is_clearly_better(pair, point, other):
             unclear.append(other.name)
     standing = Standing.BEHIND if behind else Standing.OPEN if unclear else Standing.ON
-    return Place(*point, standing, tuple(behind or unclear))
+    return Place(point, standing, tuple(behind or unclear))
+
+
+def _is_clearly_better(pair: Pair, one: Point, other: Point) -> bool:
+    """Whether one is better in any of the two quantities, by more than noise."""
+    return any(map(Quantity.is_clearly_better, pair, one.compared, other.compared))
+
+
+def _is_worse(pair: Pair, one: Point, other: Point) -> bool:
+    """Whether the value of one is worse in any of the two quantities. Chance is as good as chance."""
+    return any(
+        quantity.is_better(second, first)
+        for quantity, first, second, chance in zip(
+            pair, one.compared, other.compared, zip(one.chance, other.chance, strict=True), strict=True
+        )
+        if None in chance
+    )
 
 
 def tell_front(front: Front) -> list[str]:
@@ -121,7 +190,7 @@ def tell_front(front: Front) -> list[str]:
         return [f"There is no front of {names}: only one obfuscation has both."]
     if front.caveats:
         return [f"No conclusion is drawn about the front of {names}. {' '.join(front.caveats)}"]
-    if any(place.attack.interval is None or place.utility.interval is None for place in front.places):
+    if not front.has_intervals:
         return [f"No conclusion is drawn about the front of {names}: not every value has an interval."]
     lines = []
     if found := [place.name for place in front.select(Standing.ON)]:
@@ -131,7 +200,9 @@ def tell_front(front: Front) -> list[str]:
         )
     for place in front.select(Standing.BEHIND):
         rivals = f"{join_names(place.rivals)} {_be(place.rivals)}"
-        lines.append(f"{place.name} is behind the front: {rivals} clearly better in both.")
+        lines.append(
+            f"{place.name} is behind the front: {rivals} clearly better in one of the two, and not worse in the other."
+        )
     return [*lines, *_tell_undecided(front.select(Standing.OPEN))]
 
 

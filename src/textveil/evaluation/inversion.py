@@ -115,7 +115,7 @@ class Attacker:
             contexts: The rows released before each chunk, the last one last.
             progress: Receives the number of chunks that were attacked.
         """
-        self.channel.prepare(shares)
+        self.channel.prepare(shares, contexts)
         found = []
         for start in range(0, len(released), BLOCK):
             part = slice(start, start + BLOCK)

@@ -69,6 +69,11 @@ class Quantity:
         """Whether it is shown in percent."""
         return self.columns[0].percent
 
+    @property
+    def logarithmic(self) -> bool:
+        """Whether axes are logarithmic and differences are ratios."""
+        return self.columns[0].logarithmic
+
     def find_column(self, evaluation: Evaluation) -> MetricColumn | None:
         """The column that is read, which has the worst value; ``None`` if nothing was measured."""
         found = {column: _read(evaluation, column) for column in self.columns}
@@ -183,6 +188,8 @@ INVERSION = Quantity.of(
     Side.PRIVACY, "inversion_top_1", "inversion_decoded", "inversion_repeated", title="recovered chunks"
 )
 """The best of the attackers that invert the mechanism. It needs chunks, which a comparison does not have."""
+BAYES = Quantity.of(Side.PRIVACY, "inversion_top_1")
+DECODING = Quantity.of(Side.PRIVACY, "inversion_decoded")
 DIRECT = Quantity.of(Side.PRIVACY, "identifiers_direct")
 IDENTIFIERS = Quantity.of(Side.PRIVACY, "pi_remaining")
 UNCHANGED = Quantity.of(Side.PRIVACY, "clear_text_unchanged")
@@ -200,7 +207,9 @@ QUANTITIES = (
     GAIN,
 )
 """The quantities of tables, in their order. A quantity that was not measured is not shown."""
-ATTACKS = (STRONGEST, LINKAGE, DIRECT, IDENTIFIERS, UNCHANGED)
-"""The quantities that figures show against utility. The first that was measured is the main one."""
-UTILITIES = (TASK, SIMILARITY, TOKENS)
+ATTACKS = (STRONGEST, ADAPTIVE, STATIC, LINKAGE, DIRECT, IDENTIFIERS, UNCHANGED)
+"""The quantities that figures of a comparison show against utility. The first that was measured is the main one."""
+STUDY_ATTACKS = (ADAPTIVE, STATIC, BAYES, DECODING)
+"""The attackers that figures of a study show against every utility."""
+UTILITIES = (TASK, SIMILARITY, TOKENS, PERPLEXITY)
 """The utilities that figures show, the main one first."""

@@ -20,11 +20,13 @@ from textveil.evaluation.classification import Classification
 from textveil.evaluation.learning import find_weakness
 from textveil.experiments.datasets import DatasetInfo, StudyDataset, find_dataset
 from textveil.experiments.grid import Cell, Environment
+from textveil.experiments.levels import find_epsilons
 from textveil.experiments.store import OBFUSCATION, CellTexts, Failure, Store, Value
 from textveil.experiments.study import Options, Study
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.profiles import load_profile
 from textveil.privacy.results import Obfuscation
 from textveil.version import __version__
 
@@ -91,7 +93,8 @@ class CellRunner:
             for name, options in self.study.mechanisms.items()
             if (kind := MECHANISMS.load(name)).uses_prior or options  # else its name says everything
         }
-        return Environment(self.bundle.hash, decompositions, distributions, mechanisms)
+        levels = find_epsilons(self.study, self.bundle)
+        return Environment(self.bundle.hash, decompositions, distributions, mechanisms, levels)
 
     def distributor(self, name: str) -> Distributor:
         """A distributor of the study."""
@@ -202,7 +205,9 @@ class CellRunner:
             mechanism_options=self.study.mechanisms[cell.mechanism],
             profile=cell.profile,
             stopwords=self.study.stopwords,
+            form=cell.form or load_profile(cell.profile).earlier_form,
             largest_share=None if cell.largest_share is None else float(cell.largest_share),
+            draft_share=cell.draft_share,
             seed=cell.noise_seed,
         )
         budget = obfuscator.build_budget(epsilon_per_word=cell.epsilon_per_word, length=cell.length)

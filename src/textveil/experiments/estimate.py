@@ -26,7 +26,6 @@ TRIAL_TEXTS = 200
 """The number of texts of the trial's cells."""
 TRIAL_SCORES = 16
 """The number of texts that every distribution scores in the trial."""
-_NEARLY_THE_SAME = 1.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +141,13 @@ def _shrink(runner: CellRunner) -> Study:
     study = runner.study
     name, source = next(iter(study.datasets.items()))
     size = min(TRIAL_TEXTS, runner.study_dataset(name).info.texts)
-    level, epsilon = next(iter(study.levels.items()))
+    level, wanted = next(iter(study.levels.items()))
     trained = list_trained(study)
     changes = {
         "metrics": {name: options for name, options in study.metrics.items() if name not in trained},
         "datasets": {name: source.model_copy(update={"sample": Sample(size=size)})},
-        "levels": {level: epsilon, f"{level}-again": _NEARLY_THE_SAME * epsilon},
+        "levels": {level: wanted},
+        "draws": 2,
         "decompositions": dict(list(study.decompositions.items())[-1:]),
         "distributions": dict(list(study.distributions.items())[:1]),
         "mechanisms": dict(list(study.mechanisms.items())[:1]),

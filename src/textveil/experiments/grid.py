@@ -6,17 +6,19 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any, Literal
 
 from textveil.experiments.datasets import DatasetInfo
-from textveil.experiments.study import Study
+from textveil.experiments.study import CalibratedLevel, Study
 from textveil.privacy.budget import Budget
-from textveil.privacy.profiles import load_profile
+from textveil.privacy.profiles import Form, load_profile
 
 _NOT_IN_ID = ("level",)
 """Fields that do not change the texts of a cell."""
+_DEFAULTS = {"draw": 1, "draft_share": None, "form": None}
+"""Fields that earlier versions did not have. With these values they are not part of the id, which stays the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,14 @@ class Environment:
         decompositions: The description of each decomposition, by name.
         distributions: The description of each distribution, by name.
         mechanisms: The description of each mechanism that has options in the study, by name.
+        levels: The epsilon per word of calibrated levels: by level, by decomposition and by mechanism.
     """
 
     bundle: str
     decompositions: Mapping[str, str]
     distributions: Mapping[str, str]
     mechanisms: Mapping[str, str]
+    levels: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
 
     def describe(self, decomposition: str, distribution: str, mechanism: str) -> tuple[str, ...]:
         """The descriptions of the methods of a cell."""
@@ -69,6 +73,12 @@ class Cell:
     """Its SHA-256."""
     methods: tuple[str, ...]
     """The methods with their options, models and versions, as :meth:`Environment.describe` returns them."""
+    draw: int = 1
+    """The number of the draw of noise. Cells that differ in nothing else are repetitions."""
+    draft_share: float | None = None
+    """The part of a budget that buys a draft; ``None`` takes the default of the obfuscator."""
+    form: Form | None = None
+    """How texts are written; ``None`` is the form that earlier versions wrote."""
 
     @property
     def id(self) -> str:
@@ -84,31 +94,45 @@ class Cell:
 
     @property
     def _key(self) -> str:
-        return json.dumps({name: value for name, value in asdict(self).items() if name not in _NOT_IN_ID})
+        return json.dumps(
+            {
+                name: value
+                for name, value in asdict(self).items()
+                if name not in _NOT_IN_ID and (name not in _DEFAULTS or value != _DEFAULTS[name])
+            }
+        )
 
     def __str__(self) -> str:
-        return " / ".join(
-            (self.dataset, self.level, self.decomposition, self.distribution, self.mechanism, self.profile)
-        )
+        names = (self.dataset, self.level, self.decomposition, self.distribution, self.mechanism, self.profile)
+        return " / ".join((*names, f"draw {self.draw}") if self.draw > 1 else names)
 
 
 def expand(study: Study, datasets: Mapping[str, DatasetInfo], environment: Environment) -> list[Cell]:
-    """All cells of a study, ordered by data set, then by level.
+    """All cells of a study, ordered by draw, by data set, then by level.
+
+    The first draw of all combinations comes before the second of any, so that an unfinished study can be compared.
 
     Args:
         study: The study.
         datasets: Its data sets that were read. The others have no cells yet.
         environment: The software and files of this machine.
     """
-    chosen = (name for name in study.datasets if name in datasets)
+    chosen = [name for name in study.datasets if name in datasets]
     factors = (chosen, study.levels, study.decompositions, study.distributions, study.mechanisms, study.profiles)
-    return [_make_cell(study, datasets[str(names[0])], environment, *map(str, names)) for names in product(*factors)]
+    return [
+        _make_cell(study, datasets[str(names[0])], environment, draw, *map(str, names))
+        for draw in range(1, study.draws + 1)
+        for names in product(*factors)
+    ]
 
 
-def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, *names: str) -> Cell:
+def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, draw: int, *names: str) -> Cell:
     name, level, decomposition, distribution, mechanism, profile = names
     rules = load_profile(profile)
-    budget = rules.choose_budget(Budget(epsilon_per_word=study.levels[level], length=study.length))
+    wanted = study.levels[level]
+    calibrated = isinstance(wanted, CalibratedLevel)
+    epsilon = environment.levels[level][decomposition][mechanism] if calibrated else wanted
+    budget = rules.choose_budget(Budget(epsilon_per_word=epsilon, length=study.length))
     return Cell(
         name,
         level,
@@ -117,14 +141,17 @@ def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, *na
         mechanism,
         profile,
         stopwords=rules.choose_stopwords(study.stopwords),
-        epsilon=study.levels[level] * dataset.average_length,
-        epsilon_per_word=study.levels[level],
+        epsilon=epsilon * dataset.average_length,
+        epsilon_per_word=epsilon,
         length=str(budget.length),
         largest_share="inf" if study.largest_share == math.inf else study.largest_share,
         seed=study.seed,
         texts=dataset.texts_sha256,
         bundle=environment.bundle,
         methods=environment.describe(decomposition, distribution, mechanism),
+        draw=draw,
+        draft_share=study.choose_draft_share(rules),
+        form=None if (form := rules.choose_form(study.form)) == rules.earlier_form else form,
     )
 
 

@@ -15,7 +15,7 @@ from textveil.evaluation.columns import name_column
 from textveil.experiments.grid import Cell
 from textveil.experiments.status import CellState
 from textveil.experiments.store import CellTexts, Store, Value
-from textveil.experiments.study import StudyFile
+from textveil.experiments.study import CalibratedLevel, StudyFile
 from textveil.experiments.tables import write_table
 from textveil.registry import describe_method
 from textveil.storage.atomic import writing
@@ -43,19 +43,22 @@ def build_records(file: StudyFile, states: Iterable[CellState]) -> list[Record]:
 
 
 def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
-    certificate = texts.certificate
+    certificate, level = texts.certificate, file.study.levels[cell.level]
     return {
         "study": file.study.name,
         "cell": cell.id,
         "dataset": cell.dataset,
         "level": cell.level,
         "epsilon": cell.epsilon,
-        "epsilon_per_word": file.study.levels[cell.level],
+        "epsilon_per_word": cell.epsilon_per_word,
+        "level_target": str(level) if isinstance(level, CalibratedLevel) else None,
         "decomposition": cell.decomposition,
         "distribution": cell.distribution,
         "mechanism": cell.mechanism,
         "profile": cell.profile,
+        "draw": cell.draw,
         "stopwords": cell.stopwords,
+        "form": certificate.terms.form,
         "texts": certificate.tally.documents.total(),
         "seconds": texts.seconds,
         "seed": cell.seed,
@@ -91,9 +94,9 @@ def _describe_value(metric: str, value: Value) -> Iterator[Record]:
 
 
 _ORDER = (
-    "study", "cell", "dataset", "level", "epsilon", "epsilon_per_word", "decomposition", "distribution", "mechanism",
-    "profile", "stopwords", "texts", "metric", "value", "std", "low", "high", "caveats", "measured_by", "seconds",
-    "seed", "textveil",
+    "study", "cell", "dataset", "level", "level_target", "epsilon", "epsilon_per_word", "decomposition",
+    "distribution", "mechanism", "profile", "draw", "stopwords", "form", "texts", "metric", "value", "std", "low",
+    "high", "caveats", "measured_by", "seconds", "seed", "textveil",
     "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256",
     "decomposition_method", "distribution_method", "mechanism_method", "versions",
 )  # fmt: skip

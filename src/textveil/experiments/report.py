@@ -20,7 +20,7 @@ from textveil.experiments.experiment import Experiment
 from textveil.experiments.records import gather_results, write_results
 from textveil.experiments.setup import Setup, find_setup
 from textveil.experiments.status import CellState, Counts, find_dataset_infos, list_failures
-from textveil.experiments.study import Options
+from textveil.experiments.study import CalibratedLevel, Options
 from textveil.registry import unknown_name
 from textveil.version import __version__
 
@@ -144,6 +144,12 @@ def _tell_about(
     about["noise"] = (
         "from the operating system" if study.seed is None else f"seed {study.seed}, different for every cell"
     )
+    if study.draws > 1:
+        about["noise"] += f"; {study.draws} draws for every combination"
+    for name, level in study.levels.items():
+        epsilons = [state.cell.epsilon_per_word for state in states if state.cell.level == name]
+        if isinstance(level, CalibratedLevel) and epsilons:
+            about[f"level {name}"] = f"{level}: epsilon per word {min(epsilons):.4g} to {max(epsilons):.4g}"
     about["computing time"] = f"{sum(state.seconds for state in states) / 3600:.1f} hours"
     about["software"] = ", ".join(f"{name} {version}" for name, version in sorted(_find_versions(states).items()))
     return about

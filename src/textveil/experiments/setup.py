@@ -17,6 +17,8 @@ from textveil.experiments.study import Study
 from textveil.storage.atomic import writing
 
 SETUP = "setup.json"
+_NOT_IN_SETUP = ("draws", "draft_share", "form")
+"""Keys of a study that its setup does not depend on. Earlier versions did not have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +84,5 @@ def _read_setup(path: Path, study: Study) -> Setup | None:
 
 
 def _hash_study(study: Study) -> str:
-    return hashlib.sha256(study.model_dump_json().encode()).hexdigest()
+    content = study.model_dump_json(exclude=set(_NOT_IN_SETUP))
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -15,7 +15,9 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -29,13 +31,16 @@ from textveil.errors import InputError, StudyError
 from textveil.evaluation import CLASSIFIERS, METRICS
 from textveil.evaluation.classification import SEEDS, Classification
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import MECHANISM
+from textveil.obfuscation import SIMPLE_MECHANISM
 from textveil.privacy.budget import Budget, Length
-from textveil.privacy.profiles import STRICT, Stopwords, load_profile
+from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_profile
+from textveil.privacy.refinement import DRAFT_SHARE, choose_draft_share
 from textveil.registry import Registry, unknown_name
 from textveil.tables import FORMATS, TEXT_COLUMN
 
 SAMPLE_SEED = 42
+DRAWS = 3
+"""The default number of draws of noise. With one, the effect of noise is unknown."""
 REGISTRIES: dict[str, Registry[Any]] = {
     "decompositions": DECOMPOSERS,
     "distributions": DISTRIBUTORS,
@@ -88,6 +93,34 @@ class _Part(BaseModel):
 def _named(key: str) -> BeforeValidator:
     """Accept a plain value as short for a mapping with one key."""
     return BeforeValidator(lambda given: given if given is None or isinstance(given, dict) else {key: given})
+
+
+class CalibratedLevel(_Part):
+    """A level with the same meaning for all methods. Its epsilon per word depends on mechanism and decomposition."""
+
+    unchanged: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """The share of the bundle's words that the mechanism returns unchanged."""
+    bound: Positive | None = None
+    """The largest log-ratio of probabilities for two typical words: those at the median distance."""
+
+    @model_validator(mode="after")
+    def _have_one(self) -> CalibratedLevel:
+        if (self.unchanged is None) == (self.bound is None):
+            raise ValueError("A level has one key, `unchanged` or `bound`. Write it as {unchanged: 0.2}.")
+        return self
+
+    def __str__(self) -> str:
+        return f"bound {self.bound:g}" if self.unchanged is None else f"unchanged {self.unchanged:g}"
+
+
+def _tag_level(given: Any) -> str:
+    return "[calibrated]" if isinstance(given, dict | CalibratedLevel) else "[number]"
+
+
+Level: TypeAlias = Annotated[
+    Annotated[Positive, Tag("[number]")] | Annotated[CalibratedLevel, Tag("[calibrated]")], Discriminator(_tag_level)
+]
+"""An epsilon per word, or a calibrated level. Errors do not show tags in brackets."""
 
 
 class Target(_Part):
@@ -221,11 +254,16 @@ def scale_samples(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Study(_Part):
-    """A study: every combination of data set, level, decomposition, distribution, mechanism and profile."""
+    """A study: every combination of data set, level, decomposition, distribution, mechanism and profile.
+
+    Every combination is obfuscated several times, with independent draws of noise.
+    """
 
     name: str = "study"
     seed: Seed | None = None
     """Makes the noise of every cell repeatable. ``None`` takes the noise from the operating system."""
+    draws: Count = DRAWS
+    """The number of times that every combination is obfuscated, with independent noise."""
     bundle: str = DEFAULT_BUNDLE
     models: dict[str, str | tuple[str, ...]] = {}
     """The models of methods, metrics and classifiers, by their names. They are among the options, too."""
@@ -233,18 +271,22 @@ class Study(_Part):
     """The share of every sample to use, for a trial in miniature. In a study that was read it is 1: samples are
     multiplied by it."""
     datasets: Annotated[dict[Name, DatasetSource], Field(min_length=1)]
-    levels: Annotated[dict[Name, Positive], Field(min_length=1)]
-    """The epsilon per word, by the name of the level."""
+    levels: Annotated[dict[Name, Level], Field(min_length=1)]
+    """The epsilon per word, or the calibrated level, by the name of the level."""
     length: Length | None = None
     """The length that it is multiplied by: a document's own, or the average of the data set. By default the profile
     decides: own, and average with the profile paper."""
     largest_share: Annotated[float, Field(gt=0)] | None = None
     """The largest share of a chunk. By default, profiles other than paper take it from the bundle; inf lifts it."""
+    draft_share: float | None = None
+    """The part of a budget that buys a draft, under the profile proven. By default the obfuscator decides."""
     decompositions: Annotated[dict[str, Options], Field(min_length=1)]
     distributions: Annotated[dict[str, Options], Field(min_length=1)]
-    mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {MECHANISM: {}}
+    mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {SIMPLE_MECHANISM: {}}
     profiles: Annotated[tuple[str, ...], Field(min_length=1)] = (STRICT.name,)
     stopwords: Stopwords | None = None
+    form: Form | None = None
+    """How texts are written; by default the profile decides."""
     metrics: dict[str, Options]
     seeds: Seeds = SEEDS
     """Attackers and classifiers run once for each seed."""
@@ -264,6 +306,11 @@ class Study(_Part):
     def _differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
         _once([str(seed) for seed in seeds])
         return seeds
+
+    @field_validator("draft_share")
+    @classmethod
+    def _check_draft_share(cls, share: float | None) -> float | None:
+        return None if share is None else float(DRAFT_SHARE.check(share, of="the study"))
 
     @field_validator("profiles", mode="after")
     @classmethod
@@ -299,17 +346,23 @@ class Study(_Part):
     def _fit_together(self) -> Study:
         if len(set(self.levels.values())) < len(self.levels):
             raise ValueError("Two levels have the same epsilon. Remove one of them.")
-        for profile in map(load_profile, self.profiles):
+        profiles = [*map(load_profile, self.profiles)]
+        if self.draft_share is not None and not any(profile.public_allocation for profile in profiles):
+            raise ValueError("`draft_share` goes with the profile 'proven'. Add this profile, or remove the key.")
+        for profile in profiles:
             profile.choose_stopwords(self.stopwords)
+            profile.choose_form(self.form)
             profile.choose_budget(Budget(epsilon_per_word=1.0, length=self.length))
             methods: list[Any] = [
                 *map(DECOMPOSERS.load, self.decompositions),
                 *map(DISTRIBUTORS.load, self.distributions),
             ]
             dependent = [method.name for method in methods if not method.data_independent]
-            if profile.public_allocation and dependent and "inversion" in self.metrics:
+            drafted = choose_draft_share(profile, self.choose_draft_share(profile), data_independent=not dependent)
+            if drafted is not None and "inversion" in self.metrics:
+                readers = ", ".join(dependent) or "all methods"
                 raise ValueError(
-                    f"Under the profile {profile.name!r}, {', '.join(dependent)} read a draft, and the metric "
+                    f"Under the profile {profile.name!r}, {readers} read a draft, and the metric "
                     "'inversion' attacks only texts without one. Remove it, or write another study for this profile."
                 )
         for name in self.metrics:
@@ -328,7 +381,11 @@ class Study(_Part):
             self.mechanisms,
             self.profiles,
         )
-        return math.prod(map(len, factors))
+        return self.draws * math.prod(map(len, factors))
+
+    def choose_draft_share(self, profile: Profile) -> float | None:
+        """The `draft_share` under a profile; ``None`` if the profile has no drafts."""
+        return self.draft_share if profile.public_allocation else None
 
     def choose_options(self, metric: str) -> Options:
         """The options of a metric, including those that the study sets for all metrics."""
@@ -486,6 +543,7 @@ _FAULTS = {
     "int_type": "This must be a whole number. Write it without quotes.",
     "int_from_float": "This must be a whole number. Round it.",
     "greater_than": "This must be greater than {gt}. Choose another number.",
+    "less_than": "This must be less than {lt}. Choose another number.",
     "less_than_equal": "This must be at most {le}. Choose another number.",
     "greater_than_equal": "This must be at least {ge}. Choose another number.",
     "finite_number": "This must be finite. Choose another number.",
@@ -497,7 +555,7 @@ def _tell(path: Path, error: ValidationError) -> str:
     """The first fault of a file with its place, and the number of other faults."""
     faults = error.errors(include_url=False, include_input=False)
     first = faults[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "[key]") or "the file"
+    place = ".".join(str(part) for part in first["loc"] if not str(part).startswith("[")) or "the file"
     context = first.get("ctx", {})
     reason = context.get("error")
     said = _FAULTS.get(first["type"], f"{first['msg']}. {_SEE_INIT}")

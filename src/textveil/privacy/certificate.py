@@ -16,7 +16,7 @@ from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.privacy.budget import Budget
 from textveil.privacy.ledger import REPEATS
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.profiles import Profile, Stopwords, load_profile
+from textveil.privacy.profiles import Form, Profile, Stopwords, load_profile
 from textveil.storage.atomic import writing
 
 FORMAT_VERSION = 2
@@ -138,6 +138,8 @@ class Terms:
     allocation: str
     """``public``, ``public given the kept stopwords``, ``public given the draft``, or ``data-dependent``."""
     stopwords: Stopwords
+    form: Form
+    """How texts are written: ``keep``, ``plain`` or ``bare``."""
     emoji: str
     """``keep`` or ``drop``."""
     largest_share: float | None
@@ -153,6 +155,8 @@ class Terms:
     deniability: Mapping[str, Any] | None = None
     """Quantiles over public words of how likely they stay and how many others they may become; ``None`` unless asked
     for."""
+    calibration: Mapping[str, Any] | None = None
+    """With a calibration: the ``targets`` that decided the epsilon, and whether it is ``data_dependent``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +190,7 @@ class Certificate:
                 "largest_spent": tally["largest_spent"],
                 "largest_chunk": tally["largest_chunk"],
             },
+            "calibration": None if terms.calibration is None else dict(terms.calibration),
             "bounds": self.bounds,
             "rounds": self.rounds,
             "deniability": None if terms.deniability is None else dict(terms.deniability),
@@ -194,6 +199,7 @@ class Certificate:
             "mechanism": dict(terms.mechanism),
             "allocation": terms.allocation,
             "stopwords": terms.stopwords,
+            "form": terms.form,
             "emoji": terms.emoji,
             "distance": dict(terms.distance),
             "randomness": dict(terms.randomness),
@@ -267,7 +273,8 @@ class Certificate:
             return list(self._as_read["not_protected"])
         open_points = list(self.terms.profile.not_protected)
         if self.terms.stopwords == "keep":
-            open_points.append("stopwords, which are kept with their case")
+            kept = "which are kept with their case" if self.terms.form == "keep" else "which are kept"
+            open_points.append(f"stopwords, {kept}")
         if self.other_columns:
             open_points.append("the other columns of the file, which are carried along unchanged")
         if self.terms.emoji == "keep":
@@ -277,6 +284,8 @@ class Certificate:
                 "the average length of the documents, which decides every budget: a short document gets large shares, "
                 "and a long one changes those of all others"
             )
+        if self.terms.calibration is not None and self.terms.calibration["data_dependent"]:
+            open_points.append("the epsilon, which was calibrated on private texts and so depends on them")
         if self.terms.randomness["predictable"]:
             open_points.append(
                 "anything, from whoever knows or guesses the seed, or sees another text with the same seed"
@@ -362,6 +371,7 @@ class Certificate:
             mechanism=values["mechanism"],
             allocation=values["allocation"],
             stopwords=profile.choose_stopwords(values["stopwords"]),
+            form=profile.choose_form(values.get("form", profile.earlier_form)),  # those of earlier versions have none
             emoji=values["emoji"],
             largest_share=budget["largest_share"],
             randomness={"predictable": bool(values["randomness"]["predictable"]), **values["randomness"]},
@@ -371,6 +381,7 @@ class Certificate:
             draft_share=rounds[0]["budget_share"] if rounds else None,
             ledger=_parse_ledger(values.get("ledger")),  # certificates of earlier versions have none
             deniability=None if (found := values.get("deniability")) is None else dict(found),
+            calibration=_parse_calibration(values.get("calibration")),
         )
         tally = Tally.from_dict(
             {
@@ -397,6 +408,15 @@ class Certificate:
             other_columns=bool(values["other_columns"]),
             dropped_metadata=bool(values.get("dropped_metadata", False)),
         )
+
+
+def _parse_calibration(values: Any) -> Mapping[str, Any] | None:
+    if values is None:
+        return None
+    targets, dependent = dict(values["targets"]), values["data_dependent"]
+    if not all(map(_is_number, targets.values())) or not isinstance(dependent, bool):
+        raise ValueError
+    return {"targets": targets, "data_dependent": dependent}
 
 
 def _parse_ledger(values: Any) -> Mapping[str, Any] | None:

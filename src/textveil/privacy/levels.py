@@ -17,4 +17,4 @@ def find_rate(level: str) -> float:
     """The share of words that return at a level."""
     if level not in LEVELS:
         raise unknown_name("level", level, LEVELS)
-    return LEVELS[level]  # type: ignore[index] # checked
+    return LEVELS[level]

@@ -10,6 +10,11 @@ from textveil.privacy.budget import Budget, Length
 from textveil.registry import unknown_name
 
 Stopwords: TypeAlias = Literal["keep", "perturb"]
+Form: TypeAlias = Literal["keep", "plain", "bare"]
+"""How a text is written: with its own case and text between words, with sentences made for the released words, or as
+the released words with one space between them."""
+
+_TEXT_BETWEEN_WORDS = "the text between words: spaces and punctuation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +28,10 @@ class Profile:
     """An unknown chunk of several words is split into the longest known ones."""
     stopwords: tuple[Stopwords, ...]
     """The allowed ways to treat stopwords; the first is the default."""
-    keeps_gaps: bool
-    """The text between words is kept; otherwise it becomes one space."""
+    forms: tuple[Form, ...]
+    """The allowed ways to write a text; the first is the default."""
+    earlier_form: Form
+    """The form of certificates and studies of earlier versions, which had no choice."""
     guards_form: bool
     """Symbols and invisible characters are dropped, codes such as phone numbers are one chunk, and only plain stopwords
     are kept."""
@@ -57,9 +64,32 @@ class Profile:
         for choice in self.stopwords:
             if wanted in (None, choice):
                 return choice
-        raise ProfileError(
-            f"The profile {self.name!r} needs `stopwords` to be {' or '.join(map(repr, self.stopwords))}. "
+        raise self._refuse("stopwords", wanted, self.stopwords)
+
+    def choose_form(self, wanted: str | None) -> Form:
+        """The way to write a text: as wanted, if the profile allows it."""
+        for choice in self.forms:
+            if wanted in (None, choice):
+                return choice
+        raise self._refuse("form", wanted, self.forms)
+
+    def _refuse(self, parameter: str, wanted: str | None, allowed: tuple[str, ...]) -> ProfileError:
+        return ProfileError(
+            f"The profile {self.name!r} needs `{parameter}` to be {' or '.join(map(repr, allowed))}. "
             f"Got {wanted!r} instead."
+        )
+
+    def written(self, form: Form) -> Profile:
+        """The profile for texts in a form: what is not written is protected."""
+        if form == "keep" or _TEXT_BETWEEN_WORDS not in self.not_protected:
+            return self
+        return replace(
+            self,
+            neighbors=(
+                "two documents with the same chunks, shares and kept stopwords, that differ in their other chunks, in "
+                "case, and in the text between words"
+            ),
+            not_protected=tuple(point for point in self.not_protected if point != _TEXT_BETWEEN_WORDS),
         )
 
 
@@ -68,7 +98,8 @@ STRICT = Profile(
     releases_unperturbed=False,
     backs_off=True,
     stopwords=("keep", "perturb"),
-    keeps_gaps=True,
+    forms=("keep", "plain"),
+    earlier_form="keep",
     guards_form=True,
     lengths=("own", "average"),
     caps_shares=True,
@@ -85,7 +116,7 @@ STRICT = Profile(
     not_protected=(
         "the number of words, and so a budget per word",
         "the boundaries of chunks and their shares",
-        "the text between words: spaces and punctuation",
+        _TEXT_BETWEEN_WORDS,
     ),
 )
 
@@ -94,7 +125,8 @@ PAPER = Profile(
     releases_unperturbed=True,
     backs_off=False,
     stopwords=("keep",),
-    keeps_gaps=True,
+    forms=("keep",),
+    earlier_form="keep",
     guards_form=False,
     lengths=("average", "own"),
     caps_shares=False,
@@ -113,7 +145,8 @@ PROVEN = Profile(
     releases_unperturbed=False,
     backs_off=True,
     stopwords=("perturb",),
-    keeps_gaps=False,
+    forms=("plain", "bare"),
+    earlier_form="bare",
     guards_form=False,
     lengths=("own",),
     caps_shares=True,
