@@ -20,7 +20,7 @@ IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-all check format house bench soak clean
+.PHONY: help install demo serve test test-all check format house bench soak soak-service clean
 
 help:  ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -85,6 +85,9 @@ bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, spli
 
 soak: $(VENV)/installed  ## Search for inputs that crash textveil (10 minutes; SECONDS=60 for another time)
 	$(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+soak-service: $(VENV)/installed  ## Search for requests that break the service (5 minutes)
+	$(BIN)/python -m soak --only service --seconds 300 $(if $(SEED),--seed $(SEED))
 
 clean:  ## Remove environments and build products
 	rm -rf $(VENV) $(PEERS) build/demo build/soak dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

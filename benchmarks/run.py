@@ -20,6 +20,7 @@ from benchmarks.decomposition import compare_decomposition
 from benchmarks.distribution import compare_distribution
 from benchmarks.engines import compare_engines
 from benchmarks.mechanisms import compare_mechanisms
+from benchmarks.serve import compare_serve
 from textveil.bundles.vector_files import reading_vectors
 from textveil.bundles.vectors import RowNumbers, Vectors
 from textveil.mechanisms import Request
@@ -144,6 +145,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "distribution": lambda options: compare_distribution(options.datasets),
     "counting": lambda options: compare_counting(options.corpus),
     "engines": lambda options: compare_engines(options.corpus, options.peers),
+    "serve": lambda _: compare_serve(),
 }
 
 

@@ -48,6 +48,9 @@ class Part(ABC):
         self.uses = 1
         """The number of inputs that the last one counts as."""
 
+    def close(self) -> None:  # noqa: B027 # few parts need it
+        """End what was started."""
+
     def strategy(self, marker: str) -> SearchStrategy[Any] | None:
         """The inputs as hypothesis draws them; ``None`` if there are only random ones."""
         return None

@@ -21,6 +21,7 @@ PARTS = {
     "studies": "Studies",
     "bundles": "Bundles",
     "certificates": "Certificates",
+    "service": "Service",
     "kills": "Kills",
 }
 """The class of every part, by the name of its module."""
@@ -57,5 +58,8 @@ def run_task(task: Task) -> None:
     with tempfile.TemporaryDirectory(prefix="soak-", dir=place) as folder:
         os.environ["TEXTVEIL_CACHE"] = str(Path(folder) / "cache")
         part = kind(Path(folder))
-        run_part(part, report, seed=task.seed, seconds=task.seconds, inputs=task.inputs)
+        try:
+            run_part(part, report, seed=task.seed, seconds=task.seconds, inputs=task.inputs)
+        finally:
+            part.close()
     (task.output / RUNNING).write_text(json.dumps({"seed": task.seed, **report.as_dict()}), encoding="utf-8")

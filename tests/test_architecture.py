@@ -183,9 +183,9 @@ def test_every_error_is_exported_and_in_the_tree() -> None:
 
 def test_starting_loads_nothing_heavy() -> None:
     heavy = set(
-        "accelerate captum datasets fastapi gensim gguf httpx huggingface_hub keybert matplotlib nltk nupunkt pandas "
-        "pip pydantic presidio_analyzer pyarrow ray scipy sentence_transformers sklearn spacy starlette statsmodels torch "
-        "transformers uvicorn yake yaml".split()
+        "accelerate captum datasets fastapi gensim gguf httpx huggingface_hub keybert matplotlib nltk "
+        "nupunkt pandas pip pydantic presidio_analyzer pyarrow ray scipy sentence_transformers sklearn "
+        "spacy starlette statsmodels torch transformers uvicorn yake yaml".split()
     )
     code = "import sys, textveil.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -19,6 +19,7 @@ from soak.mutation import make_marker
 from soak.process import PARTS, load_part
 from soak.readers import Readers
 from soak.report import Report
+from soak.service import check_answer
 from soak.text import Text
 from soak.watching import BrokenPromiseError
 from textveil import Bundle, BundleError, Certificate, InputError, Obfuscator, StudyError
@@ -179,7 +180,7 @@ def test_inputs_are_written_down_on_request(tmp_path):
     assert (report.folder / "readers-1-0.txt").read_text().startswith("File(name='in.")
 
 
-@pytest.mark.parametrize("name", [name for name in PARTS if name != "kills"])
+@pytest.mark.parametrize("name", [name for name in PARTS if name not in ("kills", "service")])
 @pytest.mark.parametrize("seed", [DRAWN, 3], ids=["drawn", "random"])
 def test_fifty_inputs_of_a_part_have_no_findings(tmp_path, monkeypatch, name, seed):
     monkeypatch.setenv("TEXTVEIL_CACHE", str(tmp_path / "cache"))
@@ -188,6 +189,32 @@ def test_fifty_inputs_of_a_part_have_no_findings(tmp_path, monkeypatch, name, se
     run_part(load_part(name)(tmp_path / "files"), report, seed=seed, seconds=120, inputs=50)
     assert report.findings == []
     assert report.inputs[name] == 50
+
+
+@pytest.mark.slow
+def test_fifty_calls_of_the_service_have_no_findings(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTVEIL_CACHE", str(tmp_path / "cache"))
+    report, part = Report(tmp_path / "out"), load_part("service")(tmp_path)
+    try:
+        run_part(part, report, seed=3, seconds=240, inputs=50)
+    finally:
+        part.close()
+    assert report.findings == []
+    assert report.count("service") == 50
+
+
+@pytest.mark.parametrize(
+    ("answer", "promise"),
+    [
+        (b"HTTP/1.1 500 Internal Server Error\r\n\r\n", "the status 500"),
+        (b"HTTP/1.1 422 X\r\n\r\nGot 'ZZmarker'", "repeats a text"),
+        (b"nonsense", "not HTTP"),
+    ],
+)
+def test_a_wrong_answer_of_the_service_is_noticed(answer, promise):
+    check_answer(b"HTTP/1.1 200 OK\r\n\r\nzzmarker", "zzmarker")  # an answer may have it
+    with pytest.raises(BrokenPromiseError, match=promise):
+        check_answer(answer, "zzmarker")
 
 
 def test_the_same_seed_gives_the_same_inputs(tmp_path):

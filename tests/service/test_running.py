@@ -122,8 +122,10 @@ def test_every_route(server):
             "/decompose": {"text": SECRET},
             "/distribute": {"text": SECRET, "epsilon": 5},
             "/calibrate": {
-                **{"targets": {"log-ratio": 1}, "largest_share": 1},
-                **{"mechanism": "exponential", "mechanism_options": {"cap": 1}},
+                "targets": {"log-ratio": 1},
+                "largest_share": 1,
+                "mechanism": "exponential",
+                "mechanism_options": {"cap": 1},
             },
             "/audit": {"epsilon": 1, "mechanism": "exponential", "draws": 100},
         }
