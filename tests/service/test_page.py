@@ -22,7 +22,7 @@ FLAGS = (
 TEXT = "The film was good and the music bad. The actor was alpha."
 SECRET = "grzybowski"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-MILLISECONDS = 30_000
+MILLISECONDS = 60_000
 """The time to wait for anything; the machine may be busy."""
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no browser: set TEXTVEIL_CHROMIUM to a Chromium")
