@@ -79,8 +79,8 @@ def settle(page):
 
 
 def type_text(page, text):
-    page.fill("#text", text)
-    page.wait_for_selector("#columns[aria-busy=true]")
+    with page.expect_response("**/obfuscate"):
+        page.fill("#text", text)
     settle(page)
 
 
