@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
 import statistics
 import subprocess
@@ -11,6 +13,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import NamedTuple
 
 from textveil import Obfuscator
 
@@ -32,72 +37,119 @@ def time_library(mechanism: str) -> float:
     return done / (time.perf_counter() - started)
 
 
+class Served(NamedTuple):
+    """A service that runs."""
+
+    port: int
+    process: int
+
+
+class Timing(NamedTuple):
+    """How fast a service answers some clients."""
+
+    rate: float
+    """Requests per second."""
+    median: float
+    """The median of the latency in seconds."""
+    late: float
+    """Its 99th percentile."""
+    processor: float
+    """Seconds of processor time of the service for each request, which a busy machine hardly changes."""
+
+
 @contextmanager
-def serving(mechanism: str) -> Iterator[str]:
-    """A service in a process of its own; yields its address."""
+def serving(mechanism: str) -> Iterator[Served]:
+    """A service in a process of its own, once it answers."""
     command = [sys.executable, "-m", "textveil.cli.main", "serve", "--port", "0", "--mechanism", mechanism]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         if process.stderr is None:
             raise RuntimeError
-        found = re.search(r"http://\S+", process.stderr.readline())
+        found = re.search(r"http://127.0.0.1:(\d+)", process.stderr.readline())
         drain = threading.Thread(target=process.stderr.read)
         drain.start()
         try:
             if found is None:
                 raise SystemExit("The service does not start.")
-            yield found[0]
+            wait_for(int(found[1]))
+            yield Served(int(found[1]), process.pid)
         finally:
             process.terminate()
             drain.join()
 
 
-def call(url: str, ends: float, latencies: list[float]) -> None:
-    """Send requests one after the other until the time is over."""
-    import httpx
+def wait_for(port: int) -> None:
+    """Wait until a service answers."""
+    while True:
+        try:
+            ask(HTTPConnection("127.0.0.1", port, timeout=120))
+        except ConnectionError:
+            time.sleep(0.1)
+        else:
+            return
 
+
+def ask(connection: HTTPConnection) -> None:
+    """Send one request, and read its answer."""
     body = json.dumps({"text": TEXT, "epsilon_per_word": BUDGET, "certificate": False})
-    with httpx.Client(base_url=url, headers={"Content-Type": "application/json"}, timeout=120) as client:
-        while (started := time.perf_counter()) < ends:
-            client.post("/obfuscate", content=body).raise_for_status()
-            latencies.append(time.perf_counter() - started)
+    connection.request("POST", "/obfuscate", body, {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    answer.read()
+    if answer.status != 200:
+        raise SystemExit(f"The service answers {answer.status}.")
 
 
-def time_service(url: str, clients: int) -> tuple[float, float, float]:
-    """Requests per second of some clients, and the median and the 99th percentile of the latency in seconds."""
+def call(port: int, start: threading.Barrier, latencies: list[float]) -> None:
+    """Send requests one after the other until the time is over."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.connect()
+    start.wait()
+    ends = time.perf_counter() + SECONDS
+    while (started := time.perf_counter()) < ends:
+        ask(connection)
+        latencies.append(time.perf_counter() - started)
+    connection.close()
+
+
+def read_processor(process: int) -> float:
+    """The seconds of processor time of a process; NaN where the system does not tell."""
+    path = Path(f"/proc/{process}/stat")
+    if not path.exists():
+        return math.nan
+    fields = path.read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def time_service(served: Served, clients: int) -> Timing:
+    """Let some clients send requests at the same time."""
     latencies: list[list[float]] = [[] for _ in range(clients)]
-    started = time.perf_counter()
-    threads = [threading.Thread(target=call, args=(url, started + SECONDS, each)) for each in latencies]
+    start = threading.Barrier(clients + 1)
+    threads = [threading.Thread(target=call, args=(served.port, start, each)) for each in latencies]
     for thread in threads:
         thread.start()
+    start.wait()
+    started, used = time.perf_counter(), read_processor(served.process)
     for thread in threads:
         thread.join()
-    elapsed = time.perf_counter() - started
+    elapsed, used = time.perf_counter() - started, read_processor(served.process) - used
     every = sorted(latency for each in latencies for latency in each)
-    return len(every) / elapsed, statistics.median(every), every[int(0.99 * (len(every) - 1))]
+    late = every[int(0.99 * (len(every) - 1))]
+    return Timing(len(every) / elapsed, statistics.median(every), late, used / len(every))
 
 
 def compare_serve() -> None:
     """Print the rates of the library and of the service, at several numbers of clients."""
-    import httpx
-
     print("\nThe service, one sentence per request")
     for mechanism in MECHANISMS:
         library = time_library(mechanism)
         print(f"  {mechanism:<12} library in a loop {library:>8,.1f} texts/s", flush=True)
-        with serving(mechanism) as url:
-            while True:
-                try:
-                    httpx.get(f"{url}/health", timeout=60)
-                    break
-                except httpx.ConnectError:
-                    time.sleep(0.1)
-            first = 0.0
-            for clients in CLIENTS:
-                rate, median, late = time_service(url, clients)
-                first = first or rate
-                print(
-                    f"  {'':<12} {clients:>3} clients {rate:>14,.1f} requests/s   p50 {1000 * median:>7,.0f} ms   "
-                    f"p99 {1000 * late:>7,.0f} ms   {rate / first:.1f} times one client, "
-                    f"{rate / library:.2f} times the library",
-                    flush=True,
-                )
+        with serving(mechanism) as served:
+            timings = {clients: time_service(served, clients) for clients in CLIENTS}
+        first = timings[CLIENTS[0]]
+        for clients, timing in timings.items():
+            print(
+                f"  {'':<12} {clients:>3} clients {timing.rate:>14,.1f} requests/s   "
+                f"p50 {1000 * timing.median:>6,.0f} ms   p99 {1000 * timing.late:>6,.0f} ms   "
+                f"{timing.rate / first.rate:.1f} times one client, {timing.rate / library:.2f} times the library; "
+                f"processor {1000 * timing.processor:.1f} ms per request",
+                flush=True,
+            )

@@ -1,6 +1,6 @@
 import pytest
 
-from textveil.bundles.bundle import Bundle
+from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import BudgetError, BundleError
 from textveil.obfuscation import Obfuscator
@@ -28,13 +28,16 @@ def test_a_text_without_words_has_no_shares():
         distribute("a", 0.0, [], profile="strict", stopwords=None)
 
 
-def test_decompositions_that_a_bundle_lacks_are_explained(tiny: Bundle):
-    answer = decompose("good film", None, tiny)
+def test_decompositions_that_a_bundle_lacks_are_explained(tiny):
+    def find(name):
+        return DECOMPOSERS.load(name)(tiny)
+
+    answer = decompose("good film", None, find)
     DecomposeAnswer.model_validate(answer)
     assert [chunk["text"] for chunk in answer["decompositions"]["words"]] == ["good", "film"]
     assert "pmi" in answer["unavailable"]
     with pytest.raises(BundleError):
-        decompose("good film", ["pmi"], tiny)
+        decompose("good film", ["pmi"], find)
 
 
 def test_the_rows_of_replacements(tiny):

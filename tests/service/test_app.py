@@ -1,6 +1,6 @@
 import pytest
 
-from textveil.service.app import build_app, explain_invalid
+from textveil.service.app import _log_loose_error, build_app, explain_invalid
 from textveil.service.models import ObfuscateRequest
 from textveil.service.settings import Settings
 
@@ -85,6 +85,12 @@ def test_files_of_the_page(tmp_path, monkeypatch, serving):
 def test_a_bad_token_is_found_before_the_start(tmp_path):
     with pytest.raises(Exception, match="cannot be read"):
         build_app(Settings(token_file=tmp_path / "none"))
+
+
+def test_an_error_that_nobody_waits_for_is_logged_without_its_message(caplog):
+    _log_loose_error(None, {"exception": ValueError(SECRET), "message": SECRET})
+    assert "ValueError in the event loop" in caplog.text
+    assert SECRET not in caplog.text
 
 
 def test_a_message_without_a_place():

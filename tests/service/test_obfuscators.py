@@ -22,6 +22,8 @@ def test_the_same_settings_share_an_obfuscator(pool):
 
 def test_models_are_shared_between_obfuscators(pool):
     assert pool.find_distributor("uniform", {}) is pool.find_distributor("baseline", {})
+    bundle = pool.choose_bundle(None)
+    assert pool.find_decomposer(bundle, "words") is pool.find_decomposer(bundle, "words")
 
 
 def test_the_server_decides_what_a_request_leaves_open(pool):

@@ -6,7 +6,8 @@ import pytest
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.service import models, routes
-from textveil.service.routes import Desk, TooManyError
+from textveil.service.answers import TooManyError
+from textveil.service.routes import Desk
 from textveil.service.settings import Settings
 from textveil.version import __version__
 
@@ -76,6 +77,14 @@ def test_without_a_closed_form_or_after_a_draft_there_are_none(client, settings)
     (chunk,) = obfuscate(client, text="alpha", epsilon=2, alternatives=3, **settings)["chunks"]
     assert chunk["alternatives"] is None
     assert (chunk["draft"] is not None) is ("draft_share" in settings)
+
+
+def test_alternatives_of_too_many_chunks_are_refused(client, monkeypatch):
+    monkeypatch.setattr("textveil.service.answers.MOST_EXPLAINED", 3)
+    request = {"mechanism": "exponential", "epsilon": 1, "alternatives": 1}
+    assert client.post("/obfuscate", json={"texts": ["alpha beta", "gamma"], **request}).status_code == 200
+    answer = client.post("/obfuscate", json={"texts": ["alpha beta", "gamma eta"], **request})
+    assert (answer.status_code, answer.json()["kind"]) == (413, "SizeError")
 
 
 def test_levels(client):

@@ -119,7 +119,7 @@ def test_every_route(server):
             assert client.get(path).status_code in ((200, 503) if path in SLOW else (200,)), path
         bodies = {
             "/obfuscate": {"texts": [SECRET, None], "epsilon": 5, "chunks": True},
-            "/decompose": {"text": SECRET},
+            "/decompose": {"text": SECRET, "decompositions": ["words"]},
             "/distribute": {"text": SECRET, "epsilon": 5},
             "/calibrate": {
                 "targets": {"log-ratio": 1},

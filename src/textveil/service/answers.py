@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from textveil.bundles.bundle import Bundle
 from textveil.bundles.vectors import RowNumbers, Vectors
-from textveil.decomposition import DECOMPOSERS
+from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.distribution import Distributor
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import BundleError, MissingExtraError, ResourceError
@@ -27,6 +26,22 @@ from textveil.privacy.profiles import load_profile
 from textveil.privacy.results import Obfuscation
 from textveil.privacy.summary import list_warnings, summarize
 from textveil.service.models import ObfuscateRequest
+
+MOST_EXPLAINED = 500
+"""Chunks of a request whose alternatives are computed. Each takes milliseconds, in which others wait."""
+
+
+class TooManyError(Exception):
+    """A request has more texts than allowed, or the server has more work than it can take.
+
+    Args:
+        status: The status of the answer.
+        message: The message.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def write_json(value: Any) -> bytes:
@@ -46,6 +61,7 @@ class Answer:
     def __init__(self, request: ObfuscateRequest, obfuscator: Obfuscator, budget: Budget) -> None:
         self._request, self._obfuscator, self._budget = request, obfuscator, budget
         self._started = time.monotonic()
+        self._explained = 0
 
     def __call__(self, results: list[Obfuscation]) -> bytes:
         """The answer as JSON."""
@@ -82,6 +98,9 @@ class Answer:
         if not number or obfuscator.draft_share is not None or not has_closed_form(obfuscator.mechanism):
             return None
         _, asked = obfuscator.plan(text, self._budget)
+        self._explained += len(asked.rows)
+        if self._explained > MOST_EXPLAINED:
+            raise TooManyError(413, f"Alternatives are listed for at most {MOST_EXPLAINED} chunks. Send shorter texts.")
         return list_alternatives(
             obfuscator.mechanism, asked, find_rows(obfuscator.mechanism.vectors, result), number=number
         )
@@ -100,21 +119,27 @@ def _describe_alternatives(found: Alternatives | None) -> dict[str, Any]:
     return {"stays": found.stays, "probability": found.probability, "alternatives": listed}
 
 
-def decompose(text: str, names: Sequence[str] | None, bundle: Bundle) -> dict[str, Any]:
-    """The chunks of a text under some decompositions, by default under all that are available."""
+def decompose(text: str, names: Sequence[str] | None, find: Callable[[str], Decomposer]) -> dict[str, Any]:
+    """The chunks of a text under some decompositions, by default under all that are available.
+
+    Args:
+        text: The text.
+        names: The names of the decompositions.
+        find: Finds the decomposer of a name.
+    """
     document = Document.parse(text)
     found: dict[str, Any] = {}
     unavailable: dict[str, str] = {}
     for name in names or DECOMPOSERS:
-        method = DECOMPOSERS.load(name)
         try:
-            (chunks,) = method(bundle).decompose([document])
+            decomposer = find(name)
+            (chunks,) = decomposer.decompose([document])
         except (BundleError, MissingExtraError, ResourceError) as error:
             if names:
                 raise
-            unavailable[method.name] = str(error)
+            unavailable[name] = str(error)
         else:
-            found[method.name] = [
+            found[decomposer.name] = [
                 {"start": chunk.start, "stop": chunk.stop, "text": document.written(chunk)} for chunk in chunks
             ]
     return {"decompositions": found, "unavailable": unavailable}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import difflib
 from collections.abc import AsyncIterator, Sequence
@@ -15,11 +16,19 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse
 
-from textveil.errors import BundleError, InputError, MissingExtraError, ParameterError, ResourceError, TextveilError
+from textveil.errors import (
+    BundleError,
+    InputError,
+    MissingExtraError,
+    ParameterError,
+    ResourceError,
+    TextveilError,
+)
 from textveil.service import models
-from textveil.service.frame import Frame, write_problem
+from textveil.service.answers import TooManyError
+from textveil.service.frame import LOGGER, Frame, write_problem
 from textveil.service.gate import Gate
-from textveil.service.routes import Desk, TooManyError, build_router
+from textveil.service.routes import Desk, build_router
 from textveil.service.settings import Settings
 from textveil.version import __version__
 
@@ -37,6 +46,7 @@ def build_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_exception_handler(_log_loose_error)
         desk.obfuscators.load()
         desk.batcher.start()
         try:
@@ -67,6 +77,11 @@ def build_app(settings: Settings) -> FastAPI:
         )
     app.add_middleware(Frame)
     return app
+
+
+def _log_loose_error(_: asyncio.AbstractEventLoop | None, context: dict[str, Any]) -> None:
+    """Log the type of an exception that nobody waited for. What asyncio would log may quote a text."""
+    LOGGER.error("%s in the event loop", type(context.get("exception")).__name__)
 
 
 def _add_page(app: FastAPI) -> None:

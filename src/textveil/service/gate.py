@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hmac
 
 from textveil.service.frame import App, Message, Problem, Receive, Send, find_header, send_problem
@@ -128,8 +127,7 @@ class Gate:
             end.cancel()
             if not work.done():
                 work.cancel()
-                with contextlib.suppress(asyncio.CancelledError, Exception):
-                    await work
+                await asyncio.gather(work, return_exceptions=True)
         if not gone and not started:
             message = f"The answer took longer than {self._settings.seconds:g} seconds. Send fewer or shorter texts."
             await send_problem(scope, send, Problem(503, message, "TimeError", {"Retry-After": "1"}))

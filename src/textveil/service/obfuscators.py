@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from textveil.bundles.bundle import Bundle
-from textveil.decomposition import DECOMPOSERS
+from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.errors import ParameterError
 from textveil.mechanisms import MECHANISMS
@@ -45,6 +45,7 @@ class Obfuscators:
         self._building = threading.Lock()
         self._kept: OrderedDict[str, Obfuscator] = OrderedDict()
         self._distributors: dict[str, Distributor] = {}
+        self._decomposers: dict[tuple[str, str], Decomposer] = {}
 
     def load(self) -> None:
         """Build what most requests need, so that none of them waits for it."""
@@ -114,6 +115,14 @@ class Obfuscators:
         if key not in self._distributors:
             self._distributors[key] = method(**options)
         return self._distributors[key]
+
+    def find_decomposer(self, bundle: Bundle, name: str) -> Decomposer:
+        """A decomposer, which is built once: it may have a model, too."""
+        method = DECOMPOSERS.load(name)
+        key = (bundle.manifest.name, method.name)
+        if key not in self._decomposers:
+            self._decomposers[key] = method(bundle)
+        return self._decomposers[key]
 
     def list_loaded(self) -> set[str]:
         """The names of the methods that are in memory."""

@@ -18,6 +18,7 @@ from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.levels import find_rate
 from textveil.service import answers, models
+from textveil.service.answers import TooManyError
 from textveil.service.batching import Batcher, Order
 from textveil.service.catalog import describe_bundles, describe_methods
 from textveil.service.obfuscators import Obfuscators
@@ -29,14 +30,6 @@ R = TypeVar("R")
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": models.Problem} for status in (400, 401, 408, 413, 415, 422, 429, 500, 501, 503)
 }
-
-
-class TooManyError(Exception):
-    """A request has more texts than allowed, or the server has more work than it can take."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class _EndedError(Exception):
@@ -94,8 +87,8 @@ class Desk:
 
     async def decompose(self, request: models.DecomposeRequest) -> bytes:
         """Split a text."""
-        bundle = self.obfuscators.choose_bundle(request.bundle)
-        return await _apart(answers.decompose, request.text, request.decompositions, bundle)
+        find = functools.partial(self.obfuscators.find_decomposer, self.obfuscators.choose_bundle(request.bundle))
+        return await _apart(answers.decompose, request.text, request.decompositions, find)
 
     async def distribute(self, request: models.DistributeRequest) -> bytes:
         """Divide a budget over the words of a text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,9 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         if settings.workers > 1:
             from uvicorn.supervisors import Multiprocess
 
-            Multiprocess(config, sockets=[listening]).run()
+            older = "target" in inspect.signature(Multiprocess).parameters  # versions of uvicorn differ
+            given = {"target": uvicorn.Server(config).run} if older else {}
+            Multiprocess(config, sockets=[listening], **given).run()
         else:
             uvicorn.Server(config).run(sockets=[listening])
 
