@@ -307,11 +307,12 @@ const WORD = /[\p{L}\p{N}\p{M}_]/u;
 // Where each piece stands in a text, in order; null if one is not there.
 function locate(text, pieces) {
   const found = [];
-  const lowered = text.toLowerCase();
-  const haystack = lowered.length === text.length ? lowered : text;
+  const fold = (part) => part.toLowerCase().replaceAll("’", "'"); // forms write words in their own case
+  const folds = fold(text).length === text.length;
+  const haystack = folds ? fold(text) : text;
   let from = 0;
   for (const piece of pieces) {
-    const start = haystack.indexOf(haystack === text ? piece : piece.toLowerCase(), from);
+    const start = haystack.indexOf(folds ? fold(piece) : piece, from);
     if (start < 0 || WORD.test(text.slice(from, start))) return null;
     from = start + piece.length;
     found.push([start, from]);
@@ -506,6 +507,7 @@ function showDetails() {
   panel.replaceChildren(
     ...warnings.map((warning) => make("p", { class: "warning" }, warning.replaceAll("`", ""))),
     make("h3", {}, "What is claimed"), make("p", {}, sentence(certificate.claim)),
+    make("p", {}, `It compares ${certificate.neighbors}.`),
     make("h3", {}, "What is not protected"), list(certificate.not_protected.map(sentence)),
     make("h3", {}, "What happened"), list(facts.map(([, name, value]) => (name ? `${sentence(name)}: ${value}` : value))),
   );
