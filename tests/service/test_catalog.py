@@ -1,6 +1,7 @@
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.mechanisms import MECHANISMS
+from textveil.privacy.profiles import PROFILES
 from textveil.service.models import BundlesAnswer, MethodsAnswer
 
 
@@ -26,7 +27,8 @@ def test_methods_have_their_options_and_the_server_its_defaults(client):
         "least": 0.0,
         "most": 1e12,
     }
-    assert answer["defaults"]["mechanism"] == "madlib"
+    assert answer["defaults"]["mechanism"] is None  # the library chooses
+    assert [profile["forms"][0] for profile in answer["profiles"]] == [each.forms[0] for each in PROFILES.values()]
     assert answer["limits"]["texts"] == 50
     assert answer["seeds_allowed"] is False
     assert answer["levels"] == ["high", "medium", "low"]

@@ -13,7 +13,7 @@ from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION, MECHANISM
+from textveil.obfuscation import DISTRIBUTION
 from textveil.privacy.profiles import PROFILES, STRICT
 from textveil.service import settings as defaults
 from textveil.service.running import run
@@ -23,7 +23,7 @@ EXAMPLES = """
 \b
 Examples:
   textveil serve
-  textveil serve --mechanism fluent --port 8080
+  textveil serve --profile proven --port 8080
   textveil serve --host 0.0.0.0 --token-file token --workers 4
   textveil serve --config textveil.toml
 """
@@ -52,7 +52,7 @@ def serve(
     distribution: Annotated[
         str, typer.Option(help=f"The default distribution: {', '.join(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
-    mechanism: Annotated[str, typer.Option(help=f"The default mechanism: {', '.join(MECHANISMS)}.")] = MECHANISM,
+    mechanism: Annotated[str | None, typer.Option(help=f"The default mechanism: {', '.join(MECHANISMS)}.")] = None,
     load: Annotated[
         list[str] | None,
         typer.Option(help="Load the model of this distribution at the start, too (repeatable), not on first use."),

@@ -33,6 +33,7 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
                 "neighbors": profile.neighbors,
                 "not_protected": list(profile.not_protected),
                 "stopwords": list(profile.stopwords),
+                "forms": list(profile.forms),
             }
             for profile in PROFILES.values()
         ],

@@ -39,6 +39,7 @@ class Methods(Strict):
     mechanism: str | None = Field(None, description="How chunks are perturbed.")
     mechanism_options: dict[str, Any] = Field(default_factory=dict)
     stopwords: str | None = Field(None, description="`keep` or `perturb`; by default the profile decides.")
+    form: str | None = Field(None, description="`keep`, `plain` or `bare`; by default the profile decides.")
     keep_emoji: bool = False
     largest_share: float | None = Field(
         None, description='The largest share of a chunk. By default half of the words return; "inf" lifts it.'
@@ -266,6 +267,7 @@ class ProfileDescription(BaseModel):
     neighbors: str
     not_protected: list[str]
     stopwords: list[str]
+    forms: list[str]
 
 
 class Limits(BaseModel):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.errors import InputError, ParameterError
-from textveil.obfuscation import DISTRIBUTION, MECHANISM
+from textveil.obfuscation import DISTRIBUTION
 from textveil.privacy.profiles import STRICT
 
 HOST = "127.0.0.1"
@@ -34,7 +34,7 @@ class Settings:
         profile: The profile of requests that name none; and likewise the next three.
         decomposition: By default as the library chooses.
         distribution: The distribution.
-        mechanism: The mechanism.
+        mechanism: By default as the library chooses.
         load: Further distributions to load at the start.
         token_file: A file with the token that requests must bring.
         allow_seeds: Whether a request may choose a seed, and so make its noise predictable.
@@ -52,7 +52,7 @@ class Settings:
     profile: str = STRICT.name
     decomposition: str | None = None
     distribution: str = DISTRIBUTION
-    mechanism: str = MECHANISM
+    mechanism: str | None = None
     load: tuple[str, ...] = ()
     token_file: Path | None = None
     allow_seeds: bool = False
