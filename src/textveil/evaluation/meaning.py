@@ -56,9 +56,10 @@ def _compute(obfuscator: Obfuscator, decomposition: str) -> dict[str, Any]:
     attacker = Attacker(obfuscator.bundle, decomposition, mechanism, keeps_stopwords=keeps)
     step = float(f"{obfuscator.find_share(LARGEST_RATE) / 10:.3g}")
     exact = isinstance(mechanism, Exponential)
-    measured = (
-        _measure_exactly(mechanism, attacker, words, step) if exact else _measure(obfuscator, attacker, words, step)
-    )
+    if isinstance(mechanism, Exponential):
+        measured = _measure_exactly(mechanism, attacker, words, step)
+    else:
+        measured = _measure(obfuscator, attacker, words, step)
     points = [
         {"epsilon_per_word": round(number * step, 6), "stays": round(stays, 4), "guessed": round(guessed, 4)}
         for number, (stays, guessed) in enumerate(measured, start=1)
@@ -141,6 +142,7 @@ def _sum_up(mechanism: Exponential, base: Any, step: float) -> Floats:
             sums[number] = weights @ base
             weights *= factors
         with np.errstate(divide="ignore"):
-            return np.log(sums) - np.arange(1, POINTS + 1)[:, None] * step / 2 * nearest
+            logs: Floats = np.log(sums) - np.arange(1, POINTS + 1)[:, None] * step / 2 * nearest
+        return logs
 
     return np.concatenate(list(in_threads(add, ((start,) for start in range(0, len(points), BLOCK)))), axis=1)

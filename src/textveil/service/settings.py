@@ -6,6 +6,7 @@ import ipaddress
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.errors import InputError, ParameterError
@@ -19,6 +20,7 @@ TEXTS = 1_000
 REQUESTS = 64
 SECONDS = 30.0
 SHORTEST_TOKEN = 16
+Token: TypeAlias = bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Settings:
                 "An address that other machines can reach needs a token. Set `token_file`, or leave out `host`."
             )
 
-    def read_token(self) -> bytes | None:
+    def read_token(self) -> Token | None:
         """The token that requests must bring; ``None`` if they need none.
 
         Raises:
