@@ -27,7 +27,7 @@ SECRET = "Grzybowski"
         (b'{"text": "a", "epsilon": 1, "alternatives": 99}', 422, "`alternatives` must be less than or equal to 20."),
         (b'{"text": "a", "epsilon": NaN}', 422, "`epsilon` must be positive and finite. Got nan instead."),
         (b'{"text": "a", "epsilon": 1e999}', 422, "`epsilon` must be positive and finite."),
-        (b'{"text": "Grzybowski"}', 422, "A budget is missing: set `epsilon` for a document, or `epsilon_per_word`."),
+        (b'{"text": "Grzybowski", "epsilon": 1, "level": "low"}', 422, "Set `level`, `epsilon` or `epsilon_per_word`"),
     ],
 )
 def test_a_wrong_body_is_explained_and_never_quoted(client, body, status, message):

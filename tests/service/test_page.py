@@ -198,7 +198,7 @@ def test_profiles_and_forms_change_the_result_and_the_certificate(visit):
     choose(page, "form-a", "")
     choose(page, "profile-a", "proven")
     assert page.locator(".kept_stopword").count() == 0
-    assert "as many words" in page.inner_text("#panel-words")
+    assert "the same number of words" in page.inner_text("#panel-words")
     page.click("#tab-json")
     assert json.loads(page.locator("#panel-json pre").text_content())["profile"] == "proven"
 
