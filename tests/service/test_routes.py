@@ -1,5 +1,7 @@
 import asyncio
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -194,3 +196,20 @@ def test_long_work_is_done_one_at_a_time_and_ends_with_its_request(tiny, monkeyp
 
     asyncio.run(run())
     assert ended.is_set()
+
+
+def test_requests_for_the_same_meaning_wait_for_the_same_work(serving, monkeypatch):
+    begun, calls = threading.Event(), []
+
+    def describe(_):
+        calls.append(1)
+        begun.wait(5)
+        return {"points": []}
+
+    monkeypatch.setattr("textveil.service.routes.describe_meaning", describe)
+    with serving() as client, ThreadPoolExecutor(3) as pool:
+        answers = [pool.submit(client.get, "/meaning", params={"mechanism": "exponential"}) for _ in range(3)]
+        time.sleep(0.3)
+        begun.set()
+        assert {answer.result().status_code for answer in answers} == {200}
+    assert len(calls) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 import threading
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
@@ -12,11 +13,10 @@ from fastapi import APIRouter, Query, Response
 
 from textveil.audit import audit_obfuscator
 from textveil.calibration import calibrate
-from textveil.errors import BudgetError, ParameterError
+from textveil.errors import ParameterError
 from textveil.evaluation.meaning import describe_meaning
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
-from textveil.privacy.levels import find_rate
 from textveil.service import answers, models
 from textveil.service.answers import TooManyError
 from textveil.service.batching import Batcher, Order
@@ -48,6 +48,7 @@ class Desk:
         self.obfuscators = Obfuscators(settings)
         self.batcher = Batcher()
         self._busy = False
+        self._meanings: dict[str, asyncio.Task[bytes]] = {}
 
     async def find(self, wanted: models.Methods) -> Obfuscator:
         """The obfuscator of a request; if it must be built, in another thread."""
@@ -55,17 +56,9 @@ class Desk:
         return await asyncio.to_thread(self.obfuscators.find, wanted) if kept is None else kept
 
     async def choose_budget(self, obfuscator: Obfuscator, request: models.Budgeted) -> Budget:
-        """The budget of a request."""
-        given = (request.epsilon, request.epsilon_per_word, request.length)
-        if request.level is not None:
-            if given[:2] != (None, None):
-                raise BudgetError("Set `level`, `epsilon` or `epsilon_per_word`, and only one of them.")
-            rate = find_rate(request.level)
-            given = (None, await asyncio.to_thread(obfuscator.find_share, rate), request.length)
-        try:
-            return obfuscator.choose_budget(Budget(*given))
-        except BudgetError:  # its message may have to be computed
-            return await asyncio.to_thread(obfuscator.build_budget, *given)
+        """The budget of a request. What a level means may have to be computed, so it is found in another thread."""
+        given = (request.epsilon, request.epsilon_per_word, request.length, request.level)
+        return await asyncio.to_thread(obfuscator.build_budget, *given)
 
     async def obfuscate(self, request: models.ObfuscateRequest) -> bytes:
         """Obfuscate the texts of a request, together with those of others."""
@@ -128,7 +121,7 @@ class Desk:
         return answers.write_json({"auditee": repr(obfuscator), **found.as_dict()})
 
     async def find_meaning(self, wanted: models.Methods) -> bytes:
-        """What an epsilon per word means."""
+        """What an epsilon per word means. Requests for the same curve wait for the same work."""
         obfuscator = await self.find(wanted)
         terms = obfuscator.terms
         named = {
@@ -137,7 +130,11 @@ class Desk:
             "mechanism": terms.mechanism["name"],
             "largest_share": terms.largest_share,
         }
-        return await _apart(lambda: {**named, **describe_meaning(obfuscator)})
+        key = json.dumps(named)
+        if key not in self._meanings:
+            self._meanings[key] = asyncio.create_task(_apart(lambda: {**named, **describe_meaning(obfuscator)}))
+            self._meanings[key].add_done_callback(lambda _: self._meanings.pop(key))
+        return await asyncio.shield(self._meanings[key])  # it goes on if a request ends, and is cached
 
     def _check_number(self, texts: int, most: int | None = None) -> None:
         limit = self.settings.texts if most is None else min(most, self.settings.texts)
