@@ -6,7 +6,7 @@ import pytest
 from tests.evaluation.making import make_comparison
 from textveil.analysis.frontier import MOST, Area, Frontier, choose_against, compare_frontiers
 from textveil.errors import UnknownNameError
-from textveil.evaluation.areas import Gap
+from textveil.evaluation.areas import MeanGap
 from textveil.evaluation.base import Interval
 from textveil.evaluation.front import Point, place_points
 from textveil.evaluation.quantities import ADAPTIVE, PERPLEXITY, SIMILARITY, Reading
@@ -123,7 +123,7 @@ def test_the_setting_to_compare_with():
 
 
 def test_an_area_without_an_interval_has_no_verdict():
-    area = Area("a", "b", ADAPTIVE, PERPLEXITY, Gap(math.log(2), None, 0.1, 0.2))
+    area = Area("a", "b", ADAPTIVE, PERPLEXITY, MeanGap(math.log(2), None, 0.1, 0.2))
     assert area.value == pytest.approx(2)
     assert area.interval is None
     assert area.verdict == 0

@@ -112,8 +112,13 @@ def test_the_budget_is_given_in_one_way(tiny):
     ]
     assert bounds[0] == pytest.approx(bounds[1])
     assert bounds[0] == bounds[2]
-    with pytest.raises(BudgetError, match="budget is missing"):
-        audit_obfuscator(obfuscator, pairs=pairs, draws=100)
+    default, medium = (
+        audit_obfuscator(obfuscator, pairs=pairs, draws=100, **level).findings[0].claim.bound
+        for level in ({}, {"level": "medium"})
+    )
+    assert default == medium
+    with pytest.raises(BudgetError, match="not several of them"):
+        audit_obfuscator(obfuscator, pairs=pairs, draws=100, epsilon=1, level="low")
 
 
 def test_another_claim_can_be_tried(tiny):

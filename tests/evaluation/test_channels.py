@@ -67,8 +67,9 @@ def test_the_posterior_of_the_exponential_mechanism_is_exact(vectors, log_prior,
     channel = ExactChannel(mechanism, log_prior)
     released = mechanism.space.writable[np.arange(30)]
     shares = np.resize(np.array(distinct, dtype=float), 30)
-    channel.prepare(shares)
-    found = normalize(channel.log_posterior(released, shares, np.empty((30, 0), int)))
+    contexts = np.empty((30, 0), int)
+    channel.prepare(shares, contexts)
+    found = normalize(channel.log_posterior(released, shares, contexts))
     expected = apply_bayes(mechanism, log_prior, released, shares)
     np.testing.assert_allclose(found, expected, atol=1e-4, rtol=1e-5)
 
@@ -80,8 +81,9 @@ def test_between_many_shares_sums_are_interpolated(log_prior, low, dimensions):
     channel = ExactChannel(mechanism, log_prior)
     shares = np.linspace(low, 50, 40)
     released = mechanism.space.writable[np.arange(40)]
-    channel.prepare(shares)
-    found = normalize(channel.log_posterior(released, shares, np.empty((40, 0), int)))
+    contexts = np.empty((40, 0), int)
+    channel.prepare(shares, contexts)
+    found = normalize(channel.log_posterior(released, shares, contexts))
     expected = apply_bayes(mechanism, log_prior, released, shares)
     likely = expected > -30
     assert np.abs(found - expected)[likely].max() < INTERPOLATION_ERROR
@@ -95,7 +97,7 @@ def test_the_posterior_of_the_fluent_mechanism_is_exact(vectors, log_prior, opti
     shares = np.geomspace(0.01, 50, 40)
     contexts = np.arange(40)[:, None] - 1  # the first one is at the beginning of a text
     assert contexts[0, 0] == UNKNOWN
-    channel.prepare(shares)
+    channel.prepare(shares, contexts)
     found = normalize(channel.log_posterior(released, shares, contexts))
     expected = apply_bayes(mechanism, log_prior, released, shares, contexts)
     np.testing.assert_allclose(found, expected, atol=1e-4, rtol=1e-5)

@@ -259,7 +259,8 @@ def test_the_caveat_is_the_check_of_the_certificate():
 def test_a_word_that_two_collocations_share_is_no_mismatch():
     with (Path(__file__).parents[2] / "examples" / "reviews.csv").open(encoding="utf-8", newline="") as lines:
         text = next(csv.DictReader(lines))["text"]
-    case = obfuscate(900, [text], decomposition="pmi", stopwords="perturb", largest_share=math.inf)
+    settings = {"decomposition": "pmi", "mechanism": "madlib", "stopwords": "perturb"}
+    case = obfuscate(900, [text], largest_share=math.inf, **settings)
     found = ClearText().measure(case)
     explained = sum(found.values[reason] for reason in REASONS)
     assert found.values["unchanged"] > explained + 0.05

@@ -116,5 +116,5 @@ def test_the_progress_of_a_stream_has_no_fraction():
 def test_a_row_confirms_no_original_where_everything_must_be_covered(tiny, profile, outcome):
     obfuscator = Obfuscator(tiny, profile=profile, largest_share=math.inf, seed=1)
     ((_, (result,)),), tally = write(obfuscator, ["alpha"], 1e6)
-    assert (result.text, result.outcome) == ("alpha", outcome)
+    assert (result.text.strip(".").lower(), result.outcome) == ("alpha", outcome)
     assert tally.documents[DocumentOutcome.RETURNED] == 1

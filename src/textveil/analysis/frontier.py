@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from textveil.evaluation.areas import Gap, Stop, measure_gap, read_stop
+from textveil.evaluation.areas import MeanGap, Stop, measure_gap, read_stop
 from textveil.evaluation.base import Interval
 from textveil.evaluation.columns import Reference
 from textveil.evaluation.comparison import Comparison, Pair
@@ -40,7 +40,7 @@ class Area:
     against: str
     attack: Quantity
     utility: Quantity
-    gap: Gap | None
+    gap: MeanGap | None
     covered: float = 1.0
 
     @property
@@ -176,7 +176,7 @@ class Frontier:
         }
 
 
-def _find_covered(gap: Gap | None, stops: Sequence[Stop]) -> float:
+def _find_covered(gap: MeanGap | None, stops: Sequence[Stop]) -> float:
     places = [stop.place for stop in stops]
     width = max(places) - min(places)
     return 0.0 if gap is None else (gap.high - gap.low) / width if width else 1.0

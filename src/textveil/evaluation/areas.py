@@ -29,7 +29,7 @@ class Stop:
     height_error: float | None = 0.0
 
 
-class Gap(NamedTuple):
+class MeanGap(NamedTuple):
     """The mean difference of the heights of two curves."""
 
     mean: float
@@ -64,7 +64,7 @@ def _find_error(reading: Reading, *, log: bool) -> float | None:
     return error if math.isfinite(error) else None
 
 
-def measure_gap(one: Sequence[Stop], other: Sequence[Stop], *, ratio: bool = False) -> Gap | None:
+def measure_gap(one: Sequence[Stop], other: Sequence[Stop], *, ratio: bool = False) -> MeanGap | None:
     """The mean of one curve minus another, over the places that both cover; ``None`` if they have none in common.
 
     Curves are straight lines between stops, sorted by place. Stops at the same place are averaged. Every number is
@@ -77,7 +77,7 @@ def measure_gap(one: Sequence[Stop], other: Sequence[Stop], *, ratio: bool = Fal
 
     >>> steep, flat = [Stop(0, 0), Stop(2, 2)], [Stop(1, 1), Stop(3, 1)]
     >>> measure_gap(steep, flat)
-    Gap(mean=0.5, interval=Interval(low=0.5, high=0.5), low=1.0, high=2.0)
+    MeanGap(mean=0.5, interval=Interval(low=0.5, high=0.5), low=1.0, high=2.0)
     """
     found = _integrate(one, other, ratio=ratio)
     if found is None:
@@ -87,7 +87,7 @@ def measure_gap(one: Sequence[Stop], other: Sequence[Stop], *, ratio: bool = Fal
     known = [effect for effect in effects if effect is not None]
     half = Z * math.hypot(*known)
     interval = Interval(found[0] - half, found[0] + half) if len(known) == len(effects) else None
-    return Gap(found[0], interval, *found[1:])
+    return MeanGap(found[0], interval, *found[1:])
 
 
 def _integrate(one: Sequence[Stop], other: Sequence[Stop], *, ratio: bool) -> tuple[float, float, float] | None:

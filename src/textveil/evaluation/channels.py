@@ -35,7 +35,9 @@ SHORTLIST = 1000
 LIKELY = 300
 """Entries whose terms bound a normalizing sum from below."""
 COMPUTED = 64
-"""Candidates of a chunk whose normalizing sums are computed."""
+"""Candidates of a chunk whose normalizing sums are computed at a time."""
+ROUNDS = 4
+"""The largest number of times."""
 MANY = 1000
 """Chunks with a common share and context for which the sums of all candidates are computed."""
 CALIBRATION_DRAWS = 600
@@ -153,8 +155,9 @@ class FluentChannel(ExactChannel):
 
     Nothing is interpolated. A shortlist has the candidates with the largest products of prior and exponential. The
     terms of the likeliest entries after the context bound their sums from below, and so their posteriors from above.
-    Sums are computed for the candidates with the largest bounds. For the rest of the shortlist, the bounds are lowered
-    as far as they were too high on average. All others have a posterior of zero.
+    Sums are computed for the candidates with the largest bounds, and then for more of them, as long as a bound is above
+    the best computed posterior. For the rest of the shortlist, the bounds are lowered as far as they were too high on
+    average. All others have a posterior of zero.
 
     If many chunks have the same share and context, as the first words of texts do, the sums of all candidates are
     computed once, and nothing is left out.
@@ -194,9 +197,15 @@ class FluentChannel(ExactChannel):
         """The candidates on the shortlist of a chunk, and the logarithms of their posteriors."""
         shortlist = _find_largest(rough, SHORTLIST)
         posterior = rough[shortlist] - self._bound_sums(shortlist, share, context)
-        chosen = _find_largest(posterior, COMPUTED)
-        sums = self.mechanism.log_sums(self.points[shortlist[chosen]], share, context)
-        computed = rough[shortlist[chosen]] - sums
+        order = np.argsort(-posterior)
+        computed = np.empty(0)
+        for start in range(0, min(len(order), ROUNDS * COMPUTED), COMPUTED):
+            if start and posterior[order[start]] <= computed.max():
+                break
+            rows = shortlist[order[start : start + COMPUTED]]
+            sums = self.mechanism.log_sums(self.points[rows], share, context)
+            computed = np.concatenate([computed, rough[rows] - sums])
+        chosen = order[: len(computed)]
         posterior -= (posterior[chosen] - computed).mean()
         np.minimum(posterior, computed.min(), out=posterior)
         posterior[chosen] = computed
