@@ -44,7 +44,7 @@ def main() -> None:
                 page.goto(address)
                 page.wait_for_selector(".result .chunk")
                 page.wait_for_function("!document.body.innerText.includes('being computed')", timeout=300_000)
-                page.locator(".result .chunk").nth(13).focus()
+                page.locator(".result .chunk").nth(12).focus()
                 page.wait_for_timeout(300)
                 path = folder / f"{name}.png"
                 page.screenshot(path=path)
