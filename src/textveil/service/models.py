@@ -48,7 +48,7 @@ class Methods(Strict):
 
 
 class Budgeted(Methods):
-    """Settings with a budget: exactly one of ``epsilon``, ``epsilon_per_word`` and ``level``."""
+    """Settings with a budget: at most one of ``epsilon``, ``epsilon_per_word`` and ``level``, by default medium."""
 
     epsilon: float | None = Field(None, description="The budget of a text.")
     epsilon_per_word: float | None = Field(None, description="The budget per word that is perturbed.")
