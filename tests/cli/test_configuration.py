@@ -59,7 +59,7 @@ def test_keys_with_underscores_and_the_values_of_options(run):
         (
             "[obfuscate]\nepsilom = 1",
             {},
-            "no setting of [obfuscate] of textveil.toml 'epsilom'. Did you mean 'epsilon'?",
+            "[obfuscate] of textveil.toml: There is no setting 'epsilom'. Did you mean 'epsilon'?",
         ),
         ("[obfuscat]", {}, "There is no table of textveil.toml 'obfuscat'. Did you mean 'obfuscate'?"),
         ("obfuscate = 3", {}, "'obfuscate' in textveil.toml must be a table"),
