@@ -61,7 +61,7 @@ def check_keys(given: Mapping[str, Any], known: Mapping[str, str], place: str) -
         if flag in REFUSED:
             raise ParameterError(f"{key!r} is not allowed in {place}. {REFUSED[flag]}")
         if flag not in known:
-            raise ParameterError(f"{place}: {unknown_name('setting', key, known)}")
+            raise UnknownNameError(f"{place}: {unknown_name('setting', key, known)}")
         if isinstance(value, dict):
             raise ParameterError(f"{key!r} in {place} must not be a table.")
         found[known[flag]] = value
