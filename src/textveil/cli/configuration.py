@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from textveil.cli.reporting import USAGE, report
-from textveil.errors import InputError, ParameterError, TextveilError
+from textveil.errors import InputError, ParameterError, TextveilError, UnknownNameError
 from textveil.registry import unknown_name
 
 PREFIX = "TEXTVEIL"
