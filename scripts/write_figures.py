@@ -17,6 +17,7 @@ from textveil.mechanisms import MECHANISMS
 from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.levels import LEVELS
+from textveil.privacy.profiles import PROVEN
 from textveil.storage import figures
 
 MEANINGS = {"words": ("madlib", "exponential", "fluent"), "pmi": ("madlib", "exponential", "fluent")}
@@ -44,6 +45,9 @@ def main() -> None:
                     if mechanism in MEANINGS.get(decomposition, ()):
                         points = describe_meaning(obfuscator)["points"]
                         print(*(tuple(point.values()) for point in points), flush=True)
+                    if mechanism in MEANINGS.get(decomposition, ()) and decomposition == "words":
+                        everything = Obfuscator(bundle, mechanism=mechanism, profile=PROVEN.name)
+                        describe_meaning(everything)
         table = kept | {path.stem: json.loads(path.read_bytes()) for path in sorted(Path(folder).rglob("*.json"))}
     shipped.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -60,3 +60,8 @@ def test_errors_are_those_of_the_service(calls):
     for _ in range(2):
         with pytest.raises(ServiceError, match="not that of a textveil service"):
             client.obfuscate("a")
+
+
+def test_a_service_that_cannot_be_reached():
+    with Client("http://127.0.0.1:1") as client, pytest.raises(ServiceError, match="cannot be reached"):
+        client.find_methods()

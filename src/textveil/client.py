@@ -26,7 +26,9 @@ class Client:
 
     def __init__(self, url: str = URL, *, token: str | None = None, seconds: float = SECONDS, **settings: Any) -> None:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self._http = require("httpx", extra="serve").Client(base_url=url, headers=headers, timeout=seconds)
+        httpx = require("httpx", extra="serve")
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=seconds)
+        self._failures: type[Exception] = httpx.HTTPError
         self._settings = settings
 
     def __enter__(self) -> Self:
@@ -49,10 +51,18 @@ class Client:
 
     def find_methods(self) -> dict[str, Any]:
         """What requests may choose."""
-        return self._read(self._http.get("/methods"))
+        return self._call("GET", "/methods")
 
     def _post(self, route: str, body: dict[str, Any]) -> dict[str, Any]:
-        return self._read(self._http.post(route, json=body))
+        return self._call("POST", route, json=body)
+
+    def _call(self, method: str, route: str, **options: Any) -> dict[str, Any]:
+        try:
+            answer = self._http.request(method, route, **options)
+        except self._failures as error:
+            name = type(error).__name__
+            raise ServiceError(f"The service cannot be reached ({name}). Check the `url`.", 503, name) from error
+        return self._read(answer)
 
     def _read(self, answer: Any) -> dict[str, Any]:
         """The content of an answer.

@@ -102,3 +102,19 @@ def test_keys():
         check_keys({"epsilon": 1}, {}, "x")
     with pytest.raises(ParameterError):
         check_keys({"seed": 1}, {"seed": "seed"}, "x")
+
+
+def test_a_budget_on_the_command_line_replaces_that_of_the_file(tmp_path):
+    path = tmp_path / "textveil.toml"
+    path.write_text("[obfuscate]\nepsilon-per-word = 15\n", encoding="utf-8")
+    for flags in (("--level", "high"), ("--epsilon", "3")):
+        result = CliRunner().invoke(app, ["obfuscate", "tea", "--config", str(path), "--json", *flags])
+        assert result.exit_code == 0, result.stderr
+        assert json.loads(result.stdout)["certificate"]["budget"]["epsilon_per_word"] != 15
+
+
+def test_a_variable_for_the_file_is_refused(monkeypatch):
+    monkeypatch.setenv("TEXTVEIL_OBFUSCATE_CONFIG", "textveil.toml")
+    result = CliRunner().invoke(app, ["obfuscate", "tea"])
+    expected = "Error: TEXTVEIL_OBFUSCATE_CONFIG is not read. Use the flag --config.\n"
+    assert (result.exit_code, result.stderr) == (2, expected)

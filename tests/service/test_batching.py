@@ -76,6 +76,15 @@ def test_a_long_list_takes_turns_with_others(batcher):
     assert max(map(len, slow.batches)) <= BATCH
 
 
+def test_a_long_text_is_a_batch_of_its_own(batcher, monkeypatch):
+    monkeypatch.setattr("textveil.service.batching.CHARACTERS", 20)
+    slow = Slow()
+    orders = [Order(slow, BUDGET, ["x" * 50], list), Order(slow, BUDGET, ["short", "text", "y" * 15], list)]
+    answers = asyncio.run(first_then(batcher, slow, orders))
+    assert answers[1:] == [["x" * 50], ["short", "text", "y" * 15]]
+    assert slow.batches == [["first"], ["x" * 50], ["short", "text"], ["y" * 15]]
+
+
 def test_an_error_reaches_only_the_request_that_caused_it(batcher):
     slow = Slow()
     orders = [Order(slow, BUDGET, [text], list) for text in ("good", "bad", "fine")]

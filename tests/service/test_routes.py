@@ -203,13 +203,38 @@ def test_requests_for_the_same_meaning_wait_for_the_same_work(serving, monkeypat
 
     def describe(_):
         calls.append(1)
-        begun.wait(5)
+        begun.wait(30)
         return {"points": []}
 
+    arrived, find = [], Desk.find
+
+    async def count(desk, wanted):
+        found = await find(desk, wanted)
+        arrived.append(wanted)
+        return found
+
     monkeypatch.setattr("textveil.service.routes.describe_meaning", describe)
+    monkeypatch.setattr(Desk, "find", count)
     with serving() as client, ThreadPoolExecutor(3) as pool:
         answers = [pool.submit(client.get, "/meaning", params={"mechanism": "exponential"}) for _ in range(3)]
-        time.sleep(0.3)
+        deadline = time.monotonic() + 20
+        while len(arrived) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.2)
         begun.set()
         assert {answer.result().status_code for answer in answers} == {200}
     assert len(calls) == 1
+
+
+def test_a_text_with_too_many_words_is_refused(serving):
+    with serving(words=3) as client:
+        refused = client.post("/obfuscate", json={"texts": ["alpha beta", "one two three four"], "epsilon": 1})
+        assert (refused.status_code, refused.json()["error"]) == (413, "A text is too long: at most 3 words. Split it.")
+        assert client.post("/obfuscate", json={"text": "alpha beta gamma", "epsilon": 1}).status_code == 200
+        assert client.post("/decompose", json={"text": "one two three four"}).status_code == 413
+
+
+def test_the_meaning_is_that_of_the_profile(client):
+    answers = {name: client.get("/meaning", params={"profile": name}).json() for name in ("strict", "paper", "proven")}
+    assert [answer["mechanism"] for answer in answers.values()] == ["fluent", "madlib", "fluent"]
+    assert answers["strict"]["points"] != answers["proven"]["points"]  # stopwords are replaced, too

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from textveil.errors import InputError, ParameterError
+from textveil.errors import InputError, ParameterError, TextveilError
 from textveil.service.settings import Settings, is_loopback
 
 
@@ -68,3 +68,17 @@ def test_a_bad_token_is_refused_without_quoting_it(tmp_path, content):
 def test_a_token_file_that_is_missing(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         Settings(token_file=tmp_path / "none").read_token()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"profile": "strikt"}, "no profile 'strikt'. Did you mean 'strict'"),
+        ({"mechanism": "flunet"}, "no mechanism 'flunet'. Did you mean 'fluent'"),
+        ({"load": ("yaek",)}, "no distribution 'yaek'"),
+        ({"bundles": ("nowhere",)}, "no bundle or folder 'nowhere'"),
+    ],
+)
+def test_wrong_names_are_told_before_the_start(wrong, message):
+    with pytest.raises(TextveilError, match=message):
+        Settings(**wrong).check_names()

@@ -121,13 +121,12 @@ def _choose_rows(results: Results, pair: Pair) -> tuple[list[Row], tuple[str, ..
     columns = [_find_column(quantity) for quantity in pair]
     frame = results.rows[results.rows[[column.name for column in columns]].notna().all(axis=1)]
     rows: list[Row] = frame.to_dict("records")
-    doubted = {
-        (group.dataset, group.level): caveats
-        for column in columns
-        for group, caveats in results.list_caveats(column).items()
-    }
+    doubted: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for column in columns:
+        for group, found in results.list_caveats(column).items():
+            doubted[group.dataset, group.level] += found
     sure = [row for row in rows if (row["dataset"], row["level"]) not in doubted]
-    caveats = () if sure else tuple(dict.fromkeys(caveat for found in doubted.values() for caveat in found))
+    caveats = () if sure else tuple(dict.fromkeys(caveat for each in doubted.values() for caveat in each))
     levels: dict[str, set[str]] = defaultdict(set)
     for row in sure or rows:
         levels[row["dataset"]].add(row["level"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,7 +83,8 @@ def _read_environment(command: str, known: Mapping[str, str]) -> dict[str, Any]:
     """The values of variables such as ``TEXTVEIL_SERVE_PORT``."""
     start = f"{PREFIX}_{command.upper()}_"
     given = {name.removeprefix(start).lower(): value for name, value in os.environ.items() if name.startswith(start)}
-    given.pop("config", None)
+    if "config" in given:
+        raise ParameterError(f"{start}CONFIG is not read. Use the flag --config.")
     return check_keys(given, known, f"the environment ({start}...)")
 
 
@@ -95,9 +97,14 @@ def _list_values(context: typer.Context, values: Mapping[str, Any]) -> dict[str,
     }
 
 
+_CONTEXT: ContextVar[typer.Context] = ContextVar("context")
+"""The command that is run, which knows where its parameters come from."""
+
+
 def configure(context: typer.Context, path: Path | None) -> Path | None:
     """Take defaults of a command from a file, and from the environment, which comes first."""
     command = str(context.info_name)
+    _CONTEXT.set(context)
     try:
         known = _find_flags(context)
         values = {} if path is None else check_keys(read_section(path, command), known, f"[{command}] of {path.name}")
@@ -107,6 +114,13 @@ def configure(context: typer.Context, path: Path | None) -> Path | None:
         report(f"Error: {error}")
         raise typer.Exit(USAGE) from error
     return path
+
+
+def prefer_flags(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of which only one is used: if one is given as a flag, without those of a file or variable."""
+    context = _CONTEXT.get()
+    flags = {name for name in values if getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"}
+    return {name: value if not flags or name in flags else None for name, value in values.items()}
 
 
 Config = Annotated[

@@ -13,7 +13,7 @@ import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.calibration import Calibration
-from textveil.cli.configuration import Config
+from textveil.cli.configuration import Config, prefer_flags
 from textveil.cli.display import explain, list_warnings, showing_progress
 from textveil.cli.method_options import choose_options, flag_of, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
@@ -71,7 +71,9 @@ MECHANISM_HELP = (
     f"How chunks are perturbed: {_names(MECHANISMS)}. By default {MECHANISM}; {SIMPLE_MECHANISM} if the bundle has no "
     "language model or the profile is paper."
 )
-LEVELS_HELP = ", ".join(f"{level} ({rate:.0%} of the words return)" for level, rate in LEVELS.items())
+LEVELS_HELP = (
+    f"{', '.join(LEVELS)}: {', '.join(f'{rate:.0%}' for rate in LEVELS.values())} of running words would return"
+)
 
 
 @reporting_errors
@@ -218,13 +220,15 @@ def obfuscate(
 ) -> None:
     """Obfuscate a text, a file of texts, or standard input.
 
-    Every document gets the budget epsilon, which is divided over its words (kept stopwords get none). A mechanism
+    Every document gets a budget, epsilon, which is divided over its words (kept stopwords get none). A mechanism
     replaces each word by a random word near it in an embedding. The certificate says what that protects. Rows of a file
     stay in order, other columns are unchanged, and --resume continues an interrupted run.
     """
     words = _choose_text(text, input_file)
     _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
-    given = _Given(epsilon, epsilon_per_word, level, length, largest_share).calibrate(target)
+    budgets = prefer_flags({"epsilon": epsilon, "epsilon_per_word": epsilon_per_word, "level": level, "target": target})
+    target = budgets.pop("target")
+    given = _Given(**budgets, length=length, largest_share=largest_share).calibrate(target)
     obfuscator = build_obfuscator(
         bundle,
         decomposition,

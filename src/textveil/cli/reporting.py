@@ -90,7 +90,7 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
             report(f"Error: the system says: {error.strerror or type(error).__name__}. Check paths and free space.")
             raise typer.Exit(FAILURE) from error
         except KeyboardInterrupt as error:
-            report("Interrupted. Finished work is saved; run the same command to resume (obfuscate: with --resume).")
+            report("Interrupted. Long work is saved: run the same command to resume it (obfuscate: with --resume).")
             raise typer.Exit(INTERRUPTED) from error
         except (typer.Exit, typer.Abort):
             raise

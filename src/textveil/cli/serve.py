@@ -66,6 +66,7 @@ def serve(
     ] = None,
     size: Annotated[int, typer.Option("--bytes", help="The largest body of a request.")] = defaults.BYTES,
     texts: Annotated[int, typer.Option(help="The largest number of texts in a request.")] = defaults.TEXTS,
+    words: Annotated[int, typer.Option(help="The largest number of words of a text.")] = defaults.WORDS,
     requests: Annotated[
         int, typer.Option(help="Number of requests that a process works on at once; others are told to try again.")
     ] = defaults.REQUESTS,
@@ -94,6 +95,7 @@ def serve(
         workers=workers,
         bytes=size,
         texts=texts,
+        words=words,
         requests=requests,
         seconds=seconds,
     )

@@ -16,7 +16,7 @@ from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.replacements import DRAWS, Estimate, Replacements
 
-NEGLECTED = 0.001
+NEGLECTED = 0.01
 """The least likely replacements of a word are not attacked, up to this probability in total."""
 
 

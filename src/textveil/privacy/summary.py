@@ -90,11 +90,12 @@ def list_warnings(certificate: Certificate) -> list[str]:
     if certificate.terms.mechanism.get("guarantee") == NO_GUARANTEE:
         name = certificate.terms.mechanism["name"]
         warnings.append(f"Warning: the mechanism {name} has no guarantee. Do not protect real texts with it.")
-    if tally.capped:
+    per_word, largest = certificate.budget.epsilon_per_word, certificate.terms.largest_share
+    if tally.capped and largest is not None and (per_word is None or per_word > largest):
+        # Otherwise, only expressions and words with a high score reach the limit, as they should.
         warnings.append(
-            f"Warning: the budget is too large for {tally.capped:,} words. Their shares were limited to "
-            f"{certificate.terms.largest_share:.3g}; the rest is not spent. "
-            "To lift the limit: `largest_share=inf`"
+            f"Warning: the budget is too large for {tally.capped:,} words. Their shares were limited to {largest:.3g}; "
+            "the rest is not spent. To lift the limit: `largest_share=inf`"
         )
     if returned := tally.documents[DocumentOutcome.RETURNED]:
         warnings.append(f"Warning: documents that came back unchanged (outcome 'returned'): {returned:,}")

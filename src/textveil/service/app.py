@@ -52,7 +52,7 @@ def build_app(settings: Settings) -> FastAPI:
         try:
             yield
         finally:
-            desk.batcher.close()
+            await asyncio.to_thread(desk.batcher.close, settings.seconds)
 
     app = FastAPI(
         title="textveil",

@@ -16,6 +16,8 @@ BATCH = 64
 """Texts to obfuscate together."""
 TURN = 16
 """Texts of one request in a batch, if others wait. A long list does not keep short requests waiting."""
+CHARACTERS = 60_000
+"""The characters of a batch, or more of a single text. So a batch takes seconds, whatever its texts."""
 
 
 class Order(NamedTuple):
@@ -44,6 +46,15 @@ class _Job:
     @property
     def left(self) -> int:
         return len(self.order.texts) - len(self.results)
+
+    def count_fitting(self, texts: int, characters: int) -> tuple[int, int]:
+        """How many of the next texts fit into a batch with this room, and their characters."""
+        count = used = 0
+        for text in self.order.texts[len(self.results) :][:texts]:
+            if used + len(text or "") > characters:
+                break
+            count, used = count + 1, used + len(text or "")
+        return count, used
 
     def settle(self, value: Any, error: Exception | None = None) -> None:
         """Give the answer to the waiting request, in its own thread. It may have gone, or its server."""
@@ -80,12 +91,12 @@ class Batcher:
         """Start the thread."""
         self._thread.start()
 
-    def close(self) -> None:
-        """Finish the work that has been accepted, and end the thread."""
+    def close(self, seconds: float | None = None) -> None:
+        """Finish the work that has been accepted, and end the thread; wait for it at most this long."""
         with self._change:
             self._closing = True
             self._change.notify()
-        self._thread.join()
+        self._thread.join(seconds)
 
     async def submit(self, order: Order) -> Any:
         """The answer to an order. If the caller is canceled, the rest of its texts is given up."""
@@ -112,12 +123,14 @@ class Batcher:
             waiting = [job for job in self._waiting if not job.canceled]
             self._waiting.clear()
             batch: list[tuple[_Job, int]] = []
-            room = BATCH
+            room, characters = BATCH, CHARACTERS
             for job in waiting:
-                taken = min(job.left, room, TURN if len(waiting) > 1 else BATCH)
-                if (not batch or job.order.suits(batch[0][0].order)) and room:
+                taken, used = job.count_fitting(min(room, TURN if len(waiting) > 1 else BATCH), characters)
+                if not taken and job.left and not batch:
+                    taken, used = 1, characters  # a long text makes a batch of its own
+                if (not batch or job.order.suits(batch[0][0].order)) and (taken or not job.left):
                     batch.append((job, taken))
-                    room -= taken
+                    room, characters = room - taken, characters - used
                 else:
                     self._waiting.append(job)
             return batch

@@ -48,6 +48,7 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
         "limits": {
             "bytes": settings.bytes,
             "texts": settings.texts,
+            "words": settings.words,
             "seconds": settings.seconds,
             "requests": settings.requests,
             "alternatives": MOST_ALTERNATIVES,

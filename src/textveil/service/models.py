@@ -275,6 +275,7 @@ class Limits(BaseModel):
 
     bytes: int
     texts: int
+    words: int
     seconds: float
     requests: int
     alternatives: int

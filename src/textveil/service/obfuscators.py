@@ -44,7 +44,8 @@ class Obfuscators:
             raise ParameterError("Two of the `bundles` have the same name. Give bundles of different names.")
         self._building = threading.Lock()
         self._kept: OrderedDict[str, Obfuscator] = OrderedDict()
-        self._distributors: dict[str, Distributor] = {}
+        self._scoring = threading.Lock()
+        self._distributors: OrderedDict[str, Distributor] = OrderedDict()
         self._decomposers: dict[tuple[str, str], Decomposer] = {}
 
     def load(self) -> None:
@@ -112,9 +113,13 @@ class Obfuscators:
         """A distributor, which is built once: it may have a large model."""
         method = DISTRIBUTORS.load(name)
         key = json.dumps([method.name, method.check_options(options)], sort_keys=True)
-        if key not in self._distributors:
-            self._distributors[key] = method(**options)
-        return self._distributors[key]
+        with self._scoring:
+            if key not in self._distributors:
+                self._distributors[key] = method(**options)
+                while len(self._distributors) > KEPT:
+                    self._distributors.popitem(last=False)
+            self._distributors.move_to_end(key)
+            return self._distributors[key]
 
     def find_decomposer(self, bundle: Bundle, name: str) -> Decomposer:
         """A decomposer, which is built once: it may have a model, too."""

@@ -6,7 +6,7 @@ import asyncio
 import functools
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Response
@@ -15,6 +15,7 @@ from textveil.audit import audit_obfuscator
 from textveil.calibration import calibrate
 from textveil.errors import ParameterError
 from textveil.evaluation.meaning import describe_meaning
+from textveil.language.words import find_spans
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.service import answers, models
@@ -66,6 +67,7 @@ class Desk:
             raise ParameterError("Set `text` or `texts`, and not both.")
         texts = [request.text] if request.texts is None else request.texts
         self._check_number(len(texts))
+        self._check_lengths(texts)
         if request.seed is not None and not self.settings.allow_seeds:
             raise ParameterError(
                 "A `seed` makes noise predictable, so this server refuses it. To allow it, the server must be started "
@@ -80,11 +82,13 @@ class Desk:
 
     async def decompose(self, request: models.DecomposeRequest) -> bytes:
         """Split a text."""
+        self._check_lengths([request.text])
         find = functools.partial(self.obfuscators.find_decomposer, self.obfuscators.choose_bundle(request.bundle))
         return await _apart(answers.decompose, request.text, request.decompositions, find)
 
     async def distribute(self, request: models.DistributeRequest) -> bytes:
         """Divide a budget over the words of a text."""
+        self._check_lengths([request.text])
 
         def work() -> dict[str, Any]:
             loaded = [self.settings.distribution, *self.settings.load]
@@ -103,6 +107,7 @@ class Desk:
         """Find the epsilon for targets."""
         if request.texts is not None:
             self._check_number(len(request.texts), models.MOST_DOCUMENTS)
+            self._check_lengths(request.texts)
         obfuscator = await self.find(request)
         found = await self._take_long(
             functools.partial(calibrate, obfuscator, request.targets, request.texts, confidence=request.confidence)
@@ -130,7 +135,7 @@ class Desk:
             "mechanism": terms.mechanism["name"],
             "largest_share": terms.largest_share,
         }
-        key = json.dumps(named)
+        key = json.dumps([named, terms.stopwords])
         if key not in self._meanings:
             self._meanings[key] = asyncio.create_task(_apart(lambda: {**named, **describe_meaning(obfuscator)}))
             self._meanings[key].add_done_callback(lambda _: self._meanings.pop(key))
@@ -140,6 +145,13 @@ class Desk:
         limit = self.settings.texts if most is None else min(most, self.settings.texts)
         if texts > limit:
             raise TooManyError(413, f"There are too many texts: at most {limit:,} in a request. Got {texts:,}.")
+
+    def _check_lengths(self, texts: Sequence[str | None]) -> None:
+        """Refuse a text that would keep all others waiting: a text is obfuscated in one piece."""
+        limit = self.settings.words
+        for text in texts:
+            if text is not None and len(text) > limit and len(find_spans(text)) > limit:
+                raise TooManyError(413, f"A text is too long: at most {limit:,} words. Split it.")
 
     async def _take_long(self, work: Callable[..., R]) -> R:
         """Do work that takes seconds. There is one such at a time, and it ends with its request."""
@@ -206,9 +218,10 @@ def _add_get_routes(router: APIRouter, desk: Desk) -> None:
         mechanism: Annotated[str | None, Query(examples=["exponential"])] = None,
         decomposition: Annotated[str | None, Query(examples=["words"])] = None,
         bundle: Annotated[str | None, Query(examples=["en"])] = None,
+        profile: Annotated[str | None, Query(examples=["strict"])] = None,
     ) -> Response:
         """What an epsilon per word means: the share of words that stay, and that an attacker guesses."""
-        wanted = models.Methods(mechanism=mechanism, decomposition=decomposition, bundle=bundle)
+        wanted = models.Methods(mechanism=mechanism, decomposition=decomposition, bundle=bundle, profile=profile)
         return _json(await desk.find_meaning(wanted))
 
 

@@ -48,6 +48,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
     from textveil.service.patience import PatientProtocol
 
     settings.read_token()  # before anything is loaded
+    settings.check_names()
     listening = bind(settings.host, settings.port)
     config = uvicorn.Config(
         functools.partial(build_app, settings),

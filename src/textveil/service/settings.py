@@ -6,17 +6,22 @@ import ipaddress
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from textveil.bundles.bundle import DEFAULT_BUNDLE
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.decomposition import DECOMPOSERS
+from textveil.distribution import DISTRIBUTORS
 from textveil.errors import InputError, ParameterError
+from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import DISTRIBUTION
-from textveil.privacy.profiles import STRICT
+from textveil.privacy.profiles import STRICT, load_profile
+from textveil.registry import Registry
 
 HOST = "127.0.0.1"
 PORT = 8000
 BYTES = 1 << 20
 TEXTS = 1_000
+WORDS = 5_000
 REQUESTS = 64
 SECONDS = 30.0
 SHORTEST_TOKEN = 16
@@ -42,6 +47,7 @@ class Settings:
         workers: The number of processes.
         bytes: The largest body of a request.
         texts: The largest number of texts in a request.
+        words: The largest number of words of a text.
         requests: The number of requests that a worker accepts at once.
         seconds: The time that a request may take to arrive, and then to be answered.
     """
@@ -60,11 +66,12 @@ class Settings:
     workers: int = 1
     bytes: int = BYTES
     texts: int = TEXTS
+    words: int = WORDS
     requests: int = REQUESTS
     seconds: float = SECONDS
 
     def __post_init__(self) -> None:
-        for name in ("workers", "bytes", "texts", "requests"):
+        for name in ("workers", "bytes", "texts", "words", "requests"):
             if getattr(self, name) < 1:
                 raise ParameterError(f"`{name}` must be a whole number of at least 1. Got {getattr(self, name)!r}.")
         if not 0 < self.seconds < math.inf:
@@ -77,6 +84,25 @@ class Settings:
             raise ParameterError(
                 "An address that other machines can reach needs a token. Set `token_file`, or leave out `host`."
             )
+
+    def check_names(self) -> None:
+        """Check the names of the profile, the methods and the bundles.
+
+        Raises:
+            UnknownNameError: There is no such profile or method.
+            BundleError: There is no such bundle.
+        """
+        load_profile(self.profile)
+        chosen: list[tuple[Registry[Any], str | None]] = [
+            (DECOMPOSERS, self.decomposition),
+            (MECHANISMS, self.mechanism),
+            *((DISTRIBUTORS, name) for name in (self.distribution, *self.load)),
+        ]
+        for registry, name in chosen:
+            if name is not None:
+                registry.load(name)
+        for name in self.bundles:
+            Bundle.load(name)
 
     def read_token(self) -> Token | None:
         """The token that requests must bring; ``None`` if they need none.

@@ -46,7 +46,7 @@ const short = (value) => String(Number(value.toPrecision(4)));
 let methods = null; // what GET /methods answers
 let token = "";
 const sides = {}; // "a" and, while two settings are compared, "b"
-const meanings = new Map(); // promises of curves, by mechanism and decomposition
+const meanings = new Map(); // promises of curves, by profile, mechanism and decomposition
 const spent = { text: null, results: 0, total: 0, unbounded: false };
 let waiting = 0; // draws that are not finished
 
@@ -161,7 +161,7 @@ function addField(side, field) {
 function changed(side, field) {
   side.changed = field;
   writeLink();
-  if (field === "mechanism" || field === "decomposition") loadMeaning(side);
+  if (["profile", "mechanism", "decomposition"].includes(field)) loadMeaning(side);
   else showEpsilon(side);
   draw([side.name]);
 }
@@ -169,8 +169,9 @@ function changed(side, field) {
 // ---- the meaning of an epsilon ----------------------------------------------------------------------------------------
 
 async function loadMeaning(side) {
-  const { mechanism, decomposition } = chosen(side);
-  const query = new URLSearchParams({ ...(mechanism && { mechanism }), ...(decomposition && { decomposition }) }).toString();
+  const { profile, mechanism, decomposition } = chosen(side);
+  const given = Object.entries({ profile, mechanism, decomposition }).filter(([, value]) => value);
+  const query = new URLSearchParams(given).toString();
   side.query = query;
   side.curve = null;
   side.reason = "What this means is being computed. The first time, it takes a while.";
