@@ -347,7 +347,9 @@ def test_an_output_that_appears_during_the_run_is_not_lost(tmp_path, seeded):
     assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "somebody's work"
 
 
-@pytest.mark.parametrize("name", ["csv", "jsonl.gz", "parquet"])
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(each, marks=pytest.mark.slow) for each in ("jsonl.gz", "parquet")), "csv"]
+)
 def test_killed_at_random_moments_it_ends_with_the_same_rows(tmp_path, name):
     """A real process, really killed, until it is done."""
     plain = name.removesuffix(".gz")

@@ -78,6 +78,8 @@ def test_the_summary_states_deniability_if_the_certificate_does(tiny):
         (Tally(Counter({Outcome.PERTURBED: 1})), Budget(1.0), []),
         (Tally(Counter({Outcome.KEPT_UNKNOWN: 10})), Budget(1.0), ["words released in clear"]),
         (Tally(capped=3), Budget(1.0), ["too large for 3 words. Their shares were limited to 2.5"]),
+        (Tally(capped=3), Budget(epsilon_per_word=2.6, length="own"), ["too large for 3 words"]),
+        (Tally(capped=3), Budget(epsilon_per_word=2.4, length="own"), []),  # expressions reach the limit
         (Tally(documents=Counter({DocumentOutcome.RETURNED: 4})), Budget(1.0), ["came back unchanged"]),
         (Tally(), Budget(epsilon_per_word=1.0, length="average", average_length=2.0), ["Use `length='own'`"]),
     ],

@@ -90,9 +90,12 @@ def list_warnings(certificate: Certificate) -> list[str]:
     if certificate.terms.mechanism.get("guarantee") == NO_GUARANTEE:
         name = certificate.terms.mechanism["name"]
         warnings.append(f"Warning: the mechanism {name} has no guarantee. Do not protect real texts with it.")
-    per_word, largest = certificate.budget.epsilon_per_word, certificate.terms.largest_share
-    if tally.capped and largest is not None and (per_word is None or per_word > largest):
-        # Otherwise, only expressions and words with a high score reach the limit, as they should.
+    budget, largest = certificate.budget, certificate.terms.largest_share
+    moderate = (
+        budget.length == "own" and budget.epsilon_per_word is not None and budget.epsilon_per_word <= (largest or 0)
+    )
+    if tally.capped and largest is not None and not moderate:
+        # With a moderate budget, only expressions and words with a high score reach the limit, as they should.
         warnings.append(
             f"Warning: the budget is too large for {tally.capped:,} words. Their shares were limited to {largest:.3g}; "
             "the rest is not spent. To lift the limit: `largest_share=inf`"
