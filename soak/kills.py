@@ -124,9 +124,9 @@ class Kills(Part):
                 continue  # its folder grows from the beginning
             if output.exists() and self._read(output) != expected:
                 raise BrokenPromiseError(f"the output of a killed run differs ({output.name})")
-            if finished or (output.exists() and not _partial(output).exists()):
+            if finished or (output.exists() and not _is_unfinished(output)):
                 break
-        if not output.exists() or _partial(output).exists():
+        if not output.exists() or _is_unfinished(output):
             raise BrokenPromiseError(f"a resumed run leaves something behind ({output.name})")
 
     def _write(self, name: str, random: Random, marker: str) -> Path:
@@ -214,6 +214,11 @@ def _count_files(output: Path) -> int:
 
 def _partial(output: Path) -> Path:
     return output.with_name(f"{output.name}.partial")
+
+
+def _is_unfinished(output: Path) -> bool:
+    """Whether there is something to resume. A kill at the very end of a removal leaves an empty folder."""
+    return _partial(output).exists() and any(_partial(output).iterdir())
 
 
 def _remove(output: Path) -> None:

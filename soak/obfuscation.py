@@ -19,7 +19,7 @@ from textveil import Certificate, DocumentOutcome, Obfuscation, Obfuscator, Outc
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"profile": "strict"},
     {"profile": "strict", "decomposition": "words", "stopwords": "perturb"},
-    {"profile": "strict", "keep_emoji": True, "largest_share": math.inf},
+    {"profile": "strict", "form": "keep", "keep_emoji": True, "largest_share": math.inf},
     {"profile": "paper"},
     {"profile": "paper", "decomposition": "words"},
     {"profile": "proven"},

@@ -263,7 +263,9 @@ def test_a_killed_run_that_leaves_its_folder_is_caught(tmp_path, monkeypatch):
     def run_and_leave(self, source, output, marker, moment):
         output.touch()
         if output.name.startswith("killed"):
-            output.with_name(f"{output.name}.partial").mkdir(exist_ok=True)
+            folder = output.with_name(f"{output.name}.partial")
+            folder.mkdir(exist_ok=True)
+            (folder / "job.json").touch()
         return moment is None
 
     monkeypatch.setattr(Kills, "_run", run_and_leave)

@@ -73,8 +73,10 @@ def test_a_budget_that_is_too_large_is_limited_and_says_how_to_lift_the_limit():
 
 
 def test_emoji_are_dropped_unless_they_are_kept():
-    assert run("the 🙂", "--epsilon", "1").stdout == "the \n"
-    assert run("the 🙂", "--epsilon", "1", "--keep-emoji").stdout == "the 🙂\n"
+    assert run("the 🙂", "--epsilon", "1", "--form", "keep").stdout == "the \n"
+    assert run("the 🙂", "--epsilon", "1", "--form", "keep", "--keep-emoji").stdout == "the 🙂\n"
+    refused = run("the 🙂", "--epsilon", "1", "--keep-emoji")
+    assert (refused.exit_code, "--keep-emoji needs --form keep" in refused.stderr) == (2, True)
 
 
 def test_the_average_length_is_an_explicit_choice_and_warns(tmp_path, reviews):
@@ -198,7 +200,7 @@ def test_a_file_is_obfuscated_row_by_row(tmp_path, reviews):
     assert [row["stars"] for row in rows] == ["1", "3", "2", "5"]
     outcomes = [row["textveil_outcome"].replace("returned", "obfuscated") for row in rows]
     assert outcomes == ["obfuscated", "no_words", "only_stopwords", "obfuscated"]
-    assert rows[2]["text"] == "the of and"
+    assert rows[2]["text"] == "The of and."
     assert "4 documents" in result.stderr
     assert "not protected" in result.stderr
     certificate = json.loads((tmp_path / "c.json").read_bytes())
@@ -253,7 +255,7 @@ def test_resume_goes_on_with_a_run_that_a_broken_line_stopped(tmp_path, many_rev
 def test_standard_input_has_a_document_per_line(arguments):
     options = ("--epsilon", "9000", "--largest-share", "inf", "--quiet")
     result = run(*arguments, *options, input="lovely music\n\nthe\n")
-    assert result.stdout == "lovely music\n\nthe\n"
+    assert result.stdout == "Lovely music.\n\nThe.\n"
 
 
 def test_standard_input_in_another_format_and_into_a_file(tmp_path):
@@ -264,7 +266,7 @@ def test_standard_input_in_another_format_and_into_a_file(tmp_path):
     assert run("-", "-o", out, *huge, input="text\nmusic\n").exit_code == 0
     import gzip
 
-    assert gzip.decompress(out.read_bytes()) == b"text,textveil_outcome\nmusic,returned\n"
+    assert gzip.decompress(out.read_bytes()) == b"text,textveil_outcome\nMusic.,returned\n"
     assert run("-", "-o", out, "--epsilon", "9000", input="text\nmusic\n").exit_code == 2
 
 

@@ -34,7 +34,7 @@ ALWAYS = 0.0
 
 @pytest.fixture
 def seeded(tiny):
-    return lambda: Obfuscator(tiny, seed=5, largest_share=math.inf)
+    return lambda: Obfuscator(tiny, seed=5, largest_share=math.inf, form="keep")
 
 
 def job(folder: Path, name: str = "csv", *, resume=False, part_seconds=NEVER, **options) -> FileJob:
@@ -210,6 +210,8 @@ def test_a_run_goes_on_only_with_the_same_obfuscator(tmp_path, tiny, seeded):
         job(tmp_path, resume=True).run(Obfuscator(tiny, seed=5, profile="paper"))
     with pytest.raises(ParameterError, match="randomness"):
         job(tmp_path, resume=True).run(Obfuscator(tiny, seed=6))
+    with pytest.raises(ParameterError, match="form .was 'keep', now 'plain'"):
+        job(tmp_path, resume=True).run(Obfuscator(tiny, seed=5))
 
 
 def test_a_run_goes_on_only_over_the_same_rows(tmp_path, seeded):

@@ -47,7 +47,7 @@ def test_a_missing_text_stays_missing_and_an_empty_one_stays_empty(seeded):
     ((_, results),), _ = write(seeded())
     assert results[1] == Result(None, "missing")
     assert results[2] == Result("", "no_words")
-    assert results[3] == Result("the and of", "only_stopwords")
+    assert results[3] == Result("The and of.", "only_stopwords")
 
 
 def test_the_tally_counts_every_row(seeded):

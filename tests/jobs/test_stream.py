@@ -12,7 +12,7 @@ from textveil.tables import FileSource, Layout, StreamSource
 
 @pytest.fixture
 def seeded(tiny):
-    return lambda: Obfuscator(tiny, seed=5, largest_share=math.inf)
+    return lambda: Obfuscator(tiny, seed=5, largest_share=math.inf, form="keep")
 
 
 def test_a_stream_is_obfuscated_as_it_comes(seeded):

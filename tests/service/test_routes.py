@@ -41,7 +41,7 @@ def test_texts_stay_aligned(client):
     models.ObfuscateAllAnswer.model_validate(answer)
     outcomes = [result["outcome"] for result in answer["results"]]
     assert outcomes[1:4] == ["missing", "no_words", "only_stopwords"]
-    assert [result["text"] for result in answer["results"]][1:4] == [None, "", "the"]
+    assert [result["text"] for result in answer["results"]][1:4] == [None, "", "The."]
     assert answer["results"][1]["chunks"] is None
     assert [chunk["chunk"] for chunk in answer["results"][4]["chunks"]] == ["beta"]
     assert sum(Certificate.from_dict(answer["certificate"]).tally.documents.values()) == 5

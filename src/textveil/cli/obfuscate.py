@@ -58,8 +58,8 @@ Examples:
 
 
 FORM_HELP = (
-    "keep the case and the text between words, write plain sentences from the released words alone, or the bare words; "
-    "by default the profile decides."
+    "plain writes sentences from the released words alone; keep keeps case and the text between words; bare writes "
+    "only the words. By default plain, and keep with the profile paper."
 )
 
 

@@ -87,6 +87,7 @@ class FileJob:
             "budget": budget.as_dict(),
             "largest share": terms.largest_share,
             "draft share": terms.draft_share,
+            "form": terms.form,
             "emoji": terms.emoji,
             "profile": terms.profile.name,
             "decomposition": dict(terms.decomposition),

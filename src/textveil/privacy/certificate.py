@@ -345,7 +345,9 @@ class Certificate:
 
     @classmethod
     def _parse(cls, values: Mapping[str, Any]) -> Certificate:
-        profile = replace(load_profile(values["profile"]), claim=values["claim"], neighbors=values["neighbors"])
+        profile = load_profile(values["profile"])
+        form = profile.choose_form(values.get("form", profile.earlier_form))  # those of earlier versions have none
+        profile = replace(profile.written(form), claim=values["claim"], neighbors=values["neighbors"])
         for axis in ("decomposition", "distribution", "mechanism"):
             method = values[axis]
             if not isinstance(method["name"], str) or not isinstance(method["options"], dict) or "model" not in method:
@@ -371,7 +373,7 @@ class Certificate:
             mechanism=values["mechanism"],
             allocation=values["allocation"],
             stopwords=profile.choose_stopwords(values["stopwords"]),
-            form=profile.choose_form(values.get("form", profile.earlier_form)),  # those of earlier versions have none
+            form=form,
             emoji=values["emoji"],
             largest_share=budget["largest_share"],
             randomness={"predictable": bool(values["randomness"]["predictable"]), **values["randomness"]},

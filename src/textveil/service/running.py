@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 EXTRA = "serve"
 CONNECTIONS = 4
 """Connections for each request that may be in work. Beyond, uvicorn answers with 503."""
+BACKLOG = 2048
+"""Connections that wait to be accepted."""
 PATIENCE = 5.0
 """The seconds that a stopping server waits longer than a request may take."""
 LOG_CONFIG: dict[str, Any] = {
@@ -63,6 +65,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         server_header=False,
         proxy_headers=False,
         limit_concurrency=CONNECTIONS * settings.requests + 1,
+        backlog=BACKLOG,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=int(2 * settings.seconds + PATIENCE),
     )
@@ -91,6 +94,7 @@ def bind(host: str, port: int) -> socket.socket:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
+            listening.listen(BACKLOG)  # requests wait from now on, until the models are loaded
             listening.set_inheritable(True)
         except BaseException:
             listening.close()
