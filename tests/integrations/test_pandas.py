@@ -61,7 +61,9 @@ def test_the_result_is_that_of_a_file(settings, tmp_path):
 
 
 def test_a_missing_value_is_the_same_as_before(obfuscator):
-    frame = pandas.DataFrame({"text": pandas.Series([None, math.nan, pandas.NA, pandas.NaT, "good plot"], dtype=object)})
+    frame = pandas.DataFrame(
+        {"text": pandas.Series([None, math.nan, pandas.NA, pandas.NaT, "good plot"], dtype=object)}
+    )
     values = obfuscate(frame, epsilon=20, obfuscator=obfuscator).frame["text"].tolist()
     assert values[0] is None
     assert math.isnan(values[1])
@@ -93,7 +95,7 @@ def test_a_part_of_a_frame_leaves_the_whole_as_it_is(obfuscator):
 def test_columns_with_numbers_as_names(obfuscator):
     frame = pandas.DataFrame([["good plot", 1]])
     result = obfuscate(frame, [0], epsilon=20, obfuscator=obfuscator)
-    assert list(result.frame.columns) == list(result.outcomes.columns) + [1] == [0, 1]
+    assert (list(result.frame.columns), list(result.outcomes.columns)) == ([0, 1], [0])
     with pytest.raises(ColumnError, match="The frame has no column 'text'. It has: 0, 1. Choose"):
         obfuscate(frame, epsilon=20, obfuscator=obfuscator)
 

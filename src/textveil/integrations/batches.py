@@ -71,7 +71,7 @@ class BatchObfuscator:
         # that needs no computation. So the state is never the same twice.
         return {**self.__dict__, "_tally": Tally(), "_state": secrets.token_hex(16)}
 
-    def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[str | None]]:
+    def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """The columns that change: new texts and outcomes."""
         self.check(list(batch))
         done = obfuscate_columns(

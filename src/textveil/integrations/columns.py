@@ -104,7 +104,9 @@ def obfuscate_columns(
     budget = budget.resolve(_by_row(texts))
     results: list[Result] = []
     tally = Tally()
-    for obfuscation in obfuscator.obfuscate_all(_by_row(texts), budget=budget):  # its chunks are not kept, since they would need much memory
+    for obfuscation in obfuscator.obfuscate_all(
+        _by_row(texts), budget=budget
+    ):  # its chunks are not kept, since they would need much memory
         results.append(as_result(obfuscation))
         tally.add(obfuscation.certificate.tally)
     width = len(texts)

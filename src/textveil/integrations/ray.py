@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from textveil.errors import ParameterError
 from textveil.integrations.batches import BatchObfuscator
 from textveil.integrations.deferred import seed_refused
+from textveil.tables import TEXT_COLUMN
 
 __all__ = ["ActorObfuscator"]
 
@@ -21,7 +22,7 @@ class ActorObfuscator(BatchObfuscator):
     actor builds an obfuscator once. A seed is refused, since all actors would draw the same noise.
     """
 
-    def __init__(self, columns: Any = "text", **arguments: Any) -> None:
+    def __init__(self, columns: str | Sequence[str] = TEXT_COLUMN, **arguments: Any) -> None:
         if arguments.get("seed") is not None:
             raise seed_refused()
         super().__init__(columns, **arguments)
@@ -29,7 +30,8 @@ class ActorObfuscator(BatchObfuscator):
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The batch with new texts and outcomes."""
         if not isinstance(batch, Mapping):
-            raise ParameterError(f"A batch must be a dictionary of arrays. Got {type(batch).__name__} instead. "
-                                 "Leave out `batch_format`.")
+            raise ParameterError(
+                f"A batch must be a dictionary of arrays. Got {type(batch).__name__} instead. Leave out `batch_format`."
+            )
         changed = super().__call__(batch)
         return {**batch, **{name: np.array(values, dtype=object) for name, values in changed.items()}}

@@ -186,4 +186,14 @@ def _columns(texts: Any) -> list[Any]:
     return [texts] if texts.ndim == 1 else list(texts.T)
 
 
-EXPECTED_FAILED_CHECKS: dict[str, str] = {}
+_CHECKS_WITH_NUMBERS = (
+    "check_complex_data check_dict_unchanged check_dont_overwrite_parameters check_dtype_object "
+    "check_estimators_dtypes check_estimators_fit_returns_self check_estimators_overwrite_params "
+    "check_estimators_pickle check_f_contiguous_array_estimator check_fit2d_1feature check_fit2d_1sample "
+    "check_fit2d_predict1d check_fit_check_is_fitted check_fit_idempotent check_fit_score_takes_y "
+    "check_methods_sample_order_invariance check_methods_subset_invariance check_n_features_in "
+    "check_n_features_in_after_fitting check_pipeline_consistency check_positive_only_tag_during_fit "
+    "check_readonly_memmap_input check_transformer_data_not_an_array check_transformer_general"
+)
+EXPECTED_FAILED_CHECKS = dict.fromkeys(_CHECKS_WITH_NUMBERS.split(), "The check uses numbers, and it takes texts.")
+"""The checks of scikit-learn that it fails, and why: ``check_estimator(..., expected_failed_checks=...)``."""

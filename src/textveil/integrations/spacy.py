@@ -61,8 +61,9 @@ _DEFAULTS: dict[str, Any] = {
 
 @_Language.factory(EXTENSION, default_config=_DEFAULTS, assigns=[f"doc._.{EXTENSION}"])  # type: ignore[untyped-decorator]
 def build_component(
-    nlp: Any,
-    name: str,
+    nlp: Any,  # noqa: ARG001 # what spaCy passes to a factory
+    name: str,  # noqa: ARG001
+    *,
     epsilon: float | None,
     epsilon_per_word: float | None,
     level: str | None,

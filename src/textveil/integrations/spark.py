@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import GenericAlias
 from typing import Any
 
 from textveil.extras import require
@@ -46,5 +47,6 @@ def build_udf(
         for texts in batches:
             yield series([as_result(done).text for done in deferred.obfuscate_all(texts)], dtype=object)
 
-    obfuscate.__annotations__ = {"batches": Iterator[series], "return": Iterator[series]}  # from which Spark takes its kind
+    batches_of_texts = GenericAlias(Iterator, (series,))
+    obfuscate.__annotations__ = {"batches": batches_of_texts, "return": batches_of_texts}  # Spark reads them
     return functions.pandas_udf(obfuscate, "string").asNondeterministic()
