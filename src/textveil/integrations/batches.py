@@ -78,7 +78,7 @@ class BatchObfuscator:
             self._deferred.ready(),
             {name: batch[name] for name in self.columns},
             self._deferred.budget,
-            other_columns=True,
+            other_columns=self._other_columns,
         )
         self._tally.add(done.certificate.tally)
         outcomes = dict(zip(self.outcome_columns, done.outcomes.values(), strict=False))  # there may be none

@@ -29,7 +29,7 @@ _validation: Any = require("sklearn.utils.validation", extra="sklearn")
 _BUDGET = ("epsilon", "epsilon_per_word", "level", "length")
 
 
-class TextObfuscator(_base.TransformerMixin, _base.BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
     """Obfuscates texts inside a pipeline. It learns nothing from them.
 
     It takes a sequence of texts, as vectorizers do, or a table whose columns are all texts. It returns an array of the
@@ -129,7 +129,7 @@ class TextObfuscator(_base.TransformerMixin, _base.BaseEstimator):  # type: igno
         _validation.check_is_fitted(self)
         if not hasattr(self, "n_features_in_"):
             return np.array(["text"], dtype=object)
-        return _validation._check_feature_names_in(self, input_features)
+        return super().get_feature_names_out(input_features)
 
     def _obfuscate(self, texts: Any) -> ObfuscatedColumns:
         columns = dict(enumerate(_columns(texts)))
