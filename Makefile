@@ -64,13 +64,18 @@ $(VENV)/serve: $(VENV)/core
 	$(PIP_INSTALL) --constraint constraints.txt --editable '.[serve]'
 	touch $@
 
+# Spark is large, so only make test-all installs it. Its tests need a Java runtime, and are skipped without one.
+$(VENV)/spark: $(VENV)/installed
+	$(PIP_INSTALL) --constraint constraints.txt --editable '.[spark]'
+	touch $@
+
 serve: $(VENV)/serve  ## Start the service on this machine (FLAGS="--port 8080" for other settings)
 	$(BIN)/textveil serve $(FLAGS)
 
 test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)
 	$(PYTEST)
 
-test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed  ## Run all tests, including slow ones and comparisons with other libraries
+test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed $(VENV)/spark  ## Run all tests, including slow ones and comparisons with other libraries
 	$(PYTEST) -m ''
 
 check: $(VENV)/installed  ## Lint and type-check

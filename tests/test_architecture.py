@@ -26,7 +26,7 @@ LAYERS = {
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
     "preparation": ["execution", "corpus"],
     "judgment": ["evaluation", "audit", "analysis", "calibration", "experiments"],
-    "interfaces": ["client", "service", "cli"],
+    "interfaces": ["client", "service", "integrations", "pandas", "polars", "cli"],
 }
 """From the bottom up. A room may import what lies below its layer, and what stands before it in its own."""
 LEVEL = {room: level for level, room in enumerate(room for rooms in LAYERS.values() for room in rooms)}
@@ -150,6 +150,7 @@ PUBLIC = {
     "evaluation.classifiers": "CLASSIFIERS Classifier Fitted",
     "execution": "EXECUTORS Executor usable_cores",
     "experiments": "Cell Experiment Store Study StudyFile load_study",
+    "integrations": "datasets pandas polars ray sklearn spacy spark",
     "jobs": "FileJob JobOptions JobReport StreamJob check_free",
     "language": "",
     "mechanisms": "MECHANISMS Mechanism Request",
@@ -184,7 +185,7 @@ def test_every_error_is_exported_and_in_the_tree() -> None:
 def test_starting_loads_nothing_heavy() -> None:
     heavy = set(
         "accelerate captum datasets fastapi gensim gguf httpx huggingface_hub keybert matplotlib nltk "
-        "nupunkt pandas pip pydantic presidio_analyzer pyarrow ray scipy sentence_transformers sklearn "
+        "nupunkt pandas pip polars pydantic presidio_analyzer pyarrow pyspark ray scipy sentence_transformers sklearn "
         "spacy starlette statsmodels torch transformers uvicorn yake yaml".split()
     )
     code = "import sys, textveil.cli.main; print(*sys.modules)"

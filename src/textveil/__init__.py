@@ -29,6 +29,8 @@ from textveil.errors import (
 from textveil.version import __version__
 
 if TYPE_CHECKING:
+    from textveil import pandas as pandas
+    from textveil import polars as polars
     from textveil.analysis import analyze
     from textveil.bundles.bundle import Bundle
     from textveil.evaluation import Dataset, Evaluator
@@ -106,11 +108,17 @@ __all__ = [
 ]
 
 
+_SHORT_NAMES = ("pandas", "polars")
+"""Modules that need no import of their own."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SHORT_NAMES:
+        return importlib.import_module(f"textveil.{name}")
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'textveil' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_SHORT_NAMES})

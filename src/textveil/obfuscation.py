@@ -676,7 +676,7 @@ def _check_texts(texts: Iterable[str | None]) -> Iterator[str | None]:
     for number, text in enumerate(texts, start=1):
         if isinstance(text, str):
             yield text
-        elif _is_missing(text):
+        elif is_missing(text):
             yield None
         else:
             raise ParameterError(
@@ -684,7 +684,7 @@ def _check_texts(texts: Iterable[str | None]) -> Iterator[str | None]:
             )
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is ``None``, not a number, or the missing value of pandas."""
     if isinstance(value, Real):
         return value != value  # noqa: PLR0124 # true only of NaN

@@ -41,11 +41,11 @@ class RowWriter:
                 first_document=first_document,
             )
         )
-        writer.write(rows, [_as_result(obfuscation) for obfuscation in done])
+        writer.write(rows, [as_result(obfuscation) for obfuscation in done])
         return Tally.over(obfuscation.certificate.tally for obfuscation in done)
 
 
-def _as_result(obfuscation: Obfuscation) -> Result:
+def as_result(obfuscation: Obfuscation) -> Result:
     """The row of a result. Where everything must be covered, it does not confirm that a text is the original."""
     outcome = obfuscation.outcome
     absent = outcome in (DocumentOutcome.MISSING, DocumentOutcome.REFUSED)

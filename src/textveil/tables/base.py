@@ -89,7 +89,7 @@ class Table(ABC):
         self.columns = name_columns(column)
         self.column = self.columns[0]
         self.outcome_column = outcome_column
-        self.outcome_columns = _name_outcomes(self.columns, outcome_column)
+        self.outcome_columns = name_outcomes(self.columns, outcome_column)
         self.source = source
         self.dropped_metadata = False
         """Whether the file that was read has metadata, which the output does not get."""
@@ -177,22 +177,27 @@ class Table(ABC):
         return columns.index(name)
 
 
-def name_columns(column: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of text columns, of which there is at least one.
+def name_columns(column: str | Sequence[str], parameter: str = "column") -> tuple[str, ...]:
+    """The names of text columns, of which there is at least one. Errors name the parameter.
 
     >>> name_columns("text"), name_columns(["title", "text"])
     (('text',), ('title', 'text'))
     """
     names = (column,) if isinstance(column, str) else tuple(column)
     if not names:
-        raise ParameterError("`column` names no column. Set the name of one or more columns.")
+        raise ParameterError(f"`{parameter}` names no column. Set the name of one or more columns.")
     for name in names:
         if names.count(name) > 1:
-            raise ParameterError(f"`column` has the name {name!r} more than once. Leave one out.")
+            raise ParameterError(f"`{parameter}` has the name {name!r} more than once. Leave one out.")
     return names
 
 
-def _name_outcomes(columns: Sequence[str], outcome_column: str | None) -> tuple[str, ...]:
+def name_outcomes(columns: Sequence[str], outcome_column: str | None) -> tuple[str, ...]:
+    """The names of the outcome columns: one for every text column, or none.
+
+    >>> name_outcomes(["text"], "outcome"), name_outcomes(["title", "text"], "outcome")
+    (('outcome',), ('outcome_title', 'outcome_text'))
+    """
     if outcome_column is None:
         return ()
     return (outcome_column,) if len(columns) == 1 else tuple(f"{outcome_column}_{name}" for name in columns)

@@ -1,0 +1,137 @@
+"""Columns of texts, obfuscated together: what the adapters for tables share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Generic, TypeVar
+
+from textveil.errors import ColumnError, ParameterError
+from textveil.jobs.row_writer import as_result
+from textveil.obfuscation import Obfuscator, is_missing
+from textveil.privacy.budget import Budget
+from textveil.privacy.certificate import Certificate, Tally
+from textveil.tables import Result, list_columns
+from textveil.tables.base import check_names, name_columns
+
+Frame = TypeVar("Frame")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ObfuscatedFrame(Generic[Frame]):
+    """A table with obfuscated texts, and beside it what became of them."""
+
+    frame: Frame
+    """The table with the new texts; all else is as before."""
+    outcomes: Frame
+    """The outcome of every text: a table with the rows of ``frame`` and its text columns."""
+    certificate: Certificate
+    """What is and is not protected, for all texts together."""
+
+    def __repr__(self) -> str:
+        documents = self.certificate.tally.documents
+        counted = ", ".join(f"{number} {outcome.value}" for outcome, number in documents.items())
+        return f"ObfuscatedFrame({counted or 'no texts'})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ObfuscatedColumns:
+    """Obfuscated columns: new texts and outcomes by column, and a certificate for all of them."""
+
+    texts: dict[Any, list[str | None]]
+    outcomes: dict[Any, list[str]]
+    certificate: Certificate
+
+
+def choose_obfuscator(obfuscator: Obfuscator | None, settings: Mapping[str, Any]) -> Obfuscator:
+    """The obfuscator that was given, or one with these settings.
+
+    Raises:
+        ParameterError: Both were given, or a setting does not exist.
+    """
+    unknown = [f"`{name}`" for name in settings if name not in signature(Obfuscator).parameters]
+    if unknown:
+        raise ParameterError(f"An Obfuscator has no argument {' and no '.join(unknown)}. See help(Obfuscator).")
+    if obfuscator is None:
+        return Obfuscator(**settings)
+    if not isinstance(obfuscator, Obfuscator):
+        raise ParameterError(f"`obfuscator` must be an Obfuscator. Got {type(obfuscator).__name__} instead.")
+    if settings:
+        names = ", ".join(f"`{name}`" for name in settings)
+        raise ParameterError(f"Set `obfuscator`, or the settings of a new one ({names}), not both.")
+    return obfuscator
+
+
+def find_columns(columns: str | Sequence[Any], present: Sequence[Any], source: str) -> tuple[Any, ...]:
+    """The names of the text columns, after a check that each of them exists once.
+
+    Args:
+        columns: One or more names.
+        present: The names of all columns.
+        source: What the columns belong to, in error messages.
+
+    Raises:
+        ParameterError: No column is named, or one is named twice.
+        ColumnError: A column does not exist, or exists twice.
+    """
+    names = name_columns(columns, parameter="columns")
+    for name in names:
+        check_names(present, source, only=name)
+        if name not in present:
+            numbered = all(isinstance(each, int) for each in present)
+            listed = ", ".join(map(str, present)) if numbered else list_columns([str(each) for each in present])
+            raise ColumnError(f"{source} has no column {name!r}. It has: {listed}. Choose with `columns`.")
+    return names
+
+
+def obfuscate_columns(
+    obfuscator: Obfuscator,
+    columns: Mapping[Any, Iterable[Any]],
+    budget: Budget,
+    *,
+    other_columns: bool,
+) -> ObfuscatedColumns:
+    """Obfuscate the texts of columns, row by row, as ``Obfuscator.obfuscate_file`` does. Each text is a document.
+
+    Args:
+        obfuscator: The obfuscator.
+        columns: The texts by column. ``None``, NaN and ``pandas.NA`` are missing.
+        budget: The budget of a document.
+        other_columns: Whether there are columns that are carried along.
+    """
+    texts = {name: check_texts(name, values) for name, values in columns.items()}
+    budget = budget.resolve(_by_row(texts))
+    results: list[Result] = []
+    tally = Tally()
+    for obfuscation in obfuscator.obfuscate_all(
+        _by_row(texts), budget=budget
+    ):  # its chunks are not kept, since they would need much memory
+        results.append(as_result(obfuscation))
+        tally.add(obfuscation.certificate.tally)
+    width = len(texts)
+    return ObfuscatedColumns(
+        {name: [result.text for result in results[place::width]] for place, name in enumerate(texts)},
+        {name: [result.outcome for result in results[place::width]] for place, name in enumerate(texts)},
+        Certificate(obfuscator.terms, budget, tally, other_columns=other_columns),
+    )
+
+
+def _by_row(texts: Mapping[Any, Sequence[str | None]]) -> Iterator[str | None]:
+    return (text for row in zip(*texts.values(), strict=True) for text in row)
+
+
+def check_texts(column: Any, values: Iterable[Any]) -> list[str | None]:
+    """The texts of a column, with ``None`` for every missing value.
+
+    Raises:
+        ParameterError: A value is neither a text nor missing.
+    """
+    texts: list[str | None] = []
+    for row, value in enumerate(values, start=1):
+        if not isinstance(value, str) and not is_missing(value):
+            raise ParameterError(
+                f"Row {row} of the column {column!r} must be a string, or missing. Got {type(value).__name__} instead."
+            )
+        texts.append(value if isinstance(value, str) else None)
+    return texts

@@ -1,0 +1,5 @@
+"""The adapter for Polars, under its short name."""
+
+from textveil.integrations.polars import ObfuscatedFrame, obfuscate
+
+__all__ = ["ObfuscatedFrame", "obfuscate"]
