@@ -1,0 +1,3 @@
+"""Adapters for other libraries, one file each."""
+
+__all__: list[str] = []
