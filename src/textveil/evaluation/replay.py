@@ -93,6 +93,7 @@ def rebuild_obfuscator(
         keep_emoji=terms.emoji == "keep" and terms.form == "keep",
         largest_share=math.inf if terms.largest_share is None else terms.largest_share,
         draft_share=terms.draft_share,
+        identifiers=None if terms.identifiers is None else terms.identifiers["treatment"],
         seed=seed,
     )
     for axis in ("decomposition", "distribution", "mechanism"):

@@ -88,6 +88,7 @@ class FileJob:
             "largest share": terms.largest_share,
             "draft share": terms.draft_share,
             "emoji": terms.emoji,
+            "identifiers": terms.identifiers,
             "profile": terms.profile.name,
             "decomposition": dict(terms.decomposition),
             "distribution": dict(terms.distribution),

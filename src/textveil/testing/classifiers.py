@@ -41,9 +41,7 @@ def check_it_learns(classifier: Classifier) -> None:
     predicted, true, fitted = fit_and_predict(classifier, texts)
     expect(np.mean(predicted == true) > 0.5, classifier, "it does not learn from texts that words predict")
     everyone = fitted.predict(Texts(texts[::-1]), np.arange(SIZE))
-    expect(
-        np.mean(everyone == classes.codes[::-1]) > 0.9, classifier, "it does not know texts that it learned from"
-    )
+    expect(np.mean(everyone == classes.codes[::-1]) > 0.9, classifier, "it does not know texts that it learned from")
 
 
 def check_probabilities_are_announced(classifier: Classifier) -> None:
@@ -76,7 +74,7 @@ def check_global_randomness_is_restored(classifier: Classifier) -> None:
     """Training changes no global state of random numbers."""
 
     def read_states() -> list[Any]:
-        return [random.getstate(), np.random.get_state(legacy=True)[1].tolist()]  # type: ignore[index,union-attr]
+        return [random.getstate(), np.random.get_state(legacy=True)[1].tolist()]  # type: ignore[index]
 
     before = read_states()
     fit_and_predict(classifier, build_classes()[0])

@@ -83,7 +83,7 @@ def check_the_budget_is_spent(distributor: Distributor, texts: Sequence[str] = F
         (scores,) = distributor.score([document])
         takes_part = [word not in ENGLISH for word in document.words]
         for missing in ("mean", "zero"):
-            shares = allocate(scores, takes_part, budget=5.0, invert=distributor.invert, missing=missing)  # type: ignore[arg-type]
+            shares = allocate(scores, takes_part, budget=5.0, invert=distributor.invert, missing=missing)
             spent = math.isclose(math.fsum(shares), 5.0 if any(takes_part) else 0.0, rel_tol=1e-9)
             expect(spent, distributor, "the shares do not sum to the budget")
             kept = [share for share, takes in zip(shares, takes_part, strict=True) if not takes]
