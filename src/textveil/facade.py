@@ -20,7 +20,7 @@ from textveil.privacy.ledger import Ledger
 from textveil.privacy.levels import LEVELS, Level
 from textveil.privacy.profiles import PROFILES, Form, Stopwords
 from textveil.privacy.results import Obfuscation
-from textveil.privacy.screening import Treatment
+from textveil.privacy.screening import Screen, Treatment
 from textveil.progress import Progress
 
 CACHED = 4
@@ -41,7 +41,7 @@ class Settings(TypedDict, total=False):
     stopwords: Stopwords | None
     form: Form | None
     keep_emoji: bool
-    identifiers: Treatment | None
+    identifiers: Treatment | Screen | None
     largest_share: float | None
     draft_share: float | None
     seed: int | None

@@ -46,7 +46,7 @@ from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_pro
 from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
-from textveil.privacy.screening import Screen, Screened, Treatment, choose_treatment
+from textveil.privacy.screening import Screen, Screened, Treatment, choose_screen
 from textveil.privacy.writing import Writer
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
@@ -94,7 +94,7 @@ class Obfuscator:
         keep_emoji: Keep emoji between words; by default the profile ``strict`` drops them, with all other symbols.
         identifiers: ``redact`` what Presidio finds (names, places, dates, numbers): its kind, such as ``<PERSON>``, is
             written in its stead before the rest is obfuscated. Or ``perturb`` all of it, so that no word of it is kept.
-            By default, nothing is looked for.
+            By default, nothing is looked for. A ``Screen`` finds other identifiers, in other ways.
         largest_share: The largest share of a chunk. What a chunk would get beyond it is not spent. By default it is the
             share at which half of the words return, computed from the bundle; ``math.inf`` lifts it. The profile
             ``paper`` has none.
@@ -124,7 +124,7 @@ class Obfuscator:
         stopwords: Stopwords | None = None,
         form: Form | None = None,
         keep_emoji: bool = False,
-        identifiers: Treatment | None = None,
+        identifiers: Treatment | Screen | None = None,
         largest_share: float | None = None,
         draft_share: float | None = None,
         seed: int | None = None,
@@ -137,8 +137,7 @@ class Obfuscator:
         decomposer = DECOMPOSERS.choose(decomposition)
         distributor = DISTRIBUTORS.choose(distribution)
         self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
-        treatment = choose_treatment(self.profile, identifiers)
-        self._screen = None if treatment is None else Screen(treatment)
+        self._screen = choose_screen(self.profile, identifiers)
         data_independent = decomposer.data_independent and distributor.data_independent
         self.draft_share = choose_draft_share(self.profile, draft_share, data_independent=data_independent)
         self.ledger = ledger

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from textveil.errors import ProfileError
 from textveil.language.codes import Code
@@ -93,48 +94,69 @@ class Screened:
         return Counter(each.kind for each in self.identifiers)
 
 
+class FindsIdentifiers(Protocol):
+    """A finder of identifiers, as far as a screen knows it."""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The software that finds them."""
+
+    @property
+    def model_used(self) -> Mapping[str, str]:
+        """The model that finds them: its ``name`` and ``sha256``."""
+
+    def find(self, texts: Sequence[str]) -> Iterable[list[Found]]:
+        """The identifiers of every text, in order."""
+
+
 class Screen:
     """Finds the identifiers of texts, and redacts or marks them.
 
     Args:
         treatment: ``redact`` or ``perturb``.
+        finder: What finds them; by default Presidio in the configuration of textveil.
+        kinds: The kinds to look for; all others are mere words.
     """
 
-    def __init__(self, treatment: Treatment) -> None:
+    def __init__(
+        self,
+        treatment: Treatment,
+        finder: FindsIdentifiers | None = None,
+        kinds: Sequence[str] = SCREENED,
+    ) -> None:
+        if treatment not in TREATMENTS:
+            raise unknown_name("treatment of identifiers (`identifiers`)", treatment, TREATMENTS)
         self.treatment: Treatment = treatment
-        self.finder = Finder()
+        self.finder: FindsIdentifiers = Finder() if finder is None else finder
+        self.kinds = tuple(kinds)
 
     def as_dict(self) -> dict[str, Any]:
         """The screen as a certificate records it."""
-        return {"treatment": self.treatment, "kinds": list(SCREENED), "model": dict(self.finder.model_used)}
+        return {"treatment": self.treatment, "kinds": list(self.kinds), "model": dict(self.finder.model_used)}
 
     def screen(self, texts: Sequence[str]) -> list[Screened]:
         """Find the identifiers of texts."""
         documents = map(Document.parse, texts)
         treat = redact if self.treatment == "redact" else mark
         return [
-            treat(document, merge_found(snap(document, (each for each in found if each.kind in SCREENED))))
+            treat(document, merge_found(snap(document, (each for each in found if each.kind in self.kinds))))
             for document, found in zip(documents, self.finder.find(texts), strict=True)
         ]
 
 
-def choose_treatment(profile: Profile, wanted: str | None) -> Treatment | None:
-    """The treatment of identifiers as wanted, if the profile allows it.
+def choose_screen(profile: Profile, wanted: Treatment | Screen | None) -> Screen | None:
+    """The screen for identifiers as wanted, if the profile allows it.
 
     Raises:
         ProfileError: Under the profile, places of identifiers must not be released.
     """
-    for treatment in TREATMENTS:
-        if wanted == treatment:
-            if treatment == "redact" and profile.public_allocation:
-                raise ProfileError(
-                    f"The profile {profile.name!r} does not allow `identifiers='redact'`: it would release where "
-                    "identifiers are, which no bound covers. Use `identifiers='perturb'`, or another profile."
-                )
-            return treatment
-    if wanted is None:
-        return None
-    raise unknown_name("treatment of identifiers (`identifiers`)", wanted, TREATMENTS)
+    treatment = wanted.treatment if isinstance(wanted, Screen) else wanted
+    if treatment == "redact" and profile.public_allocation:
+        raise ProfileError(
+            f"The profile {profile.name!r} does not allow `identifiers='redact'`: it would release where identifiers "
+            "are, which no bound covers. Use `identifiers='perturb'`, or another profile."
+        )
+    return wanted if wanted is None or isinstance(wanted, Screen) else Screen(wanted)
 
 
 def write_kind(kind: str) -> str:
@@ -143,7 +165,10 @@ def write_kind(kind: str) -> str:
     >>> write_kind("PERSON")
     '<PERSON>'
     """
-    return f"<{kind}>"
+    return f"<{_NOT_IN_WORDS.sub('_', kind)}>"
+
+
+_NOT_IN_WORDS = re.compile(r"\W+", re.ASCII)
 
 
 def merge_found(found: Iterable[Found]) -> list[Found]:
@@ -164,7 +189,7 @@ def merge_found(found: Iterable[Found]) -> list[Found]:
 
 
 def _rank(found: Found) -> tuple[int, int, str]:
-    return list(Harm).index(HARMS[found.kind]), found.start - found.stop, found.kind
+    return list(Harm).index(HARMS.get(found.kind, Harm.DIRECT)), found.start - found.stop, found.kind
 
 
 def cover(document: Document, start: int, stop: int) -> Chunk:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from textveil.mechanisms import Mechanism, Request
+
+BLOCK = 64
+"""Chunks to draw at a time, so that memory does not grow with a text."""
 
 
 class GumbelMax(Mechanism):
@@ -28,13 +32,21 @@ class GumbelMax(Mechanism):
         return [self._answer(request) for request in requests]
 
     def _answer(self, request: Request) -> np.ndarray:
-        scores = -self._weigh(self.place(request, slice(None)), request.shares)
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(request.rows), BLOCK)]
+        return np.concatenate([np.empty(0, dtype=np.int64), *(self._draw(request, block) for block in blocks)])
+
+    def _draw(self, request: Request, block: slice) -> np.ndarray:
+        scores = -self._weigh(self.place(request, block), request.shares[block])
         if request.draft is not None:
-            scores -= self._weigh(self.space.place(request.draft.rows), request.draft.shares)
+            scores -= self._weigh(self.space.place(request.draft.rows[block]), request.draft.shares[block])
         noise = request.generator.gumbel(size=scores.shape)
         return self.space.writable[np.argmax(scores + noise, axis=1)]
 
     def _weigh(self, points: np.ndarray, shares: np.ndarray) -> np.ndarray:
-        entries = self.space.matrix[self.space.writable].astype(float)
-        distances = np.linalg.norm(points[:, None] - entries[None], axis=2)
-        return np.minimum(shares, 1e100)[:, None] * distances / 2
+        """Share times distance to every writable entry, divided by 2."""
+        squares = (points**2).sum(axis=1)[:, None] + (self._entries**2).sum(axis=1) - 2 * points @ self._entries.T
+        return np.minimum(shares, 1e100)[:, None] * np.sqrt(np.maximum(squares, 0)) / 2
+
+    @cached_property
+    def _entries(self) -> np.ndarray:
+        return self.space.matrix[self.space.writable].astype(float)
