@@ -112,7 +112,8 @@ class Method(ABC):
     @classmethod
     def find_breach(cls) -> str | None:
         """What this class lacks to keep the contract of its axis; ``None`` if it lacks nothing."""
-        if not all(isinstance(option, Option) for option in cls.list_options().values()):
+        declared = [option for base in cls.__mro__ for option in vars(base).get("options", ())]
+        if not all(isinstance(option, Option) for option in declared):
             return "its options must be a tuple of textveil.registry.Option"
         return None
 

@@ -1,4 +1,4 @@
-"""A small bundle for tests: forty entries with random vectors, two of which are never written."""
+"""A small bundle for tests: some forty entries with random vectors, two of which are never written."""
 
 from __future__ import annotations
 
