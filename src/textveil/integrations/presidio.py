@@ -40,7 +40,7 @@ class TextveilOperator(_operators.Operator):  # type: ignore[misc,name-defined] 
     def _obfuscate(self, text: str, params: dict[str, Any]) -> Obfuscation:
         for name in _ADDED:
             params.pop(name, None)
-        obfuscator = params.pop("obfuscator", None)
+        obfuscator: Obfuscator | None = params.pop("obfuscator", None)
         if obfuscator is None:
             return obfuscate(text, **{"stopwords": "perturb", **params})
         return next(obfuscator.obfuscate_all([text], **params)).released()
