@@ -10,21 +10,14 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import settings
 
 from textveil.bundles.building import VectorTable, build_bundle
 from textveil.bundles.bundle import Bundle
 from textveil.errors import ResourceError
-from textveil.randomness import SeededRandomness
 from textveil.resources import find
-
-ENTRIES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
-    "psi omega good bad film story plot actor scene music the and was of green_tea new_york"
-).split()
-EXCLUDED = ("sigma", "tau")
+from textveil.testing.small_bundle import ENTRIES, EXCLUDED, build_chain, random_matrix
 
 SHARED = Path(os.environ.get("TEXTVEIL_DATASETS", Path(__file__).parents[2] / "shared/datasets"))
 """Real reviews, where they are at hand."""
@@ -44,17 +37,19 @@ BundleMaker = Callable[..., Bundle]
 EncoderMaker = Callable[..., Path]
 
 
-def random_matrix(entries: int, dimensions: int, seed: int = 3) -> np.ndarray:
-    generator = SeededRandomness(seed).stream(0)
-    return generator.standard_normal((entries, dimensions)).astype(np.float32)
-
-
 @pytest.fixture(scope="session")
 def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> BundleMaker:
     """Builds a bundle of random vectors for some entries."""
 
     def make(
-        entries=ENTRIES, *, matrix=None, excluded=(), dimensions=12, decomposition="words", prior=None, **options
+        entries=ENTRIES,
+        *,
+        matrix=None,
+        excluded=(),
+        dimensions=12,
+        decomposition="words",
+        prior=None,
+        **options,
     ) -> Bundle:
         folder = tmp_path_factory.mktemp("bundles") / "bundle"
         matrix = random_matrix(len(entries), dimensions) if matrix is None else matrix
@@ -73,12 +68,7 @@ def tiny(make_bundle: BundleMaker) -> Bundle:
 @pytest.fixture(scope="session")
 def tiny_with_prior(make_bundle: BundleMaker) -> Bundle:
     """The tiny bundle with a language model: each entry is mostly followed by the next one."""
-    from textveil.bundles.prior import Ngrams, PriorTable, compress_prior
-
-    size = len(ENTRIES)
-    pairs = np.arange(size) * size + (np.arange(size) + 1) % size
-    arrays = compress_prior(np.full(size, -np.log(size)), [Ngrams(np.sort(pairs), np.full(size, np.log(0.9)))])
-    return make_bundle(excluded=EXCLUDED, prior=PriorTable(arrays))
+    return make_bundle(excluded=EXCLUDED, prior=build_chain(len(ENTRIES)))
 
 
 @pytest.fixture

@@ -20,13 +20,23 @@ from textveil.mechanisms import MECHANISMS
 SOURCE = Path(textveil.__file__).parent
 
 LAYERS = {
-    "foundations": ["version", "errors", "extras", "registry", "randomness", "progress", "threads", "storage"],
+    "foundations": [
+        "version",
+        "errors",
+        "extras",
+        "plugins",
+        "registry",
+        "randomness",
+        "progress",
+        "threads",
+        "storage",
+    ],
     "knowledge": ["resources", "language", "models", "bundles"],
     "axes": ["decomposition", "distribution", "mechanisms"],
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
     "preparation": ["execution", "corpus"],
     "judgment": ["evaluation", "audit", "analysis", "calibration", "experiments"],
-    "interfaces": ["client", "service", "integrations", "pandas", "polars", "cli"],
+    "interfaces": ["facade", "integrations", "testing", "client", "pandas", "polars", "service", "cli"],
 }
 """From the bottom up. A room may import what lies below its layer, and what stands before it in its own."""
 LEVEL = {room: level for level, room in enumerate(room for rooms in LAYERS.values() for room in rooms)}
@@ -97,6 +107,7 @@ def test_public_names() -> None:
         "Certificate",
         "Chunk",
         "ColumnError",
+        "ContractError",
         "Dataset",
         "Document",
         "DocumentOutcome",
@@ -117,6 +128,7 @@ def test_public_names() -> None:
         "OutputError",
         "OutputExistsError",
         "ParameterError",
+        "PluginError",
         "ProfileError",
         "ResourceError",
         "ServiceError",
@@ -128,6 +140,15 @@ def test_public_names() -> None:
         "UnknownNameError",
         "__version__",
         "analyze",
+        "list_bundles",
+        "list_decompositions",
+        "list_distributions",
+        "list_levels",
+        "list_mechanisms",
+        "list_metrics",
+        "list_profiles",
+        "obfuscate",
+        "obfuscate_file",
     ]
     for name in textveil.__all__:
         assert hasattr(textveil, name)
@@ -150,7 +171,7 @@ PUBLIC = {
     "evaluation.classifiers": "CLASSIFIERS Classifier Fitted",
     "execution": "EXECUTORS Executor usable_cores",
     "experiments": "Cell Experiment Store Study StudyFile load_study",
-    "integrations": "datasets pandas polars ray sklearn spacy spark",
+    "integrations": "datasets pandas polars presidio ray sklearn spacy spark",
     "jobs": "FileJob JobOptions JobReport StreamJob check_free",
     "language": "",
     "mechanisms": "MECHANISMS Mechanism Request",
@@ -160,6 +181,8 @@ PUBLIC = {
     "verify",
     "service": "",
     "storage": "",
+    "testing": "Check build_small_bundle check_classifier check_decomposer check_distributor check_mechanism "
+    "check_metric list_checks parametrize_with_checks",
     "tables": "FORMATS FileSource Layout OUTCOME_COLUMN Result Rows Source StreamSource TEXT_COLUMN Table Writer "
     "compressing decompress detect_format list_columns read_records strip_suffix",
 }

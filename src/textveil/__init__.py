@@ -9,6 +9,7 @@ from textveil.errors import (
     BudgetError,
     BundleError,
     ColumnError,
+    ContractError,
     ExecutionError,
     InputError,
     LedgerError,
@@ -16,6 +17,7 @@ from textveil.errors import (
     OutputError,
     OutputExistsError,
     ParameterError,
+    PluginError,
     ProfileError,
     ResourceError,
     ServiceError,
@@ -35,6 +37,17 @@ if TYPE_CHECKING:
     from textveil.bundles.bundle import Bundle
     from textveil.evaluation import Dataset, Evaluator
     from textveil.experiments import Experiment
+    from textveil.facade import (
+        list_bundles,
+        list_decompositions,
+        list_distributions,
+        list_levels,
+        list_mechanisms,
+        list_metrics,
+        list_profiles,
+        obfuscate,
+        obfuscate_file,
+    )
     from textveil.jobs import FileJob, JobOptions, JobReport
     from textveil.language.text import Chunk, Document
     from textveil.obfuscation import Obfuscator
@@ -63,6 +76,15 @@ _LAZY = {
     "Obfuscator": "textveil.obfuscation",
     "Outcome": "textveil.privacy.outcomes",
     "analyze": "textveil.analysis",
+    "list_bundles": "textveil.facade",
+    "list_decompositions": "textveil.facade",
+    "list_distributions": "textveil.facade",
+    "list_levels": "textveil.facade",
+    "list_mechanisms": "textveil.facade",
+    "list_metrics": "textveil.facade",
+    "list_profiles": "textveil.facade",
+    "obfuscate": "textveil.facade",
+    "obfuscate_file": "textveil.facade",
 }
 """Names that are imported when they are first asked for: importing textveil takes no time, and extras stay optional."""
 
@@ -74,6 +96,7 @@ __all__ = [
     "Certificate",
     "Chunk",
     "ColumnError",
+    "ContractError",
     "Dataset",
     "Document",
     "DocumentOutcome",
@@ -94,6 +117,7 @@ __all__ = [
     "OutputError",
     "OutputExistsError",
     "ParameterError",
+    "PluginError",
     "ProfileError",
     "ResourceError",
     "ServiceError",
@@ -105,6 +129,15 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "analyze",
+    "list_bundles",
+    "list_decompositions",
+    "list_distributions",
+    "list_levels",
+    "list_mechanisms",
+    "list_metrics",
+    "list_profiles",
+    "obfuscate",
+    "obfuscate_file",
 ]
 
 

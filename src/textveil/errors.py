@@ -16,6 +16,8 @@
     │   └── SpentBudgetError    a release would pass the budget of its document
     ├── BundleError             a bundle is incomplete, changed or of a newer format
     ├── ResourceError           a resource is not installed, broken, or cannot be fetched
+    ├── PluginError             another package offers a method that cannot be used
+    ├── ContractError           a method does not keep the contract of its kind
     ├── ExecutionError          workers died, or a cluster does not answer
     ├── ServiceError            a service refused a request of the client, or failed
     └── MissingExtraError       an optional dependency is not installed
@@ -124,6 +126,14 @@ class BundleError(TextveilError):
 
 class ResourceError(TextveilError):
     """A resource is not installed, broken, or cannot be fetched."""
+
+
+class PluginError(TextveilError):
+    """Another package offers a method that cannot be used."""
+
+
+class ContractError(TextveilError, AssertionError):
+    """A method does not keep the contract of its kind."""
 
 
 class ExecutionError(TextveilError):

@@ -46,6 +46,7 @@ from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_pro
 from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+from textveil.privacy.screening import Screen, Screened, Treatment, choose_screen
 from textveil.privacy.writing import Writer
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
@@ -91,6 +92,9 @@ class Obfuscator:
         form: ``keep`` the case and the text between words, write ``plain`` sentences from the released words alone, or
             the ``bare`` words; by default the profile decides.
         keep_emoji: Keep emoji between words; by default the profile ``strict`` drops them, with all other symbols.
+        identifiers: ``redact`` what Presidio finds (names, places, dates, numbers): its kind, such as ``<PERSON>``, is
+            written in its stead before the rest is obfuscated. Or ``perturb`` all of it, so that no word of it is kept.
+            By default, nothing is looked for. A ``Screen`` finds other identifiers, in other ways.
         largest_share: The largest share of a chunk. What a chunk would get beyond it is not spent. By default it is the
             share at which half of the words return, computed from the bundle; ``math.inf`` lifts it. The profile
             ``paper`` has none.
@@ -120,6 +124,7 @@ class Obfuscator:
         stopwords: Stopwords | None = None,
         form: Form | None = None,
         keep_emoji: bool = False,
+        identifiers: Treatment | Screen | None = None,
         largest_share: float | None = None,
         draft_share: float | None = None,
         seed: int | None = None,
@@ -132,6 +137,7 @@ class Obfuscator:
         decomposer = DECOMPOSERS.choose(decomposition)
         distributor = DISTRIBUTORS.choose(distribution)
         self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
+        self._screen = choose_screen(self.profile, identifiers)
         data_independent = decomposer.data_independent and distributor.data_independent
         self.draft_share = choose_draft_share(self.profile, draft_share, data_independent=data_independent)
         self.ledger = ledger
@@ -285,8 +291,7 @@ class Obfuscator:
         """
         if self.draft_share is not None:
             raise ParameterError("With `draft_share`, chunks and shares depend on noise. There is no plan without it.")
-        documents = [Document.parse(text)]
-        (plan,) = self._plan_all(documents, [None], self.choose_budget(budget))
+        (plan,) = self._plan_all(self._read([text]), [None], self.choose_budget(budget))
         return plan, self._request(plan, self.randomness.stream(0))
 
     def choose_budget(self, budget: Budget) -> Budget:
@@ -433,17 +438,21 @@ class Obfuscator:
     ) -> Iterator[Obfuscation]:
         account = None if self.ledger is None else Account(self.ledger, self.terms, budget, self.randomness)
         for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
-            documents = [Document.parse(text or "") for text in batch]
+            screened = self._read([text or "" for text in batch])
             taken = [next(numbers) for _ in batch] if account is None else account.number(batch, numbers)
             streams = [self.randomness.stream(number) for number in taken]
-            drafts = self._draft(documents, budget, streams)
-            plans = self._plan_all(documents, drafts, budget)
+            drafts = self._draft([each.document for each in screened], budget, streams)
+            plans = self._plan_all(screened, drafts, budget)
             chosen = self._mechanism.perturb([self._request(*pair) for pair in zip(plans, streams, strict=True)])
             done = (
                 self._finish(plan, rows, budget, missing=text is None)
                 for text, plan, rows in zip(batch, plans, chosen, strict=True)
             )
             yield from done if account is None else account.charge(batch, taken, list(done))
+
+    def _read(self, texts: Sequence[str]) -> list[Screened]:
+        """The documents of texts, with their identifiers if those are looked for."""
+        return list(map(Screened.nothing, texts)) if self._screen is None else self._screen.screen(texts)
 
     def _draft(
         self, documents: Sequence[Document], budget: Budget, streams: Sequence[np.random.Generator]
@@ -452,36 +461,53 @@ class Obfuscator:
         return [None] * len(documents) if self._drafter is None else self._drafter.write(documents, budget, streams)
 
     def _plan_all(
-        self, documents: Sequence[Document], drafts: Sequence[DraftedText | None], budget: Budget
+        self, screened: Sequence[Screened], drafts: Sequence[DraftedText | None], budget: Budget
     ) -> list[Plan]:
         """Decide, before the last noise is drawn, what is to become of every chunk of every document."""
+        documents = [each.document for each in screened]
         read = [
             document if draft is None else draft.document for document, draft in zip(documents, drafts, strict=True)
         ]
         scores = self._distributor.score(read)
         chunks = self._decomposer.decompose(read)
-        codes = [find_codes(document) if self.profile.guards_form else [] for document in documents]
-        kept = self._mark_kept(documents, codes)
+        codes = [self._find_codes(each) for each in screened]
+        kept = self._mark_kept(screened, codes)
         return [
             self._plan(*parts, draft=draft, budget=budget)
-            for parts, draft in zip(zip(documents, chunks, scores, kept, codes, strict=True), drafts, strict=True)
+            for parts, draft in zip(zip(screened, chunks, scores, kept, codes, strict=True), drafts, strict=True)
         ]
 
-    def _mark_kept(self, documents: Sequence[Document], codes: Sequence[Sequence[Code]]) -> list[list[bool]]:
-        """For every word of every document, whether it is a stopword that is kept. Words of codes never are."""
+    def _find_codes(self, screened: Screened) -> list[Code]:
+        """The codes of a document, and what is written in the stead of identifiers."""
+        codes = find_codes(screened.document) if self.profile.guards_form else []
+        if not screened.redactions:
+            return codes
+        redacted = {chunk.start for chunk in screened.redactions}
+        apart = [code for code in codes if redacted.isdisjoint(range(code.chunk.start, code.chunk.stop))]
+        return sorted([*apart, *screened.codes])
+
+    def _mark_kept(self, screened: Sequence[Screened], codes: Sequence[Sequence[Code]]) -> list[list[bool]]:
+        """For every word of every document, whether it is a stopword that is kept.
+
+        Words of codes never are, and neither are those of identifiers.
+        """
+        documents = [each.document for each in screened]
         if self.stopwords == "perturb":
             return [[False] * len(document.words) for document in documents]
         if self.profile.guards_form:
             kept = mark_plain_stopwords(documents)
-            for marks, found in zip(kept, codes, strict=True):
-                for code in found:
-                    marks[code.chunk.start : code.chunk.stop] = [False] * code.chunk.size
-            return kept
-        return [[word in ENGLISH for word in document.words] for document in documents]
+        else:
+            kept = [[word in ENGLISH for word in document.words] for document in documents]
+        for marks, each, found in zip(kept, screened, codes, strict=True):
+            for code in found:
+                marks[code.chunk.start : code.chunk.stop] = [False] * code.chunk.size
+            for position in each.marked:
+                marks[position] = False
+        return kept
 
     def _plan(
         self,
-        document: Document,
+        screened: Screened,
         chunks: Sequence[Chunk],
         scores: Sequence[Score],
         kept: Sequence[bool],
@@ -491,9 +517,12 @@ class Obfuscator:
         budget: Budget,
     ) -> Plan:
         """Decide what is to become of every chunk of a document."""
+        document = screened.document
         if [chunk.start for chunk in chunks] + [len(document.words)] != [0, *(chunk.stop for chunk in chunks)]:
             raise RuntimeError  # a decomposer's mistake would spend more than the budget, or leave words out
         takes_part = [not keeps for keeps in kept]
+        for chunk in screened.redactions:
+            takes_part[chunk.start] = False
         epsilon = budget.of(sum(takes_part))
         shares = [0.0] * len(scores)
         if any(takes_part):
@@ -508,7 +537,7 @@ class Obfuscator:
         if self.draft_share is not None:
             shares = [(1 - self.draft_share) * share for share in shares]
         spans = {code.chunk: (code.start, code.stop) for code in codes}
-        plan = Plan(document, scores, kept, shares, epsilon, spans, draft)
+        plan = Plan(document, scores, kept, shares, epsilon, spans, draft, screened=screened)
         for chunk in merge_codes(chunks, codes) if codes else chunks:
             plan.chunks += self._plan_chunk(plan, chunk)
         return plan
@@ -516,6 +545,9 @@ class Obfuscator:
     def _plan_chunk(self, plan: Plan, chunk: Chunk) -> Iterator[PlannedChunk]:
         document, is_code = plan.document, chunk in plan.codes
         row = self._vectors.find(document.key(chunk)) if not is_code or chunk.size == 1 else UNKNOWN
+        if plan.is_redacted(chunk):
+            yield PlannedChunk(chunk, UNKNOWN, 0.0, 0.0, Outcome.REDACTED)
+            return
         if all(plan.kept[chunk.start : chunk.stop]):
             yield PlannedChunk(chunk, row, 0.0, 0.0, Outcome.KEPT_STOPWORD)
             return
@@ -527,7 +559,7 @@ class Obfuscator:
             return
         given = math.fsum(plan.shares[chunk.start : chunk.stop])
         share = min(given, self.largest_share - plan.draft_share_per_word(chunk))
-        released = self.profile.releases_unperturbed
+        released = self.profile.releases_unperturbed and not (plan.screened and plan.screened.is_marked(chunk))
         if row == UNKNOWN and not (chunk.size > 1 and plan.draft is not None and self._knows_word(document, chunk)):
             outcome = Outcome.KEPT_UNKNOWN if released else Outcome.DRAWN
         elif share == 0:
@@ -542,8 +574,8 @@ class Obfuscator:
 
     def _request(self, plan: Plan, stream: np.random.Generator) -> Request:
         """What the mechanism is asked for one document."""
-        asked = [planned for planned in plan.chunks if not planned.outcome.in_clear]
-        context = [planned.row if planned.outcome.in_clear else ASKED for planned in plan.chunks]
+        asked = [planned for planned in plan.chunks if planned.outcome.is_chosen]
+        context = [ASKED if planned.outcome.is_chosen else planned.row for planned in plan.chunks]
         return Request(
             np.array([planned.row for planned in asked], dtype=np.int64),
             np.array([planned.share for planned in asked], dtype=np.float64),
@@ -571,8 +603,13 @@ class Obfuscator:
     def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""
         chosen = iter(rows.tolist())
-        entries = [None if planned.outcome.in_clear else self._vectors.entries[next(chosen)] for planned in plan.chunks]
-        replacements = [None if entry is None else spoken(entry) for entry in entries]
+        entries = [
+            self._vectors.entries[next(chosen)] if planned.outcome.is_chosen else None for planned in plan.chunks
+        ]
+        replacements = [
+            _write_kept(plan, planned) if entry is None else spoken(entry)
+            for planned, entry in zip(plan.chunks, entries, strict=True)
+        ]
         returned = [
             planned.chunk.size
             for planned, entry in zip(plan.chunks, entries, strict=True)
@@ -580,7 +617,7 @@ class Obfuscator:
         ]
         text, dropped = self._writer.write(plan, replacements)
         tally = self._count(plan, sum(returned), dropped)
-        unchanged = len(returned) == sum(entry is not None for entry in entries)
+        unchanged = len(returned) == sum(entry is not None for entry in entries) and not tally.words[Outcome.REDACTED]
         outcome = DocumentOutcome.of([planned.outcome for planned in plan.chunks], unchanged=unchanged)
         outcome = DocumentOutcome.MISSING if missing else outcome
         tally.documents[outcome] += 1
@@ -591,10 +628,11 @@ class Obfuscator:
         """Count what became of a document's words."""
         tally = Tally(dropped_symbols=dropped, returned=returned, largest_budget=plan.epsilon)
         for planned in plan.chunks:
-            tally.words[planned.outcome] += planned.chunk.size
+            redacted = planned.outcome is Outcome.REDACTED
+            tally.words[planned.outcome] += (plan.locate(planned.chunk)[0] if redacted else planned.chunk).size
             if planned.share < planned.given:
                 tally.capped += planned.chunk.size
-        chosen = sum(tally.words[outcome] for outcome in Outcome if not outcome.in_clear)
+        chosen = sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen)
         if chosen:
             tally.return_bands[name_band(returned, chosen)] += 1
         tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks)
@@ -605,6 +643,9 @@ class Obfuscator:
         )
         pairs = zip(plan.kept, plan.scores, strict=True)
         tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
+        if plan.screened is not None:
+            tally.unscored -= sum(plan.scores[chunk.start] is None for chunk in plan.screened.redactions)
+            tally.identifiers = plan.screened.count()
         tally.symbols = self._writer.count_symbols(plan, dropped)
         return tally
 
@@ -613,6 +654,8 @@ class Obfuscator:
         mechanism = self._mechanism
         allocation = public if data_independent else "data-dependent"
         profile = self.profile.written(self._writer.form)
+        if self._screen is not None and self._screen.treatment == "redact":
+            profile = replace(profile, neighbors=f"{profile.neighbors}, once identifiers are replaced by their kinds")
         return Terms(
             profile=profile if self.draft_share is None else replace(profile, claim=CLAIM),
             decomposition=self._decomposer.as_dict(),
@@ -640,10 +683,13 @@ class Obfuscator:
                 "python": platform.python_version(),
                 "numpy": np.__version__,
                 "randomgen": randomgen.__version__,
-                **self._decomposer.versions,
-                **self._distributor.versions,
+                **self._decomposer.software,
+                **self._distributor.software,
+                **mechanism.software,
+                **({} if self._screen is None else self._screen.finder.versions),
             },
             draft_share=self.draft_share,
+            identifiers=None if self._screen is None else self._screen.as_dict(),
             ledger=None if self.ledger is None else self.ledger.as_dict(),
         )
 
@@ -656,12 +702,20 @@ def _choose_randomness(seed: int | None, ledger: Ledger | None) -> Randomness:
     return ledger.build_randomness()
 
 
+def _write_kept(plan: Plan, planned: PlannedChunk) -> str | None:
+    """What is written for a chunk that the mechanism did not choose: its kind; ``None`` if it is kept."""
+    if planned.outcome is Outcome.REDACTED and plan.screened is not None:
+        return plan.screened.write(planned.chunk)
+    return None
+
+
 def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
     for planned, replacement in zip(plan.chunks, replacements, strict=True):
-        start, stop = plan.span(planned.chunk)
+        chunk, (start, stop) = plan.locate(planned.chunk)
+        original = plan.document if plan.screened is None else plan.screened.original
         yield ObfuscatedChunk(
-            planned.chunk,
-            plan.document.text[start:stop],
+            chunk,
+            original.text[start:stop],
             tuple(plan.scores[planned.chunk.start : planned.chunk.stop]),
             planned.share,
             planned.outcome,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import math
 from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +13,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from textveil.errors import ParameterError, UnknownNameError
+from textveil.errors import ParameterError, PluginError, UnknownNameError
+from textveil.plugins import PREFIX, Plugin, find_packages, find_plugins
 
 T = TypeVar("T")
 M = TypeVar("M", bound="Method")
@@ -108,6 +110,14 @@ class Method(ABC):
         return found
 
     @classmethod
+    def find_breach(cls) -> str | None:
+        """What this class lacks to keep the contract of its axis; ``None`` if it lacks nothing."""
+        declared = [option for base in cls.__mro__ for option in vars(base).get("options", ())]
+        if not all(isinstance(option, Option) for option in declared):
+            return "its options must be a tuple of textveil.registry.Option"
+        return None
+
+    @classmethod
     def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
         """The values of all options, given or by default.
 
@@ -147,8 +157,13 @@ class Method(ABC):
 
     @property
     def versions(self) -> dict[str, str]:
-        """The software that its results depend on, besides textveil itself."""
+        """The software that its results depend on, besides textveil itself and the package of a plugin."""
         return {}
+
+    @property
+    def software(self) -> dict[str, str]:
+        """All software that its results depend on, besides textveil itself: that of a plugin, and its ``versions``."""
+        return {**find_packages(type(self), [f"{PREFIX}{self.kind}s"]), **self.versions}
 
 
 def describe_method(method: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> str:
@@ -171,10 +186,19 @@ def _plain(value: Any) -> Any:
 
 
 class Registry(Generic[T]):
-    """One axis of methods: a name leads to ``"module:attribute"``, imported on first use."""
+    """One axis of methods: a name leads to ``"module:attribute"``, imported on first use.
 
-    def __init__(self, kind: str) -> None:
+    Names that textveil does not know are looked for among the plugins of installed packages. A plugin never takes the
+    place of a method of textveil.
+
+    Args:
+        kind: What errors call a method of the axis.
+        contract: The base class of the methods that plugins may add; by default there are no plugins.
+    """
+
+    def __init__(self, kind: str, contract: type[Method] | None = None) -> None:
         self.kind = kind
+        self.contract = contract
         self._targets: dict[str, str] = {}
         self._aliases: dict[str, str] = {}
 
@@ -188,12 +212,68 @@ class Registry(Generic[T]):
         self._aliases.update(dict.fromkeys(aliases, name))
 
     def load(self, name: str) -> T:
-        """Import what ``name`` or one of its aliases stands for."""
+        """Import what ``name`` or one of its aliases stands for.
+
+        Raises:
+            UnknownNameError: Neither textveil nor a plugin has this name.
+            PluginError: The plugin with this name cannot be used.
+        """
         canonical = self.resolve(name)
-        if canonical not in self._targets:
-            raise unknown_name(self.kind, name, self._targets)
-        module, _, attribute = self._targets[canonical].partition(":")
-        return cast("T", getattr(importlib.import_module(module), attribute))
+        if canonical in self._targets:
+            module, _, attribute = self._targets[canonical].partition(":")
+            return cast("T", getattr(importlib.import_module(module), attribute))
+        offered = [plugin for plugin in self.list_plugins() if plugin.name == name]
+        if not offered:
+            raise unknown_name(self.kind, name, self.list_names())
+        return self.load_plugin(offered[0])
+
+    @property
+    def group(self) -> str:
+        """The group of entry points through which packages add methods, such as ``textveil.mechanisms``."""
+        return f"{PREFIX}{self.kind}s"
+
+    def list_plugins(self) -> tuple[Plugin, ...]:
+        """The methods that installed packages offer, usable or not. Nothing of them is imported."""
+        return () if self.contract is None else find_plugins(self.group)
+
+    def list_names(self) -> list[str]:
+        """The names of all methods: those of textveil in their order, then those of plugins."""
+        added = (plugin.name for plugin in self.list_plugins() if plugin.name not in self._aliases)
+        return list(dict.fromkeys((*self._targets, *added)))
+
+    def load_plugin(self, plugin: Plugin) -> T:
+        """Import a plugin, and check that its method can be used.
+
+        Raises:
+            PluginError: Its name is taken, its import fails, or it has another contract.
+        """
+        if plugin.name in self._targets or plugin.name in self._aliases:
+            raise PluginError(
+                f"The plugin {plugin} takes the name of a {self.kind} of textveil, which stays as it is. "
+                "Ask its author for another name."
+            )
+        others = [other for other in self.list_plugins() if other.name == plugin.name and other != plugin]
+        if others:
+            raise PluginError(
+                f"The {self.kind} {plugin.name!r} is offered by several packages: {plugin.package} and "
+                f"{', '.join(other.package for other in others)}. Uninstall all but one."
+            )
+        method = plugin.load()
+        if (problem := self._find_breach(plugin, method)) is not None:
+            raise PluginError(f"The plugin {plugin} is not a {self.kind}: {problem}. Ask its author to correct it.")
+        return cast("T", method)
+
+    def _find_breach(self, plugin: Plugin, method: Any) -> str | None:
+        """What a class lacks to be a method of this axis; ``None`` if it lacks nothing."""
+        contract = cast("type[Method]", self.contract)
+        expected = f"{contract.__module__.removesuffix('.base')}.{contract.__name__}"
+        if not isinstance(method, type) or not issubclass(method, contract):
+            return f"{plugin.target} must be a subclass of {expected}"
+        if inspect.isabstract(method):
+            return f"it lacks {', '.join(sorted(method.__abstractmethods__))}"
+        if getattr(method, "name", None) != plugin.name:
+            return f"its entry point is {plugin.name!r} and its name is {getattr(method, 'name', None)!r}"
+        return method.find_breach()
 
     def choose(self, method: str | M) -> type[M] | M:
         """A method by its name, not built yet; one that is built already is itself."""
@@ -217,8 +297,14 @@ class Registry(Generic[T]):
         """The name that an alias stands for; what is not known stays as it is. Nothing is imported."""
         return self._aliases.get(name, name)
 
+    def list_aliases(self, name: str) -> list[str]:
+        """The other names of a method."""
+        return [alias for alias, canonical in self._aliases.items() if canonical == name]
+
     def __iter__(self) -> Iterator[str]:
+        """The methods of textveil itself; :meth:`list_names` has those of plugins, too."""
         return iter(self._targets)
 
     def __contains__(self, name: Any) -> bool:
-        return name in self._targets or name in self._aliases
+        known = name in self._targets or name in self._aliases
+        return known or any(plugin.name == name for plugin in self.list_plugins())

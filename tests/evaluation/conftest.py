@@ -10,28 +10,7 @@ from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Certificate, Tally
-from textveil.randomness import SeededRandomness
-
-AUTHORS = {
-    "anna": "the soup, the waiter, the table; a lovely evening indeed",
-    "ben": "whoever drives this engine knows: gears & pistons & oil",
-}
-MOODS = {"good": "wonderful brilliant charming", "bad": "dreadful boring awful"}
-PLACES = ("in London", "with Maria Smith", "at Microsoft", "on 3 May 2019", "")
-
-
-def make_rows(size: int = 60) -> tuple[list[str], list[str], list[str]]:
-    """Texts, sentiments and authors."""
-    generator = SeededRandomness(5).stream(0)
-    texts, labels, authors = [], [], []
-    for number in range(size):
-        author, mood = ("anna", "ben")[number % 2], ("good", "bad")[(number // 2) % 2]
-        words = generator.permutation(AUTHORS[author].split()).tolist()[:6]
-        words += generator.permutation(MOODS[mood].split()).tolist()[:2]
-        texts.append(f"{' '.join(words)} {PLACES[number % len(PLACES)]} {number}".strip())
-        labels.append(mood)
-        authors.append(author)
-    return texts, labels, authors
+from textveil.testing.metrics import make_rows
 
 
 @pytest.fixture(scope="session")

@@ -62,6 +62,7 @@ def test_a_certificate_says_all_that_the_design_asks_for(tiny):
     assert certificate["words"] == {
         "perturbed": 1,
         "drawn": 1,
+        "redacted": 0,
         "kept_stopword": 3,
         "kept_unknown": 0,
         "kept_no_share": 0,
@@ -206,6 +207,7 @@ OLD = {
     "distance": {"metric": "euclidean", "centre": {"0.5": 4.6}},
     "randomness": {"source": "os", "predictable": False},
     "words": {"perturbed": 3, "drawn": 1, "kept_stopword": 2, "kept_unknown": 0, "kept_no_share": 0},
+    "redacted": 0,
     "documents": {"obfuscated": 2, "partly_in_clear": 0, "only_stopwords": 0, "no_words": 0, "missing": 0},
     "words_without_score": 0,
     "symbols_between_words": 4,

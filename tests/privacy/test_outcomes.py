@@ -2,7 +2,7 @@ import pytest
 
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
-P, D, S, U, N = Outcome
+P, D, R, S, U, N = Outcome
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,7 @@ P, D, S, U, N = Outcome
         ([S, S], DocumentOutcome.ONLY_STOPWORDS),
         ([S, P], DocumentOutcome.OBFUSCATED),
         ([D], DocumentOutcome.OBFUSCATED),
+        ([R, S], DocumentOutcome.OBFUSCATED),
         ([P, U], DocumentOutcome.PARTLY_IN_CLEAR),
         ([N, S], DocumentOutcome.PARTLY_IN_CLEAR),
     ],
@@ -21,7 +22,8 @@ def test_the_outcome_of_a_document_follows_from_its_chunks(outcomes, expected):
 
 
 def test_what_stands_in_the_output_in_clear():
-    assert [outcome.in_clear for outcome in Outcome] == [False, False, True, True, True]
+    assert [outcome.in_clear for outcome in Outcome] == [False, False, False, True, True, True]
+    assert [outcome for outcome in Outcome if outcome.is_chosen] == [P, D]
 
 
 def test_a_document_that_came_back_says_so():

@@ -62,9 +62,9 @@ CLEAR_SHARE = CLEAR.name
 RESPONSES = (*METRIC_RESPONSES, CLEAR.name)
 """The columns that an analysis can explain, if results have them."""
 
-WORDS = {outcome: f"words_{outcome.value}" for outcome in Outcome}
+WORDS = {outcome: f"words_{outcome.value}" for outcome in Outcome if outcome is not Outcome.REDACTED}
 """The columns with counts of words, by outcome."""
-IN_CLEAR = tuple(WORDS[outcome] for outcome in Outcome if outcome.in_clear and outcome is not Outcome.KEPT_STOPWORD)
+IN_CLEAR = tuple(WORDS[outcome] for outcome in WORDS if outcome.in_clear and outcome is not Outcome.KEPT_STOPWORD)
 
 ALIASES = {
     "data_set": "dataset",

@@ -150,7 +150,9 @@ class ObfuscatorClaims:
 def _read_kept(plan: Plan) -> list[tuple[Outcome, str] | None]:
     """The chunks that are released in clear, as the text writes them; ``None`` for all others."""
     return [
-        (planned.outcome, plan.document.text[slice(*plan.span(planned.chunk))]) if planned.outcome.in_clear else None
+        (planned.outcome, plan.document.text[slice(*plan.span(planned.chunk))])
+        if not planned.outcome.is_chosen
+        else None
         for planned in plan.chunks
     ]
 
@@ -158,7 +160,7 @@ def _read_kept(plan: Plan) -> list[tuple[Outcome, str] | None]:
 def _read_kept_words(plan: Plan) -> list[tuple[Outcome, str] | None]:
     """The chunks that are released in clear, in lowercase; ``None`` for all others."""
     return [
-        (planned.outcome, plan.document.key(planned.chunk)) if planned.outcome.in_clear else None
+        None if planned.outcome.is_chosen else (planned.outcome, plan.document.key(planned.chunk))
         for planned in plan.chunks
     ]
 

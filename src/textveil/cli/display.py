@@ -21,6 +21,7 @@ SECONDS_BETWEEN_LINES = 60.0
 COLORS = {
     Outcome.PERTURBED: "green",
     Outcome.DRAWN: "cyan",
+    Outcome.REDACTED: "magenta",
     Outcome.KEPT_STOPWORD: "dim",
     Outcome.KEPT_UNKNOWN: "bold red",
     Outcome.KEPT_NO_SHARE: "bold red",

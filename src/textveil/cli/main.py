@@ -26,11 +26,13 @@ try:
         evaluate,
         experiment,
         ledger,
+        methods,
         obfuscate,
         prepare,
         resources,
         serve,
     )
+    from textveil.cli.methods import MethodCommand
     from textveil.cli.reporting import INTERRUPTED, USAGE, report
     from textveil.version import __version__
 except KeyboardInterrupt:  # the imports take a second, in which there is nothing to save
@@ -45,6 +47,7 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil audit --epsilon-per-word 10 --profile proven
   textveil deniability tea coffee --epsilon-per-word 10
   textveil serve
+  textveil methods
   textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
   textveil resources list
@@ -76,15 +79,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("obfuscate", epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfuscate.obfuscate)
-app.command("decompose", epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
-app.command("distribute", epilog=distribute.EXAMPLES, no_args_is_help=True)(distribute.distribute)
-app.command("evaluate", epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
-app.command("calibrate", epilog=calibrate.EXAMPLES, no_args_is_help=True)(calibrate.calibrate)
-app.command("compare", epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
-app.command("audit", epilog=audit.EXAMPLES, no_args_is_help=True)(audit.audit)
-app.command("deniability", epilog=deniability.EXAMPLES, no_args_is_help=True)(deniability.deniability)
-app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
+app.command("obfuscate", cls=MethodCommand, epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfuscate.obfuscate)
+app.command("decompose", cls=MethodCommand, epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
+app.command("distribute", cls=MethodCommand, epilog=distribute.EXAMPLES, no_args_is_help=True)(distribute.distribute)
+app.command("evaluate", cls=MethodCommand, epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
+app.command("calibrate", cls=MethodCommand, epilog=calibrate.EXAMPLES, no_args_is_help=True)(calibrate.calibrate)
+app.command("compare", cls=MethodCommand, epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
+app.command("audit", cls=MethodCommand, epilog=audit.EXAMPLES, no_args_is_help=True)(audit.audit)
+app.command("deniability", cls=MethodCommand, epilog=deniability.EXAMPLES, no_args_is_help=True)(
+    deniability.deniability
+)
+app.command("serve", cls=MethodCommand, epilog=serve.EXAMPLES)(serve.serve)
+app.command("methods", epilog=methods.EXAMPLES)(methods.methods)
 app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(ledger.app, name="ledger")

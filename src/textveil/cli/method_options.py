@@ -16,6 +16,8 @@ R = TypeVar("R")
 
 HIDDEN = ("batch_size", "device")
 """Options that only Python offers."""
+GENERIC = "option"
+"""The parameter of commands that takes the options of plugins, which have no flags of their own."""
 
 
 def flag_of(option: Option) -> str:
@@ -45,6 +47,11 @@ def with_method_options(*registries: Registry[Any]) -> Callable[[Callable[..., R
         @functools.wraps(command)
         def run(*args: Any, **kwargs: Any) -> R:
             given = {name: value for name in options if (value := kwargs.pop(name)) is not None}
+            for setting in kwargs.pop(GENERIC) or ():
+                name, equals, value = setting.partition("=")
+                if not equals or name in given:
+                    raise ParameterError(f"--{GENERIC} must be NAME=VALUE, once for each name.")
+                given[name] = _Written(value)
             return command(*args, method_options=given, **kwargs)
 
         hints = get_type_hints(command, include_extras=True)
@@ -52,6 +59,10 @@ def with_method_options(*registries: Registry[Any]) -> Callable[[Callable[..., R
             name: Annotated[option.kind | None, typer.Option(flag_of(option), help=_describe(option, methods))]
             for name, (option, methods) in options.items()
         }
+        flags[GENERIC] = Annotated[
+            list[str] | None,
+            typer.Option(f"--{GENERIC}", metavar="NAME=VALUE", help="An option of a method of a plugin; repeatable."),
+        ]
         signature = inspect.signature(command)
         kept = [parameter.replace(annotation=hints[name]) for name, parameter in signature.parameters.items()]
         kept = [parameter for parameter in kept if parameter.name != "method_options"]
@@ -71,9 +82,27 @@ def _describe(option: Option, methods: Iterable[str]) -> str:
     return f"For {', '.join(methods)}: {option.help}{default}"
 
 
+class _Written(str):
+    """The value of an option, as it was written: its kind is known once the method is."""
+
+    def read(self, option: Option) -> Any:
+        """The value in the kind that the option has; one that cannot be read stays text, which the method refuses."""
+        if option.kind is bool:
+            return {"true": True, "false": False}.get(self.lower(), str(self))
+        try:
+            return option.kind(self) if option.kind in (int, float) else str(self)
+        except ValueError:
+            return str(self)
+
+
 def choose_options(method: type[Method], given: Mapping[str, Any]) -> dict[str, Any]:
     """Of the options that were given, those that a method takes."""
-    return {name: value for name, value in given.items() if name in method.list_options()}
+    taken = method.list_options()
+    return {
+        name: value.read(taken[name]) if isinstance(value, _Written) else value
+        for name, value in given.items()
+        if name in taken
+    }
 
 
 def refuse_unused(given: Mapping[str, Any], methods: Iterable[type[Method]], registries: Mapping[str, Any]) -> None:
@@ -87,6 +116,8 @@ def refuse_unused(given: Mapping[str, Any], methods: Iterable[type[Method]], reg
     taken = {name for method in methods for name in method.list_options()}
     for name in given:
         if name not in taken:
+            if name not in collect_options(*registries.values()):
+                raise ParameterError(f"None of the chosen methods has the option {name!r}. Remove --{GENERIC}.")
             places = [
                 f"{flag} {' or '.join(takers)}"
                 for flag, registry in registries.items()

@@ -168,6 +168,13 @@ def obfuscate(
     keep_emoji: Annotated[
         bool, typer.Option("--keep-emoji", help="Keep emoji; by default they are dropped (profile strict).")
     ] = False,
+    identifiers: Annotated[
+        str | None,
+        typer.Option(
+            help="Look for identifiers (names, places, dates, numbers) with Presidio. redact writes their kind, such "
+            "as <PERSON>; perturb keeps none of their words."
+        ),
+    ] = None,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[
         int | None, typer.Option(help="Make the noise repeatable, and so predictable. For experiments only.")
@@ -239,6 +246,7 @@ def obfuscate(
         stopwords=stopwords,
         form=form,
         keep_emoji=keep_emoji,
+        identifiers=identifiers,
         largest_share=given.largest_share,
         draft_share=draft_share,
         seed=seed,

@@ -4,7 +4,7 @@ from textveil.decomposition.base import Decomposer
 from textveil.language.tagging import TAGGERS
 from textveil.registry import Registry
 
-DECOMPOSERS: Registry[type[Decomposer]] = Registry("decomposition")
+DECOMPOSERS: Registry[type[Decomposer]] = Registry("decomposition", Decomposer)
 DECOMPOSERS.register("words", "textveil.decomposition.words:Words")
 DECOMPOSERS.register("pmi", "textveil.decomposition.collocations:PMI")
 DECOMPOSERS.register("llr", "textveil.decomposition.collocations:LLR")

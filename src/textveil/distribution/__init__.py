@@ -3,7 +3,7 @@
 from textveil.distribution.base import Distributor, Score
 from textveil.registry import Registry
 
-DISTRIBUTORS: Registry[type[Distributor]] = Registry("distribution")
+DISTRIBUTORS: Registry[type[Distributor]] = Registry("distribution", Distributor)
 DISTRIBUTORS.register("uniform", "textveil.distribution.uniform:Uniform", aliases=["baseline"])
 DISTRIBUTORS.register("attention", "textveil.distribution.attention:Attention", aliases=["attention_weights"])
 DISTRIBUTORS.register("gradients", "textveil.distribution.gradients:Gradients", aliases=["integrated_gradients"])

@@ -53,9 +53,14 @@ class CachedDistributor(Distributor):
         return self.distributor.versions
 
     @property
+    def software(self) -> dict[str, str]:
+        """As without the cache."""
+        return self.distributor.software
+
+    @property
     def identity(self) -> dict[str, object]:
         """All that scores depend on, besides the document."""
-        return {"distributor": self.description, "versions": {"textveil": __version__, **self.versions}}
+        return {"distributor": self.description, "versions": {"textveil": __version__, **self.software}}
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The scores that are known, and those of the distributor for other documents."""

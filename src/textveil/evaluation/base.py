@@ -147,7 +147,7 @@ class Metric(Method):
     @property
     def identity(self) -> dict[str, object]:
         """Everything that its values depend on besides the texts: the key of cached values."""
-        return identify(self.name, self.versions, method=self.as_dict(), revision=REVISION)
+        return identify(self.name, self.software, method=self.as_dict(), revision=REVISION)
 
     @abstractmethod
     def measure(self, case: Case) -> Measurement:
@@ -164,7 +164,7 @@ class Metric(Method):
     ) -> Measurement:
         """Build a measurement of this metric. Intervals that are ``None`` are left out."""
         known = {name: interval for name, interval in (intervals or {}).items() if interval is not None}
-        return Measurement(self.name, self.description, values, line, details, self.versions, known, tuple(caveats))
+        return Measurement(self.name, self.description, values, line, details, self.software, known, tuple(caveats))
 
 
 def identify(scores: str, versions: Mapping[str, str], **parts: object) -> dict[str, object]:

@@ -75,6 +75,7 @@ OPEN_POINTS = {
 _WORDS = {
     Outcome.PERTURBED: "replaced by the mechanism",
     Outcome.DRAWN: "replaced without regard to the word",
+    Outcome.REDACTED: "identifiers, replaced by their kinds",
     Outcome.KEPT_STOPWORD: "stopwords, kept",
     Outcome.KEPT_UNKNOWN: "released in clear, because unknown",
     Outcome.KEPT_NO_SHARE: "released in clear, because without a share",

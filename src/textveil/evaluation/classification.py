@@ -110,7 +110,7 @@ class Classification(Metric):
     @property
     def versions(self) -> dict[str, str]:
         """The packages of the classifier."""
-        return self.classifier.versions
+        return self.classifier.software
 
     def predict(self, case: Case, scenario: Scenario) -> Predictions:
         """The predictions for the test texts of every seed. Cached predictions are not made again."""

@@ -197,7 +197,7 @@ class Returns:
         by_row: dict[int, float] = {}
         shares: list[float] = []
         for row, obfuscation in zip(rows, obfuscations, strict=True):
-            chosen = [chunk for chunk in obfuscation.chunks if not chunk.outcome.in_clear]
+            chosen = [chunk for chunk in obfuscation.chunks if chunk.outcome.is_chosen]
             if words := sum(chunk.chunk.size for chunk in chosen):
                 same = sum(chunk.chunk.size for chunk in chosen if is_returned(chunk))
                 by_row[row + 1] = same / words
@@ -333,7 +333,7 @@ def read_counts(certificate: Certificate | None) -> dict[str, int]:
 
 def count_perturbed(tally: Tally) -> int:
     """The number of words that the mechanism chose."""
-    return sum(tally.words[outcome] for outcome in Outcome if not outcome.in_clear)
+    return sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen)
 
 
 def count_unchanged(obfuscations: Sequence[Obfuscation]) -> dict[str, Counter[str]]:

@@ -95,7 +95,7 @@ _IN_CLEAR = (Estimate.exactly(1.0), Estimate.exactly(0.0), Estimate.exactly(1.0)
 def _is_released(obfuscator: Obfuscator, word: str, share: float) -> bool:
     """Whether the profile releases a word in clear."""
     plan, _ = obfuscator.plan(word, Budget(epsilon=share))
-    return all(planned.outcome.in_clear for planned in plan.chunks)
+    return not any(planned.outcome.is_chosen for planned in plan.chunks)
 
 
 def _read_key(word: str, number: int) -> str:

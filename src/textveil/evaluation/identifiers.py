@@ -3,83 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
-from functools import cache, cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textveil.evaluation.base import EXTRA, Case, Interval, Measurement, Metric, add_constants, identify
 from textveil.evaluation.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few, show_interval
-from textveil.extras import require, require_version
+from textveil.language.identifiers import (
+    HARMS,
+    KINDS,
+    LEAST_SCORE,
+    MODEL_KINDS,
+    RECOGNIZERS,
+    SKIPPED_BY_DEFAULT,
+    Finder,
+    Found,
+    Harm,
+)
 from textveil.registry import Option
-from textveil.resources import find
-from textveil.storage.hashing import hash_files
 from textveil.storage.score_cache import Row, hash_text
 
-# Presidio's configuration is pinned here, so that a new release counts the same kinds.
-RECOGNIZERS = (
-    "CreditCardRecognizer", "CryptoRecognizer", "DateRecognizer", "EmailRecognizer", "IbanRecognizer", "IpRecognizer",
-    "MedicalLicenseRecognizer", "NhsRecognizer", "PhoneRecognizer", "UrlRecognizer", "UsBankRecognizer",
-    "UsItinRecognizer", "UsLicenseRecognizer", "UsPassportRecognizer", "UsSsnRecognizer",
-)  # fmt: skip
-"""Recognizers of identifiers with a fixed form."""
-MODEL_KINDS = {
-    "PERSON": "PERSON", "NORP": "NRP", "FAC": "LOCATION", "LOC": "LOCATION", "GPE": "LOCATION", "ORG": "ORGANIZATION",
-    "DATE": "DATE_TIME", "TIME": "DATE_TIME", "EVENT": "EVENT", "LANGUAGE": "LANGUAGE", "LAW": "LAW",
-    "PRODUCT": "PRODUCT", "WORK_OF_ART": "WORK_OF_ART", "CARDINAL": "CARDINAL", "MONEY": "MONEY", "ORDINAL": "ORDINAL",
-    "PERCENT": "PERCENT", "QUANTITY": "QUANTITY",
-}  # fmt: skip
-"""The kind of every entity label of spaCy's model. Presidio itself skips organizations and the last ten labels."""
-KINDS = tuple(sorted({
-    *MODEL_KINDS.values(), "CREDIT_CARD", "CRYPTO", "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS", "MEDICAL_LICENSE",
-    "PHONE_NUMBER", "UK_NHS", "URL", "US_BANK_NUMBER", "US_DRIVER_LICENSE", "US_ITIN", "US_PASSPORT", "US_SSN",
-}))  # fmt: skip
-"""All kinds. Cached numbers refer to their order."""
-SKIPPED_BY_DEFAULT = (
-    "ORGANIZATION", "CARDINAL", "EVENT", "LANGUAGE", "LAW", "MONEY", "ORDINAL", "PERCENT", "PRODUCT", "QUANTITY",
-    "WORK_OF_ART",
-)  # fmt: skip
-"""The kinds that Presidio skips by default, and so in the paper, which names no other configuration."""
 CHOICES = {"all": KINDS, "paper": tuple(kind for kind in KINDS if kind not in SKIPPED_BY_DEFAULT)}
 """The kinds to count, by the value of the option ``kinds``."""
-LEAST_SCORE = 0.0
-"""The least confidence of a match: Presidio's default."""
-MODEL = "spacy-en"
-_PACKAGES = ("presidio-analyzer", "spacy")
-_INSIDE_WORD = re.compile(r"\w\w")
 _SPACE = re.compile(r"\s+")
 
 
-class Harm(StrEnum):
-    """How an identifier points to a person. The most harmful group comes first."""
-
-    DIRECT = "direct"
-    """It names or reaches one person."""
-    INDIRECT = "indirect"
-    """Together with others, it singles out a person."""
-    OTHER = "other"
-    """It says little about a person."""
-
-
-_INDIRECT = ("LOCATION", "ORGANIZATION", "DATE_TIME", "NRP")
-_OTHER = tuple(kind for kind in SKIPPED_BY_DEFAULT if kind not in _INDIRECT)
-HARMS = {kind: Harm.INDIRECT if kind in _INDIRECT else Harm.OTHER if kind in _OTHER else Harm.DIRECT for kind in KINDS}
-"""The group of every kind."""
 _EXAMPLES = {
     Harm.DIRECT: "people, email addresses, phone and account numbers",
     Harm.INDIRECT: "places, organizations, nationalities, dates",
     Harm.OTHER: "numbers, products, works",
 }
-
-
-class Found(NamedTuple):
-    """An identifier in a text."""
-
-    start: int
-    stop: int
-    kind: str
 
 
 class Counts(NamedTuple):
@@ -153,14 +107,12 @@ class Identifiers(Metric):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        for package in _PACKAGES:
-            require_version(package, extra=EXTRA)
-        self._model = find(MODEL)
+        self.finder = Finder(extra=EXTRA)
 
     @property
     def model_used(self) -> Mapping[str, str]:
         """The entity recognizer of spaCy's model."""
-        return {"name": MODEL, "sha256": self._model_sha256}
+        return self.finder.model_used
 
     def as_dict(self) -> dict[str, Any]:
         """The record of the metric, with a hash of Presidio's configuration."""
@@ -169,17 +121,7 @@ class Identifiers(Metric):
     @property
     def versions(self) -> dict[str, str]:
         """Presidio and spaCy."""
-        return {package: require_version(package, extra=EXTRA) for package in _PACKAGES}
-
-    @cached_property
-    def _model_sha256(self) -> str:
-        """The hash of the entity recognizer, computed once."""
-        return hash_files([self._model / "ner" / "model"])
-
-    @cached_property
-    def finder(self) -> Finder:
-        """Presidio, loaded on first use."""
-        return Finder(str(self._model))
+        return self.finder.versions
 
     def find(self, case: Case) -> list[list[Found]]:
         """The identifiers of every original. They are cached as positions, not as text."""
@@ -293,62 +235,3 @@ def contains_identifier(identifier: str, text: str) -> bool:
 
 def _normalize(text: str) -> str:
     return _SPACE.sub(" ", text.casefold())
-
-
-def is_whole(text: str, start: int, stop: int) -> bool:
-    """Whether a part of a text is not blank, and neither starts nor ends inside a word.
-
-    >>> [is_whole("a.sm b.smith", *span) for span in ((0, 4), (5, 9), (4, 5))]
-    [True, False, False]
-    """
-    inside = any(_INSIDE_WORD.match(text, place - 1) for place in (start, stop) if place)
-    return not inside and bool(text[start:stop].strip())
-
-
-class Finder:
-    """Presidio with the pinned configuration and a spaCy model."""
-
-    def __init__(self, model: str) -> None:
-        self.analyzer = _load_analyzer(model)
-
-    def find(self, texts: Sequence[str]) -> Iterator[list[Found]]:
-        """The identifiers of every text in order, each span once per kind, without spans that split a word."""
-        engine = self.analyzer.nlp_engine
-        for text, artifacts in engine.process_batch(texts, language="en", batch_size=64):
-            results = self.analyzer.analyze(text, language="en", nlp_artifacts=artifacts)
-            found = {Found(result.start, result.end, result.entity_type) for result in results}
-            yield sorted(each for each in found if is_whole(text, each.start, each.stop))
-
-
-@cache
-def _load_analyzer(model: str) -> Any:
-    """Presidio's engine, loaded once per process."""
-    presidio = require("presidio_analyzer", extra=EXTRA)
-    recognizers = require("presidio_analyzer.predefined_recognizers", extra=EXTRA)
-    engines = require("presidio_analyzer.nlp_engine", extra=EXTRA)
-    configuration = engines.NerModelConfiguration(
-        model_to_presidio_entity_mapping=MODEL_KINDS, labels_to_ignore=[], low_score_entity_names=[]
-    )
-    engine = engines.SpacyNlpEngine(
-        models=[{"lang_code": "en", "model_name": model}], ner_model_configuration=configuration
-    )
-    registry = presidio.RecognizerRegistry(supported_languages=["en"])
-    for name in RECOGNIZERS:
-        registry.add_recognizer(
-            _offline(recognizers.EmailRecognizer)() if name == "EmailRecognizer" else getattr(recognizers, name)()
-        )
-    registry.add_recognizer(recognizers.SpacyRecognizer(supported_entities=sorted(set(MODEL_KINDS.values()))))
-    return presidio.AnalyzerEngine(
-        registry=registry, nlp_engine=engine, supported_languages=["en"], default_score_threshold=LEAST_SCORE
-    )
-
-
-def _offline(recognizer: Any) -> Any:
-    """Presidio's recognizer of email addresses, with the installed list of domains instead of a download."""
-    extract = require("tldextract", extra=EXTRA).TLDExtract(suffix_list_urls=(), cache_dir=None)
-
-    class OfflineEmailRecognizer(recognizer):  # type: ignore[misc]
-        def validate_result(self, pattern_text: str) -> bool:
-            return bool(extract(pattern_text).fqdn)
-
-    return OfflineEmailRecognizer

@@ -311,10 +311,10 @@ def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> list[Relea
     for obfuscation in obfuscations:
         true = [vectors.find("_".join(find_words(chunk.original))) for chunk in obfuscation.chunks]
         released = [
-            row if chunk.replacement is None else written[chunk.replacement]
+            written[str(chunk.replacement)] if chunk.outcome.is_chosen else row if chunk.outcome.in_clear else UNKNOWN
             for chunk, row in zip(obfuscation.chunks, true, strict=True)
         ]
-        replaced = [number for number, chunk in enumerate(obfuscation.chunks) if chunk.replacement is not None]
+        replaced = [number for number, chunk in enumerate(obfuscation.chunks) if chunk.outcome.is_chosen]
         texts.append(
             Released(
                 np.array(true, dtype=np.int64),

@@ -11,6 +11,7 @@ from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import InputError, ParameterError, ResourceError
+from textveil.language.identifiers import MODEL as ENTITY_MODEL
 from textveil.mechanisms import MECHANISMS
 from textveil.models.files import ModelFiles
 from textveil.obfuscation import Obfuscator
@@ -79,6 +80,8 @@ def rebuild_obfuscator(
     """
     loaded = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
     _check_same("bundle", terms.bundle["sha256"], loaded.hash, "Set `bundle` to the one that was used.")
+    if terms.identifiers is not None and terms.identifiers["model"]["name"] != ENTITY_MODEL:
+        raise InputError(f"{_FAILURE} an analyzer of the caller found their identifiers, and it is not recorded.")
     obfuscator = Obfuscator(
         loaded,
         decomposition=terms.decomposition["name"],
@@ -93,6 +96,7 @@ def rebuild_obfuscator(
         keep_emoji=terms.emoji == "keep" and terms.form == "keep",
         largest_share=math.inf if terms.largest_share is None else terms.largest_share,
         draft_share=terms.draft_share,
+        identifiers=None if terms.identifiers is None else terms.identifiers["treatment"],
         seed=seed,
     )
     for axis in ("decomposition", "distribution", "mechanism"):

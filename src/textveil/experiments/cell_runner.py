@@ -305,4 +305,4 @@ def describe_error(error: Exception) -> str:
 
 def _describe(method: Any) -> str:
     """A method with its options, model and versions, as JSON."""
-    return json.dumps([method.description, {"textveil": __version__, **method.versions}], sort_keys=True)
+    return json.dumps([method.description, {"textveil": __version__, **method.software}], sort_keys=True)

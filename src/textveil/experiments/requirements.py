@@ -8,8 +8,8 @@ from typing import Any
 
 from textveil.errors import ResourceError
 from textveil.evaluation import CLASSIFIERS, METRICS
-from textveil.evaluation.identifiers import MODEL as ENTITY_MODEL
 from textveil.experiments.study import MODEL_OPTIONS, REGISTRIES, Study, choose_classifier
+from textveil.language.identifiers import MODEL as ENTITY_MODEL
 from textveil.models.files import MODEL_SOURCES, ModelFiles
 from textveil.resources import RESOURCES, find
 

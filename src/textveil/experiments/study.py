@@ -570,7 +570,7 @@ def _folder(info: ValidationInfo) -> Path:
 
 def _resolve(registry: Registry[Any], name: str) -> str:
     if not isinstance(name, str) or name not in registry:
-        raise unknown_name(registry.kind, str(name), registry)
+        raise unknown_name(registry.kind, str(name), registry.list_names())
     return registry.resolve(name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-__all__ = ["datasets", "pandas", "polars", "ray", "sklearn", "spacy", "spark"]
+__all__ = ["datasets", "pandas", "polars", "presidio", "ray", "sklearn", "spacy", "spark"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -20,6 +20,7 @@ from textveil.privacy.budget import Length
 from textveil.privacy.ledger import Ledger
 from textveil.privacy.levels import Level
 from textveil.privacy.profiles import STRICT, Form, Stopwords
+from textveil.privacy.screening import Screen, Treatment
 
 __all__ = ["EXPECTED_FAILED_CHECKS", "TextObfuscator"]
 
@@ -51,13 +52,14 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
         stopwords: ``keep`` or ``perturb``.
         form: How texts are written.
         keep_emoji: Keep emoji between words.
+        identifiers: ``redact`` what Presidio finds, or ``perturb`` it.
         largest_share: The largest share of a chunk.
         draft_share: The part of a budget that buys a draft.
         seed: Makes the noise repeatable: every ``fit`` starts it anew.
         ledger: Records what every document spends.
 
     >>> TextObfuscator(level="high").fit_transform(["it is", "of the"])
-    array(['it is', 'of the'], dtype=object)
+    array(['It is.', 'Of the.'], dtype=object)
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
         stopwords: Stopwords | None = None,
         form: Form | None = None,
         keep_emoji: bool = False,
+        identifiers: Treatment | Screen | None = None,
         largest_share: float | None = None,
         draft_share: float | None = None,
         seed: int | None = None,
@@ -98,6 +101,7 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
         self.stopwords = stopwords
         self.form = form
         self.keep_emoji = keep_emoji
+        self.identifiers = identifiers
         self.largest_share = largest_share
         self.draft_share = draft_share
         self.seed = seed

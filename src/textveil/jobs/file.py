@@ -89,6 +89,7 @@ class FileJob:
             "draft share": terms.draft_share,
             "form": terms.form,
             "emoji": terms.emoji,
+            "identifiers": terms.identifiers,
             "profile": terms.profile.name,
             "decomposition": dict(terms.decomposition),
             "distribution": dict(terms.distribution),

@@ -79,6 +79,13 @@ class Mechanism(Method):
         self.space = vectors if self.dimensions is None else vectors.project(self.dimensions)
         """The vectors whose Euclidean distance the guarantee is about."""
 
+    @classmethod
+    def find_breach(cls) -> str | None:
+        """What this class lacks: besides its options, a mechanism must state its guarantee."""
+        if not isinstance(getattr(cls, "guarantee", None), str):
+            return f"its guarantee must say what is proven, or {NO_GUARANTEE!r}"
+        return super().find_breach()
+
     def place(self, request: Request, part: slice, space: Vectors | None = None) -> Floats:
         """The positions of a part of a request's chunks, by default in the space of the guarantee."""
         space, rows = space or self.space, request.rows[part]

@@ -17,6 +17,7 @@ from textveil.privacy.budget import Budget
 from textveil.privacy.ledger import REPEATS
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import Form, Profile, Stopwords, load_profile
+from textveil.privacy.screening import TREATMENTS
 from textveil.storage.atomic import writing
 
 FORMAT_VERSION = 2
@@ -47,6 +48,8 @@ class Tally:
 
     words: Counter[Outcome] = field(default_factory=Counter)
     documents: Counter[DocumentOutcome] = field(default_factory=Counter)
+    identifiers: Counter[str] = field(default_factory=Counter)
+    """Identifiers that were found, by kind."""
     symbols: int = 0
     """Kept characters between words that are neither space nor punctuation."""
     dropped_symbols: int = 0
@@ -92,6 +95,7 @@ class Tally:
             "words": {outcome.value: self.words[outcome] for outcome in Outcome},
             "documents": {outcome.value: self.documents[outcome] for outcome in DocumentOutcome},
             "return_bands": {band: self.return_bands[band] for band in RETURN_BANDS},
+            "identifiers": dict(sorted(self.identifiers.items())),
             **{name: getattr(self, name) for name in (*_COUNTS, *_LARGEST)},
         }
 
@@ -102,7 +106,9 @@ class Tally:
         Raises:
             ValueError: A count or a budget is not a number.
         """
-        counts = [count for name in _COUNTERS for count in values[name].values()] + [values[name] for name in _COUNTS]
+        counts = [count for name in _COUNTERS for count in values.get(name, {}).values()] + [
+            values[name] for name in _COUNTS
+        ]
         if not all(type(count) is int and 0 <= count < _MOST for count in counts):
             raise ValueError
         if not all(_is_number(values[name]) for name in _LARGEST):
@@ -111,11 +117,12 @@ class Tally:
             words=Counter({Outcome(name): count for name, count in values["words"].items()}),
             documents=Counter({DocumentOutcome(name): count for name, count in values["documents"].items()}),
             return_bands=Counter(values["return_bands"]),
+            identifiers=Counter(values.get("identifiers", {})),
             **{name: values[name] for name in (*_COUNTS, *_LARGEST)},
         )
 
 
-_COUNTERS = ("words", "documents", "return_bands")
+_COUNTERS = ("words", "documents", "return_bands", "identifiers")
 _COUNTS = ("symbols", "dropped_symbols", "unscored", "capped", "returned")
 _LARGEST = ("largest_budget", "largest_spent", "largest_chunk", "largest_draft", "largest_refinement")
 _MOST = 1 << 63
@@ -155,6 +162,8 @@ class Terms:
     deniability: Mapping[str, Any] | None = None
     """Quantiles over public words of how likely they stay and how many others they may become; ``None`` unless asked
     for."""
+    identifiers: Mapping[str, Any] | None = None
+    """If identifiers were looked for: their ``treatment``, their ``kinds``, and the ``model`` that finds them."""
     calibration: Mapping[str, Any] | None = None
     """With a calibration: the ``targets`` that decided the epsilon, and whether it is ``data_dependent``."""
 
@@ -201,6 +210,7 @@ class Certificate:
             "stopwords": terms.stopwords,
             "form": terms.form,
             "emoji": terms.emoji,
+            "identifiers": None if terms.identifiers is None else {**terms.identifiers, "found": tally["identifiers"]},
             "distance": dict(terms.distance),
             "randomness": dict(terms.randomness),
             "ledger": None if terms.ledger is None else dict(terms.ledger),
@@ -277,6 +287,8 @@ class Certificate:
             open_points.append(f"stopwords, {kept}")
         if self.other_columns:
             open_points.append("the other columns of the file, which are carried along unchanged")
+        if (self.terms.identifiers or {}).get("treatment") == "redact":
+            open_points.append("the places and kinds of identifiers, which are written in their stead")
         if self.terms.emoji == "keep":
             open_points.append("emoji, which are kept")
         if self.budget.average_length is not None:
@@ -383,6 +395,7 @@ class Certificate:
             draft_share=rounds[0]["budget_share"] if rounds else None,
             ledger=_parse_ledger(values.get("ledger")),  # certificates of earlier versions have none
             deniability=None if (found := values.get("deniability")) is None else dict(found),
+            identifiers=_parse_identifiers(values.get("identifiers")),
             calibration=_parse_calibration(values.get("calibration")),
         )
         tally = Tally.from_dict(
@@ -390,6 +403,7 @@ class Certificate:
                 "words": values["words"],
                 "documents": values["documents"],
                 "return_bands": returned["documents"],
+                "identifiers": (values.get("identifiers") or {}).get("found", {}),
                 "symbols": values["symbols_between_words"],
                 "dropped_symbols": values["dropped_symbols"],
                 "unscored": values["words_without_score"],
@@ -410,6 +424,14 @@ class Certificate:
             other_columns=bool(values["other_columns"]),
             dropped_metadata=bool(values.get("dropped_metadata", False)),
         )
+
+
+def _parse_identifiers(values: Any) -> Mapping[str, Any] | None:
+    if values is None:
+        return None
+    if values["treatment"] not in TREATMENTS or not isinstance(values["kinds"], list):
+        raise ValueError
+    return {name: values[name] for name in ("treatment", "kinds", "model")}
 
 
 def _parse_calibration(values: Any) -> Mapping[str, Any] | None:

@@ -13,6 +13,8 @@ class Outcome(StrEnum):
     """The mechanism chose the output, guided by the chunk's vector and share."""
     DRAWN = "drawn"
     """The mechanism chose the output without a vector of the chunk, which is unknown, or without a share."""
+    REDACTED = "redacted"
+    """An identifier: its kind was written in its stead, whatever it is."""
     KEPT_STOPWORD = "kept_stopword"
     """Released in clear: a word of the public stopword list."""
     KEPT_UNKNOWN = "kept_unknown"
@@ -23,14 +25,19 @@ class Outcome(StrEnum):
     @property
     def in_clear(self) -> bool:
         """Whether the output has the chunk itself."""
-        return self not in (Outcome.PERTURBED, Outcome.DRAWN)
+        return not self.is_chosen and self is not Outcome.REDACTED
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the mechanism chose the output."""
+        return self in (Outcome.PERTURBED, Outcome.DRAWN)
 
 
 class DocumentOutcome(StrEnum):
     """What became of a document as a whole."""
 
     OBFUSCATED = "obfuscated"
-    """The mechanism chose every word except kept stopwords."""
+    """The mechanism chose every word except kept stopwords and redacted identifiers."""
     RETURNED = "returned"
     """The mechanism gave back every chunk that it was asked for, so nothing changed."""
     PARTLY_IN_CLEAR = "partly_in_clear"
@@ -54,7 +61,7 @@ class DocumentOutcome(StrEnum):
         """
         if not outcomes:
             return cls.NO_WORDS
-        if unchanged and not all(outcome.in_clear for outcome in outcomes):
+        if unchanged and any(outcome.is_chosen for outcome in outcomes):
             return cls.RETURNED
         if any(outcome.in_clear and outcome is not Outcome.KEPT_STOPWORD for outcome in outcomes):
             return cls.PARTLY_IN_CLEAR

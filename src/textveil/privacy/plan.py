@@ -11,6 +11,7 @@ from textveil.language.gaps import count_symbols
 from textveil.language.text import Chunk, Document, Span
 from textveil.privacy.outcomes import Outcome
 from textveil.privacy.refinement import DraftedText
+from textveil.privacy.screening import Screened
 
 _ASCII_SYMBOLS = re.compile(r"[$+<=>^`|~\x00-\x08\x0e-\x1b\x7f]")
 """Characters of an ASCII text that may be symbols."""
@@ -43,6 +44,8 @@ class Plan:
     draft: DraftedText | None = None
     """The draft, if chunks and scores were computed from it."""
     chunks: list[PlannedChunk] = field(default_factory=list)
+    screened: Screened | None = None
+    """The identifiers of the document, if they were looked for."""
 
     @property
     def read(self) -> Document:
@@ -60,6 +63,15 @@ class Plan:
     def span(self, chunk: Chunk) -> Span:
         """The offsets of a chunk in the text."""
         return self.codes.get(chunk) or self.document.span(chunk)
+
+    def locate(self, chunk: Chunk) -> tuple[Chunk, Span]:
+        """The words and the offsets of a chunk in the original text, before identifiers were redacted."""
+        span = self.span(chunk)
+        return (chunk, span) if self.screened is None else self.screened.locate(chunk, span)
+
+    def is_redacted(self, chunk: Chunk) -> bool:
+        """Whether a chunk is written in the stead of an identifier."""
+        return self.screened is not None and chunk in self.screened.redactions
 
     def count_symbols(self) -> int:
         """The number of characters between chunks that are neither space nor punctuation."""

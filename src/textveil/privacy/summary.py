@@ -12,10 +12,13 @@ from textveil.privacy.outcomes import DocumentOutcome, Outcome
 WORDS_FOR = {
     Outcome.PERTURBED: "perturbed",
     Outcome.DRAWN: "drawn for unknown words",
+    Outcome.REDACTED: "redacted",
     Outcome.KEPT_STOPWORD: "stopwords kept",
     Outcome.KEPT_UNKNOWN: "IN CLEAR because unknown",
     Outcome.KEPT_NO_SHARE: "IN CLEAR because they have no share",
 }
+
+_TREATED = {"redact": "replaced by their kinds", "perturb": "perturbed, never kept"}
 
 
 def summarize(certificate: Certificate, seconds: float) -> list[str]:
@@ -36,11 +39,14 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
     ]
     if unusual:
         lines.append(f"documents      {', '.join(unusual)}")
-    if chosen := sum(tally.words[outcome] for outcome in Outcome if not outcome.in_clear):
+    if chosen := sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen):
         lines.append(
             f"returned       {tally.returned / chosen:.1%} of the perturbed words; verbatim: "
             f"{tally.return_bands['100%']:,} documents; 80% or more: {tally.return_bands['80% or more']:,}"
         )
+    if (screen := certificate.terms.identifiers) is not None:
+        found = ", ".join(f"{kind} {count:,}" for kind, count in sorted(tally.identifiers.items())) or "none found"
+        lines.append(f"identifiers    {_TREATED[screen['treatment']]}: {found}")
     lines.append(f"budget         {describe_budget(certificate)}")
     if (bound := certificate.bounds["document"]) is not None:
         lines.append(f"bound          exp({bound:.4g}) for any two documents that are neighbors, whatever their words")

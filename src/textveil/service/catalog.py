@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from textveil.bundles.bundle import PRIOR, Bundle
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
+from textveil.errors import PluginError
 from textveil.mechanisms import MECHANISMS, Mechanism
 from textveil.privacy.alternatives import has_closed_form
 from textveil.privacy.levels import LEVELS
@@ -58,7 +60,11 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
 
 
 def _describe_axis(registry: Registry[Any], loaded: set[str]) -> list[dict[str, Any]]:
-    return [_describe_method(registry.load(name), loaded) for name in registry]
+    methods = [registry.load(name) for name in registry]
+    for plugin in registry.list_plugins():
+        with suppress(PluginError):  # one that cannot be used cannot be chosen
+            methods.append(registry.load_plugin(plugin))
+    return [_describe_method(method, loaded) for method in methods]
 
 
 def _describe_method(method: type[Method], loaded: set[str]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def find_or_fit(
 
 def _name_folder(classifier: Classifier) -> str:
     """The name of the folder of classifiers with the same options, model and versions."""
-    identity = identify("classifier", classifier.versions, classifier=classifier.as_dict())
+    identity = identify("classifier", classifier.software, classifier=classifier.as_dict())
     return f"classifier-{hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]}"
 
 

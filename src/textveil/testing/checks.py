@@ -1,0 +1,88 @@
+"""Checks: single statements about a method, which fail with a ``ContractError``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from textveil.errors import ContractError, ParameterError
+from textveil.plugins import Plugin
+from textveil.registry import Method
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check of a method. Calling it runs it.
+
+    Attributes:
+        method: The name of the method.
+        statement: What must be true, in a few words.
+        run: Runs the check.
+    """
+
+    method: str
+    statement: str
+    run: Callable[[], None]
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.statement}"
+
+    def __call__(self) -> None:
+        """Run the check.
+
+        Raises:
+            ContractError: The method does not keep the contract.
+        """
+        self.run()
+
+
+def expect(condition: object, method: Method, breach: str) -> None:
+    """Fail unless a condition is true.
+
+    Args:
+        condition: What must be true.
+        method: The method that is checked.
+        breach: What is wrong if it is not, in a few words.
+    """
+    if not condition:
+        raise ContractError(f"The {method.kind} {method.name!r} breaks its contract: {breach}.")
+
+
+def name_checks(method: str, runs: Iterable[tuple[Callable[..., None], Callable[[], None]]]) -> list[Check]:
+    """Checks with the statements of the functions they come from."""
+    return [Check(method, function.__name__.removeprefix("check_").replace("_", " "), run) for function, run in runs]
+
+
+def check_record(method: Method) -> None:
+    """The record of a certificate has the name, and versions that are numbers."""
+    expect(type(method).find_breach() is None, method, str(type(method).find_breach()))
+    expect(method.as_dict()["name"] == method.name, method, "its record has another name")
+    expect(method.description.startswith(method.name), method, "its description does not begin with its name")
+    numbers = [str(version)[:1].isdigit() for version in method.software.values()]
+    expect(all(numbers), method, "a version of its software does not begin with a number")
+
+
+def check_options(method: Method, build: Callable[..., Method]) -> None:
+    """An option that there is not is refused, and every default is a valid value."""
+    try:
+        build(no_such_option=1)
+    except ParameterError as error:
+        expect("no_such_option" in str(error), method, "the error for an unknown option does not name it")
+    else:
+        expect(condition=False, method=method, breach="it takes an option that it does not declare")
+    for option in type(method).list_options().values():
+        option.check(option.default, of=method.name)
+
+
+def check_name(method: Method, plugins: Iterable[Plugin], own: Mapping[str, type[Method]]) -> None:
+    """The name leads to this class: no other class of its kind has it."""
+    others = {plugin.target for plugin in plugins if plugin.name == method.name}
+    target = f"{type(method).__module__}:{type(method).__qualname__}"
+    expect(others <= {target}, method, "another package offers a method with this name")
+    expect(own.get(method.name, type(method)) is type(method), method, "textveil has a method with this name")
+
+
+def bind(check: Callable[..., None], *arguments: Any) -> tuple[Callable[..., None], Callable[[], None]]:
+    """A check with its arguments."""
+    return check, lambda: check(*arguments)

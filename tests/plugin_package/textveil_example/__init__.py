@@ -1,0 +1,1 @@
+"""A method of every kind for textveil."""

@@ -1,0 +1,81 @@
+import inspect
+
+import pytest
+
+import textveil
+from textveil import Obfuscator, facade
+from textveil.errors import BudgetError, ParameterError
+from textveil.facade import FileSettings, Settings
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    facade._obfuscators.clear()
+
+
+def test_the_settings_are_those_of_the_obfuscator():
+    assert list(Settings.__annotations__) == list(inspect.signature(Obfuscator).parameters)
+    own = [
+        name
+        for name in inspect.signature(Obfuscator.obfuscate_file).parameters
+        if name not in ("self", "source", "target")
+    ]
+    assert list(FileSettings.__annotations__)[: len(Settings.__annotations__)] == list(Settings.__annotations__)
+    assert list(FileSettings.__annotations__)[len(Settings.__annotations__) :] == own
+
+
+def test_a_call_has_the_result_of_an_obfuscator(tiny):
+    expected = Obfuscator(tiny, seed=3).obfuscate("good film, bad plot", epsilon=5)
+    found = textveil.obfuscate("good film, bad plot", epsilon=5, bundle=tiny, seed=3)
+    assert found.text == expected.text
+    assert textveil.obfuscate("good film, bad plot", epsilon=5, bundle=tiny, seed=3).text == expected.text
+    assert found.certificate.terms.randomness["predictable"]
+    assert not textveil.obfuscate("good film", epsilon=5, bundle=tiny).certificate.terms.randomness["predictable"]
+
+
+def test_further_calls_use_the_same_obfuscator(tiny, monkeypatch):
+    built = []
+    monkeypatch.setattr(facade, "Obfuscator", lambda **settings: built.append(settings) or Obfuscator(**settings))
+    options = {"mechanism": "madlib", "mechanism_options": {"dimensions": 3}, "bundle": str(tiny.folder)}
+    for level in ("low", "high"):
+        for _ in range(2):
+            textveil.obfuscate("good film", level=level, **{**options, "mechanism_options": {"dimensions": 3}})
+    assert len(built) == 1
+    textveil.obfuscate("good film", level="low", **{**options, "mechanism_options": {"dimensions": 4}})
+    assert len(built) == 2
+    for seed in range(3):
+        textveil.obfuscate("good film", level="low", seed=seed, **options)
+    assert len(built) == 2
+    for share in range(1, 1 + facade.CACHED):
+        textveil.obfuscate("good film", level="low", largest_share=share, **options)
+    assert len(facade._obfuscators) == facade.CACHED
+
+
+def test_unseeded_calls_differ(tiny):
+    texts = {textveil.obfuscate("good film bad plot story", epsilon=1, bundle=tiny).text for _ in range(5)}
+    assert len(texts) > 1
+
+
+def test_a_file(tiny, tmp_path):
+    (tmp_path / "in.csv").write_text("id,review\n1,good film\n2,bad plot\n")
+    job = textveil.obfuscate_file(
+        tmp_path / "in.csv", tmp_path / "out.csv", column="review", epsilon=5, bundle=tiny, seed=1
+    )
+    assert job.documents == 2
+    assert (tmp_path / "out.csv").read_text().startswith("id,review,textveil_outcome\n1,")
+
+
+def test_errors_are_those_of_the_obfuscator(tiny):
+    with pytest.raises(BudgetError):
+        textveil.obfuscate("film", epsilon=-1, bundle=tiny)
+    with pytest.raises(ParameterError, match="A text must be a string"):
+        textveil.obfuscate(3, epsilon=1, bundle=tiny)
+    with pytest.raises(TypeError, match="colour"):
+        textveil.obfuscate("film", colour="red", bundle=tiny)
+
+
+def test_lists():
+    assert textveil.list_distributions()[:2] == ["uniform", "attention"]
+    assert textveil.list_mechanisms()[0] == "madlib"
+    assert "identifiers" in textveil.list_metrics()
+    assert textveil.list_levels() == ["high", "medium", "low"]
