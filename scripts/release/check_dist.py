@@ -2,8 +2,8 @@
 
     python -m scripts.release.check_dist dist
 
-Both must be below 100 MB. The wheel must have the files of ``src/textveil`` that Git tracks, and nothing else; the sdist
-those of the whole repository, without what only the servers of the project need. NOTICE must cover all data.
+Both must be below 100 MB. The wheel must have the files of ``src/textveil`` that Git tracks, and nothing else; the
+sdist those of the whole repository, without what only the servers of the project need. NOTICE must cover all data.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ MOST_BYTES = 100_000_000
 PACKAGE = "src/textveil/"
 LEFT_OUT = (".ci/", ".github/")
 """What the sdist leaves out: only the servers of the project need it."""
-METADATA = frozenset(
-    "METADATA RECORD WHEEL entry_points.txt licenses/LICENSE licenses/NOTICE".split()
-)
+METADATA = frozenset("METADATA RECORD WHEEL entry_points.txt licenses/LICENSE licenses/NOTICE".split())
 
 
 def list_tracked(root: Path) -> list[str]:

@@ -18,7 +18,7 @@ class Statement:
     """A paragraph of NOTICE.
 
     Attributes:
-        patterns: The paths that it covers, relative to the folder that has the package. A star stands for any characters.
+        patterns: The paths that it covers, as in the installed package. A star stands for any characters.
         origin: Where the files come from.
         license: On what terms they are shipped.
     """

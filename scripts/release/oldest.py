@@ -2,7 +2,7 @@
 
     python -m scripts.release.oldest parquet serve
 
-Lists the dependencies of every installation, and those of the named extras. Dependencies of dependencies are not listed.
+Lists the dependencies of every installation, and those of the named extras, but not what they depend on.
 """
 
 from __future__ import annotations
