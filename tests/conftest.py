@@ -109,8 +109,8 @@ def gte_small() -> Path:
 @pytest.fixture(scope="session")
 def make_encoder(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> EncoderMaker:
     """Writes a tiny encoder of a family of transformers, with MiniLM's tokenizer or another."""
-    import torch
-    import transformers
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
 
     def make(family: str = "Bert", *, tokenizer=None, weights=None, **options) -> Path:
         sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 8}

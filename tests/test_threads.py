@@ -60,6 +60,7 @@ def test_an_error_reaches_the_caller():
 
 
 def test_a_limit_also_holds_for_libraries_that_are_loaded_later():
+    pytest.importorskip("torch")
     code = """
 import numpy, threadpoolctl
 from textveil.threads import limit_threads

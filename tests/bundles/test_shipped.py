@@ -79,8 +79,7 @@ def test_old_words_are_known_and_never_written(shipped):
 
 @pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
 def test_similar_words_are_near_each_other(shipped, decomposition):
-    from gensim.test.utils import datapath
-
+    datapath = pytest.importorskip("gensim.test.utils").datapath
     vectors = shipped.vectors(decomposition)
     judged, cosines = [], []
     for line in Path(datapath("wordsim353.tsv")).read_text(encoding="utf-8").splitlines()[1:]:

@@ -157,6 +157,8 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs/certificate.schema.json")
     ids=str,
 )
 def test_a_certificate_fits_its_schema(options):
+    if options.get("distribution") == "attention":
+        pytest.importorskip("torch")
     certificate = Obfuscator(**options).obfuscate("The waiter was rude 🙂 to xyzzy", epsilon=10).certificate.as_dict()
     jsonschema.validate(json.loads(json.dumps(certificate)), SCHEMA)
 

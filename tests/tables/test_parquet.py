@@ -39,9 +39,15 @@ def test_parquet_with_broken_utf8_is_refused():
         read("parquet", parquet(pa.table({"text": broken})))
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
-def test_every_type_of_string_is_read(kind):
-    content = parquet(pa.table({"text": pa.array(["a", None], kind), "other": pa.array(["b", "c"], kind)}))
+@pytest.mark.parametrize("name", ["string", "large_string", "string_view"])
+def test_every_type_of_string_is_read(name):
+    try:
+        kind = getattr(pa, name)()
+        content = parquet(pa.table({"text": pa.array(["a", None], kind), "other": pa.array(["b", "c"], kind)}))
+    except (AttributeError, pa.ArrowNotImplementedError):
+        if name != "string_view":
+            raise
+        pytest.skip("this Arrow does not write views")
     result = pq.read_table(io.BytesIO(rewrite("parquet", content, lambda text: text and text.upper())))
     assert result.column("text").to_pylist() == ["A", None]
     assert result.column("other").to_pylist() == ["b", "c"]

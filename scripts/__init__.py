@@ -1,0 +1,1 @@
+"""The scripts of the project: training, measuring, drawing, and releases."""
