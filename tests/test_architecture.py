@@ -20,11 +20,11 @@ from textveil.mechanisms import MECHANISMS
 SOURCE = Path(textveil.__file__).parent
 
 LAYERS = {
-    "foundations": ["version", "errors", "extras", "registry", "randomness", "progress", "threads", "storage"],
+    "foundations": ["version", "errors", "extras", "registry", "randomness", "progress", "threads", "storage", "execution"],
     "knowledge": ["resources", "language", "models", "bundles"],
     "axes": ["decomposition", "distribution", "mechanisms"],
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
-    "preparation": ["execution", "corpus"],
+    "preparation": ["corpus"],
     "judgment": ["evaluation", "audit", "analysis", "calibration", "experiments"],
     "interfaces": ["client", "service", "cli"],
 }

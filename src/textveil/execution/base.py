@@ -48,9 +48,17 @@ class Executor(AbstractContextManager["Executor"], ABC):
         """The number of processes that need memory for the work, including this one."""
         return self.workers + 1
 
+    @property
+    def threads(self) -> int | None:
+        """The number of threads per worker with which all workers use each core of a machine once; ``None``: no limit.
+        """
+        return max(1, usable_cores() // self.workers)
+
     @abstractmethod
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
         """Apply ``function`` to every task and yield results as they arrive. Tasks are taken only as needed.
+
+        If ``tasks`` ends while tasks are running, it is asked again after the next result. So it may pause.
 
         Args:
             function: The function to apply.
