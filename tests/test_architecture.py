@@ -20,7 +20,17 @@ from textveil.mechanisms import MECHANISMS
 SOURCE = Path(textveil.__file__).parent
 
 LAYERS = {
-    "foundations": ["version", "errors", "extras", "registry", "randomness", "progress", "threads", "storage", "execution"],
+    "foundations": [
+        "version",
+        "errors",
+        "extras",
+        "registry",
+        "randomness",
+        "progress",
+        "threads",
+        "storage",
+        "execution",
+    ],
     "knowledge": ["resources", "language", "models", "bundles"],
     "axes": ["decomposition", "distribution", "mechanisms"],
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],

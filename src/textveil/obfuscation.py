@@ -482,7 +482,7 @@ class Obfuscator:
     def obfuscate_numbered(
         self, texts: Sequence[str | None], numbers: Sequence[int], budget: Budget
     ) -> Iterator[Obfuscation]:
-        """Obfuscate a batch of texts, each with the noise of its number. The ledger is not asked: whoever calls it is."""
+        """Obfuscate a batch of texts, each with the noise of its number. The caller charges the ledger."""
         documents = [Document.parse(text or "") for text in texts]
         streams = [self.randomness.stream(number) for number in numbers]
         drafts = self._draft(documents, budget, streams)
@@ -708,8 +708,8 @@ def _list_options(registry: Registry[Any], method: Method) -> dict[str, Any]:
     """The options with which a registered method can be built again."""
     if method.name not in registry or registry.load(method.name) is not type(method):
         raise ParameterError(
-            f"Workers can only build methods that have a name. The {method.kind} {method.name!r} was given as an object. "
-            "Register it and give its name, or leave out `executor` and `workers`."
+            f"Workers can only build methods that have a name. The {method.kind} {method.name!r} was given as an "
+            "object. Register it and give its name, or leave out `executor` and `workers`."
         )
     return {name: getattr(method, name) for name in method.list_options()}
 

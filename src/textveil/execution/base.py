@@ -14,6 +14,8 @@ from textveil.errors import ExecutionError, ParameterError
 T = TypeVar("T")
 R = TypeVar("R")
 
+DEFAULT_EXECUTOR = "processes"
+"""The executor of those who want workers, by default."""
 MAX_RETRIES = 3
 """The number of retries after a worker dies. A task that still fails is assumed to be the cause."""
 
@@ -50,8 +52,7 @@ class Executor(AbstractContextManager["Executor"], ABC):
 
     @property
     def threads(self) -> int | None:
-        """The number of threads per worker with which all workers use each core of a machine once; ``None``: no limit.
-        """
+        """The number of threads per worker, so that all workers use each core once; ``None`` for no limit."""
         return max(1, usable_cores() // self.workers)
 
     @abstractmethod

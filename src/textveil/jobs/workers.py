@@ -19,6 +19,7 @@ from typing import Any
 
 from textveil.errors import ExecutionError, ParameterError
 from textveil.execution import EXECUTORS, Executor
+from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.execution.memory import measure_peak
 from textveil.execution.ordering import map_in_order
 from textveil.jobs.base import ObfuscatesTexts
@@ -32,8 +33,6 @@ from textveil.threads import limit_threads
 
 AHEAD = 4
 """The number of batches per worker that are read ahead of the one that is written next."""
-DEFAULT_EXECUTOR = "processes"
-"""The executor if only the number of workers is given."""
 
 
 @dataclass(frozen=True, slots=True)
