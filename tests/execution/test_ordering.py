@@ -53,20 +53,20 @@ def test_an_error_reaches_the_caller(executor):
         list(map_in_order(executor, work.refuse, [3], window=2))
 
 
-@pytest.mark.parametrize("name", ["processes", "ray"])
+IN_OTHER_PROCESSES = pytest.mark.parametrize("executor", ["processes", "ray"], indirect=True)
+
+
+@IN_OTHER_PROCESSES
 @pytest.mark.parametrize("window", [1, 2, 6])
-def test_the_order_survives_killed_workers(name, window, tmp_path):
-    names = ["a", "die", "b", "c", "die2", "d", "e", "die3", "f"]
-    with EXECUTORS.load(name)(2) as executor:
-        tasks = [str(tmp_path / task) for task in names]
-        assert list(map_in_order(executor, work.die_once, tasks, window=window)) == names
+def test_the_order_survives_killed_workers(executor, window, tmp_path):
+    names = ["a", "die", "b", "c", "die2", "d"]
+    tasks = [str(tmp_path / task) for task in names]
+    assert list(map_in_order(executor, work.die_once, tasks, window=window)) == names
 
 
-@pytest.mark.parametrize("name", ["processes", "ray"])
-def test_idle_workers_work_again_after_a_pause(name):
+@IN_OTHER_PROCESSES
+def test_idle_workers_work_again_after_a_pause(executor):
     """A window of two and one slow task leave a worker idle for a while."""
-    with EXECUTORS.load(name)(2) as executor:
-        tasks = [(1.0, 0), *((0.2, number) for number in range(1, 9))]
-        assert list(map_in_order(executor, work.delay, tasks, window=2)) == list(range(9))
-        where = set(map_in_order(executor, work.where_slowly, range(8), window=2))
-    assert len(where) == 2
+    tasks = [(1.0, 0), *((0.2, number) for number in range(1, 9))]
+    assert list(map_in_order(executor, work.delay, tasks, window=2)) == list(range(9))
+    assert len(set(map_in_order(executor, work.where_slowly, range(8), window=2))) == 2
