@@ -67,7 +67,7 @@ def test_progress_counts_epochs(tokens):
 def make_task(folder, tokens, name, **options):
     counts = np.array([9, 8, 7, 6])
     Vocabulary(ENTRIES, counts, counts, 60).save(folder / name / "vocabulary")
-    return TrainTask(name, tokens, folder / name / "vocabulary", folder / name / "word2vec", TINY, **options)
+    return TrainTask(name, tokens, folder / name, TINY, **options)
 
 
 def test_a_task_writes_the_vectors_once(tokens, tmp_path):

@@ -48,7 +48,7 @@ from textveil.corpus.settings import (
     check_bundle_folder,
 )
 from textveil.corpus.splitting import SplitMark, join_tokens, split_corpus
-from textveil.corpus.training import TrainTask, train, train_beside
+from textveil.corpus.training import TRAINED, VOCABULARY, TrainTask, train, train_beside
 from textveil.corpus.vocabulary import Vocabulary, choose_entries, load_vectors, save_vectors
 from textveil.corpus.wording import list_unfit
 from textveil.corpus.wordnet import read_wordnet_table
@@ -65,9 +65,7 @@ from textveil.storage.atomic import put_folder, strip_unfinished
 from textveil.storage.resumable import SETTINGS
 from textveil.version import __version__
 
-_TRAINING = ("vocabulary", "word2vec")
-"""The steps that a training reads and writes."""
-_TRAINED = ("word2vec", "vectors")
+_TRAINED = (TRAINED, "vectors")
 """The steps after which there is nothing to train."""
 
 
@@ -325,7 +323,7 @@ class _Preparation:
             if background
             else None
         )
-        chosen = self._find(decomposition, "vocabulary")
+        chosen = self._find(decomposition, VOCABULARY)
         if not chosen.exists():
             self.progress(f"choosing entries of {decomposition}", 0, None)
             choose_entries(tokens, more, self.job.selection.narrow(decomposition)).save(chosen)
@@ -336,14 +334,11 @@ class _Preparation:
         missing = [name for name in tokens if not any(self._find(name, step).exists() for step in _TRAINED)]
         if self.job.vectors.uses_word2vec and len(missing) > 1:
             options = self.job.vectors.train_options
-            tasks = [
-                TrainTask(name, join_tokens(tokens[name]), *(self._find(name, step) for step in _TRAINING), options)
-                for name in missing
-            ]
+            tasks = [TrainTask(name, join_tokens(tokens[name]), self.folder / name, options) for name in missing]
             train_beside(tasks, self.executor, self.job.memory, self.progress)
 
-    def _load_entries(self, decomposition: str) -> list[str]:
-        return Vocabulary.load(self._find(decomposition, "vocabulary")).entries
+    def _load_entries(self, decomposition: str) -> Sequence[str]:
+        return Vocabulary.load(self._find(decomposition, VOCABULARY)).entries
 
     def _finish(self, decomposition: str, tokens: Sequence[Path]) -> None:
         """Find the vectors and build the prior of a decomposition, unless they are there."""
@@ -358,7 +353,7 @@ class _Preparation:
         tokens[0].unlink()
         for more in tokens[1:]:
             shutil.rmtree(more.parent)
-        shutil.rmtree(self._find(decomposition, "word2vec"), ignore_errors=True)
+        shutil.rmtree(self._find(decomposition, TRAINED), ignore_errors=True)
 
     def _split(self, corpus: Corpus, first: Path, decomposition: str, folder: Path) -> Path:
         return split_corpus(
@@ -380,7 +375,7 @@ class _Preparation:
 
         found: list[npt.NDArray[Any]] = []
         if options.uses_word2vec:
-            trained = self._find(decomposition, "word2vec")
+            trained = self._find(decomposition, TRAINED)
             if not trained.exists():
                 workers = self.executor.workers
                 matrix = train(join_tokens(tokens), entries, options.train_options, workers=workers, progress=tell)
@@ -419,7 +414,7 @@ class _Preparation:
     def _write_bundle(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "bundle"
         shutil.rmtree(folder, ignore_errors=True)
-        chosen = {name: Vocabulary.load(self._find(name, "vocabulary")) for name in self.job.decompositions}
+        chosen = {name: Vocabulary.load(self._find(name, VOCABULARY)) for name in self.job.decompositions}
         unwritten = {name: self._list_unwritten(vocabulary) for name, vocabulary in chosen.items()}
         others = {entry for name in chosen for entry in chosen[name].entries if entry not in unwritten[name]}
         names = self._find_names(others)

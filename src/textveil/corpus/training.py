@@ -17,6 +17,11 @@ from textveil.extras import require
 from textveil.progress import Progress, ignore_progress
 from textveil.threads import limit_threads
 
+VOCABULARY = "vocabulary"
+"""The folder of the entries of a decomposition."""
+TRAINED = "word2vec"
+"""The folder of its trained vectors."""
+
 
 def train(
     tokens: Path,
@@ -71,25 +76,32 @@ class TrainTask:
     Args:
         decomposition: The name of the decomposition.
         tokens: The file of tokens.
-        vocabulary: The folder of the vocabulary.
-        output: The folder for the vectors; it appears when they are complete.
+        folder: The folder of the decomposition, with its vocabulary.
         training: The parameters of word2vec.
         threads: The number of threads. With one, the result is always the same.
     """
 
     decomposition: str
     tokens: Path
-    vocabulary: Path
-    output: Path
+    folder: Path
     training: Training
     threads: int = 1
+
+    @property
+    def entries(self) -> Sequence[str]:
+        """The entries to train."""
+        return Vocabulary.load(self.folder / VOCABULARY).entries
+
+    @property
+    def output(self) -> Path:
+        """The folder of the vectors, which appears when they are complete."""
+        return self.folder / TRAINED
 
     def run(self) -> str:
         """Write the vectors; return the name of the decomposition."""
         if not self.output.exists():  # a worker that was killed may have finished
             limit_threads(self.threads)
-            entries = Vocabulary.load(self.vocabulary).entries
-            save_vectors(train(self.tokens, entries, self.training, workers=self.threads), self.output)
+            save_vectors(train(self.tokens, self.entries, self.training, workers=self.threads), self.output)
         return self.decomposition
 
 
@@ -107,7 +119,7 @@ def train_beside(tasks: Sequence[TrainTask], executor: Executor, memory: int, pr
         memory: The number of bytes of memory that all trainings at a time may use, approximately.
         progress: Is told about finished trainings.
     """
-    sizes = [estimate_memory(len(Vocabulary.load(task.vocabulary).entries), task.training) for task in tasks]
+    sizes = [estimate_memory(len(task.entries), task.training) for task in tasks]
     beside = max(1, min(executor.workers, memory // max(sizes, default=1)))
     for start in range(0, len(tasks), beside):
         group = tasks[start : start + beside]

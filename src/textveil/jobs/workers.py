@@ -103,7 +103,9 @@ def do_batch(task: BatchTask) -> BatchDone:
     results = [
         (result.text, result.outcome, result.certificate.tally)
         for batch in batch_texts(pairs, LARGEST_BATCH, text_of=lambda pair: pair[0])
-        for result in obfuscator.obfuscate_numbered(*map(list, zip(*batch, strict=True)), task.budget)
+        for result in obfuscator.obfuscate_numbered(
+            [text for text, _ in batch], [number for _, number in batch], task.budget
+        )
     ]
     return BatchDone(results, f"{platform.node()} {os.getpid()}", measure_peak())
 
