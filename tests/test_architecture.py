@@ -30,11 +30,12 @@ LAYERS = {
         "progress",
         "threads",
         "storage",
+        "execution",
     ],
     "knowledge": ["resources", "language", "models", "bundles"],
     "axes": ["decomposition", "distribution", "mechanisms"],
     "obfuscation": ["privacy", "tables", "jobs", "obfuscation"],
-    "preparation": ["execution", "corpus"],
+    "preparation": ["corpus"],
     "judgment": ["evaluation", "audit", "analysis", "calibration", "experiments"],
     "interfaces": ["facade", "integrations", "testing", "client", "pandas", "polars", "service", "cli"],
 }

@@ -7,9 +7,10 @@ import json
 import math
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from numbers import Real
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 import randomgen
 
-from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, SHIPPED, Bundle
 from textveil.bundles.distances import measure_distances
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.decomposition import DECOMPOSERS, Decomposer
@@ -26,7 +27,9 @@ from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate
 from textveil.errors import BudgetError, ParameterError, ProfileError
+from textveil.execution import Executor
 from textveil.jobs import FileJob, JobOptions, JobReport
+from textveil.jobs.workers import Workplace
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.language.codes import Code, find_codes, merge_codes
 from textveil.language.plain_stopwords import mark_plain_stopwords
@@ -50,6 +53,7 @@ from textveil.privacy.screening import Screen, Screened, Treatment, choose_scree
 from textveil.privacy.writing import Writer
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
+from textveil.registry import Method, Registry
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Layout
 from textveil.version import __version__
 
@@ -265,6 +269,33 @@ class Obfuscator:
         resumable.randomness = KeyedRandomness(hmac.digest(key, b"textveil noise of a run", "sha256"))
         return resumable
 
+    def for_workers(self) -> Callable[[], Obfuscator]:
+        """Builds the same obfuscator in another process. It has no ledger: whoever starts the workers charges it.
+
+        Fresh noise has no state, so every process draws its own from its system.
+
+        Raises:
+            ParameterError: A method was given as an object. Another process can only build those that have a name.
+        """
+        given: dict[str, Any] = {
+            "profile": self.profile.name,
+            "stopwords": self.stopwords,
+            "form": self._writer.form,
+            "keep_emoji": self._writer.keep_emoji,
+            "identifiers": None if self._screen is None else self._screen.for_workers(),
+            "largest_share": self.largest_share,
+            "draft_share": self.draft_share,
+        }
+        for registry, method in (
+            (DECOMPOSERS, self._decomposer),
+            (DISTRIBUTORS, self._distributor),
+            (MECHANISMS, self._mechanism),
+        ):
+            given |= {method.kind: method.name, f"{method.kind}_options": _list_options(registry, method)}
+        shipped = self.bundle.folder.parent == SHIPPED
+        folder = self.bundle.folder.name if shipped else str(self.bundle.folder.resolve())
+        return partial(_rebuild, folder, self.randomness, given)
+
     def with_seed(self, seed: int) -> Obfuscator:
         """The same obfuscator with predictable noise, which its certificates state. It shares all models.
 
@@ -404,6 +435,9 @@ class Obfuscator:
         batch_size: int = BATCH_SIZE,
         resume: bool = False,
         overwrite: bool = False,
+        executor: str | Executor | None = None,
+        workers: int | None = None,
+        address: str | None = None,
         progress: Progress = ignore_progress,
     ) -> JobReport:
         """Obfuscate a file of texts row by row into another file, resumable.
@@ -422,6 +456,10 @@ class Obfuscator:
             batch_size: The number of documents to work on together.
             resume: Resume an unfinished run.
             overwrite: Replace files that exist.
+            executor: Where the work runs: ``local`` (the default), ``processes``, ``ray``, or an open executor. With a
+                seed, the output is the same, byte for byte.
+            workers: The number of workers, by default one per core; with ``workers`` alone, they are processes.
+            address: The address of a running Ray cluster.
             progress: Called with how far the work is.
         """
         options = JobOptions(
@@ -431,24 +469,35 @@ class Obfuscator:
             overwrite,
             None if certificate is None else Path(certificate),
         )
-        return FileJob(Path(source), Path(target), options, resume=resume).run(self, progress)
+        place = Workplace(executor, workers, address)
+        return FileJob(Path(source), Path(target), options, resume=resume, workplace=place).run(self, progress)
 
     def _obfuscate_batches(
         self, texts: Iterable[str | None], budget: Budget, batch_size: int, numbers: Iterator[int]
     ) -> Iterator[Obfuscation]:
-        account = None if self.ledger is None else Account(self.ledger, self.terms, budget, self.randomness)
+        account = self.open_account(budget)
         for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
-            screened = self._read([text or "" for text in batch])
             taken = [next(numbers) for _ in batch] if account is None else account.number(batch, numbers)
-            streams = [self.randomness.stream(number) for number in taken]
-            drafts = self._draft([each.document for each in screened], budget, streams)
-            plans = self._plan_all(screened, drafts, budget)
-            chosen = self._mechanism.perturb([self._request(*pair) for pair in zip(plans, streams, strict=True)])
-            done = (
-                self._finish(plan, rows, budget, missing=text is None)
-                for text, plan, rows in zip(batch, plans, chosen, strict=True)
-            )
+            done = self.obfuscate_numbered(batch, taken, budget)
             yield from done if account is None else account.charge(batch, taken, list(done))
+
+    def open_account(self, budget: Budget) -> Account | None:
+        """The account of documents with this budget; ``None`` without a ledger."""
+        return None if self.ledger is None else Account(self.ledger, self.terms, budget, self.randomness)
+
+    def obfuscate_numbered(
+        self, texts: Sequence[str | None], numbers: Sequence[int], budget: Budget
+    ) -> Iterator[Obfuscation]:
+        """Obfuscate a batch of texts, each with the noise of its number. The caller charges the ledger."""
+        screened = self._read([text or "" for text in texts])
+        streams = [self.randomness.stream(number) for number in numbers]
+        drafts = self._draft([each.document for each in screened], budget, streams)
+        plans = self._plan_all(screened, drafts, budget)
+        chosen = self._mechanism.perturb([self._request(*pair) for pair in zip(plans, streams, strict=True)])
+        return (
+            self._finish(plan, rows, budget, missing=text is None)
+            for text, plan, rows in zip(texts, plans, chosen, strict=True)
+        )
 
     def _read(self, texts: Sequence[str]) -> list[Screened]:
         """The documents of texts, with their identifiers if those are looked for."""
@@ -707,6 +756,23 @@ def _write_kept(plan: Plan, planned: PlannedChunk) -> str | None:
     if planned.outcome is Outcome.REDACTED and plan.screened is not None:
         return plan.screened.write(planned.chunk)
     return None
+
+
+def _list_options(registry: Registry[Any], method: Method) -> dict[str, Any]:
+    """The options with which a registered method can be built again."""
+    if method.name not in registry or registry.load(method.name) is not type(method):
+        raise ParameterError(
+            f"Workers can only build methods that have a name. The {method.kind} {method.name!r} was given as an "
+            "object. Register it and give its name, or leave out `executor` and `workers`."
+        )
+    return {name: getattr(method, name) for name in method.list_options()}
+
+
+def _rebuild(bundle: str, randomness: Randomness, given: Mapping[str, Any]) -> Obfuscator:
+    """The obfuscator of a worker."""
+    obfuscator = Obfuscator(bundle, **given)
+    obfuscator.randomness = randomness
+    return obfuscator
 
 
 def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:

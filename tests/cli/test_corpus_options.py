@@ -2,10 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.cli.corpus_options import EXECUTOR, MEMORY_SIZE, parse_size, parse_top, unit_of
+from textveil.cli.corpus_options import MEMORY_SIZE, parse_size, parse_top, unit_of
 from textveil.corpus import MEMORY
 from textveil.errors import ParameterError
-from textveil.execution import EXECUTORS
 
 
 @pytest.mark.parametrize(
@@ -41,7 +40,6 @@ def test_a_size_with_a_unit_is_never_smaller_than_its_number(number, unit):
 
 def test_defaults_are_valid():
     assert parse_size(MEMORY_SIZE) == MEMORY
-    assert EXECUTOR in EXECUTORS
 
 
 @given(st.floats(0, 100, exclude_min=True))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -43,3 +44,36 @@ def test_the_name_of_the_output_chooses_its_format(tmp_path, reviews, name):
     result = run("-i", reviews, "-o", tmp_path / name)
     assert result.exit_code == 0, result.stderr
     assert [row["title"] for row in read_records(tmp_path / name)] == ["Cold soup", "Music"]
+
+
+@pytest.mark.parametrize(
+    "flags", [["--workers", "2"], ["--executor", "processes", "--workers", "1"], ["--executor", "local"]]
+)
+def test_workers_write_the_same_file_and_their_memory_is_shown(tmp_path, reviews, flags):
+    arguments = ["obfuscate", "-i", str(reviews), "--epsilon", "60", "--seed", "4"]
+    assert CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / "alone.csv")]).exit_code == 0
+    result = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / "out.csv"), *flags])
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "alone.csv").read_bytes()
+    shown = re.search(r"^workers +1, each with at most \d+ MiB of memory at its peak$", result.stderr, re.MULTILINE)
+    assert (shown is None) == ("local" in flags)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["A text.", "--workers", "2"], "need --input FILE and --output FILE"),
+        (["-", "--executor", "processes"], "need --input FILE and --output FILE"),
+        (["-i", "in.csv", "--workers", "2"], "need --input FILE and --output FILE"),
+        (["-i", "in.csv", "-o", "out.csv", "--workers", "0"], "--workers must be at least 1"),
+        (["-i", "in.csv", "-o", "out.csv", "--executor", "local", "--workers", "2"], "use --executor processes"),
+        (["-i", "in.csv", "-o", "out.csv", "--address", "auto"], "--address goes with --executor ray"),
+    ],
+)
+def test_workers_need_files_and_flags_that_fit(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text("text\nplot\n", encoding="utf-8")
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]

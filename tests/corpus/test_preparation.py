@@ -397,3 +397,78 @@ def test_an_encoder_gives_vectors(corpus, tmp_path, minilm, source, monkeypatch)
     assert ("word2vec" in said) == (source == "both")
     assert {"torch", "transformers"} <= bundle.manifest.parameters["software"].keys()
     assert str(minilm) not in bundle.manifest.to_json()
+
+
+def prepare_with(executor, corpus, output, progress=None, **options):
+    job = PrepareJob(Corpus.find([corpus]), output, **{**SMALL, **options})
+    return job.run(executor, *([] if progress is None else [progress]))
+
+
+def test_decompositions_are_trained_side_by_side_with_the_same_result(corpus, tmp_path):
+    """Two workers train on one thread each, so vectors are those of one worker, byte for byte."""
+    alone = prepare(corpus, tmp_path / "alone", decompositions=("words", "pmi", "llr", "pos"))
+    stages = []
+    with ProcessExecutor(2) as executor:
+        beside = prepare_with(
+            executor,
+            corpus,
+            tmp_path / "beside",
+            lambda stage, *amount: stages.append((stage, *amount)),
+            decompositions=("words", "pmi", "llr", "pos"),
+        )
+    trained = [stage for stage in stages if stage[0].startswith("training")]
+    assert trained[:2] == [("training words", 0, 0.0), ("training pmi", 0, 0.0)]
+    assert {stage for stage in trained if stage[1]} == {
+        (f"training {name}", 1, 1.0) for name in ("words", "pmi", "llr", "pos")
+    }
+    assert beside.manifest.files == alone.manifest.files
+
+
+def test_a_run_that_was_stopped_between_trainings_repeats_none(corpus, tmp_path):
+    done = []
+
+    def stop(stage, amount, fraction):
+        if stage.startswith("training") and amount:
+            done.append(stage)
+            raise KeyboardInterrupt
+
+    options = {"decompositions": ("words", "pmi")}
+    with pytest.raises(KeyboardInterrupt), ProcessExecutor(2) as executor:
+        prepare_with(executor, corpus, tmp_path / "bundle", stop, **options)
+    (name,) = (stage.removeprefix("training ") for stage in done)
+    trained = tmp_path / "bundle.partial" / name / "word2vec"
+    before = {path.name: path.stat().st_mtime_ns for path in trained.iterdir()}
+    kept = {}
+
+    def look(stage, amount, fraction):
+        if trained.exists():
+            kept.update({path.name: path.stat().st_mtime_ns for path in trained.iterdir()})
+
+    with ProcessExecutor(2) as executor:
+        bundle = prepare_with(executor, corpus, tmp_path / "bundle", look, **options)
+    assert kept == before
+    assert bundle.decompositions == ("words", "pmi")
+
+
+def test_a_full_disk_trains_one_decomposition_at_a_time(corpus, tmp_path, monkeypatch):
+    from textveil.corpus import preparation
+
+    job = PrepareJob(Corpus.find([corpus]), tmp_path / "bundle", **SMALL)
+    assert job.estimate_disk(3) >= job.estimate_disk()
+    monkeypatch.setattr(PrepareJob, "estimate_disk", lambda self, beside=1: 1 if beside == 1 else 1 << 62)
+    monkeypatch.setattr(preparation, "train_beside", lambda *_: pytest.fail("trained side by side"))
+    with ProcessExecutor(2) as executor:
+        assert prepare_with(executor, corpus, tmp_path / "bundle", decompositions=("words", "pmi"))
+
+
+def test_a_background_is_trained_with_each_decomposition(corpus, tmp_path):
+    background = tmp_path / "novels.txt"
+    background.write_text("thou art a good film\n" * 30, encoding="utf-8")
+    bundles = []
+    for executor in (LocalExecutor(), ProcessExecutor(2)):
+        found = Corpus.find([corpus], background=[background])
+        with executor:
+            job = PrepareJob(found, tmp_path / executor.name, **{**SMALL, "decompositions": ("words", "pmi")})
+            bundles.append(job.run(executor))
+    assert bundles[0].manifest.files == bundles[1].manifest.files
+    assert "thou" in bundles[1].vectors("words")

@@ -9,7 +9,7 @@ from tests.corpus.conftest import write_lines
 from textveil.bundles.building import LexiconTable, build_bundle
 from textveil.corpus import inputs
 from textveil.corpus.inputs import Corpus
-from textveil.corpus.splitting import LONGEST_LINE, SplitMark, split_corpus
+from textveil.corpus.splitting import LONGEST_LINE, SplitMark, join_tokens, split_corpus
 from textveil.errors import InputError
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
@@ -138,3 +138,14 @@ def test_a_damaged_mark_is_refused(tmp_path, content):
         (tmp_path / "mark.json").write_text(content)
     with pytest.raises(InputError, match="`overwrite=True` to start over"):
         SplitMark.load(tmp_path / "mark.json")
+
+
+def test_a_background_is_joined_behind_the_corpus(tmp_path):
+    (tmp_path / "background").mkdir()
+    parts = [tmp_path / "tokens.txt", tmp_path / "background" / "tokens.txt"]
+    for path, text in zip(parts, ("one\n", "two\n"), strict=True):
+        path.write_text(text, encoding="utf-8")
+    assert join_tokens(parts[:1]) == parts[0]
+    joined = join_tokens(parts)
+    assert joined.read_text(encoding="utf-8") == "one\ntwo\n"
+    assert joined.parent == parts[1].parent

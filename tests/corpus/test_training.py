@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from textveil.corpus.settings import Training
-from textveil.corpus.training import train
+from textveil.corpus.training import TrainTask, do_train, estimate_memory, train, train_beside
+from textveil.corpus.vocabulary import Vocabulary, load_vectors
+from textveil.execution import Executor
 
 TINY = Training(dimensions=6, epochs=3)
 ENTRIES = ["the", "tea", "cup", "new_york"]
@@ -60,3 +62,60 @@ def test_progress_counts_epochs(tokens):
     told = []
     train(tokens, ENTRIES, TINY, workers=1, progress=lambda *values: told.append(values))
     assert told == [("training", 1, pytest.approx(1 / 3)), ("training", 2, pytest.approx(2 / 3)), ("training", 3, 1.0)]
+
+
+def make_task(folder, tokens, name, **options):
+    counts = np.array([9, 8, 7, 6])
+    Vocabulary(ENTRIES, counts, counts, 60).save(folder / name / "vocabulary")
+    return TrainTask(name, tokens, folder / name, TINY, **options)
+
+
+def test_a_task_writes_the_vectors_once(tokens, tmp_path):
+    task = make_task(tmp_path, tokens, "words")
+    assert do_train(task) == "words"
+    np.testing.assert_array_equal(load_vectors(task.output), train(tokens, ENTRIES, TINY, workers=1))
+    (before,) = {path.stat().st_mtime_ns for path in task.output.iterdir()}
+    do_train(task)
+    assert {path.stat().st_mtime_ns for path in task.output.iterdir()} == {before}
+
+
+class Recording(Executor):
+    """Runs tasks here, and records which ones it gets at a time."""
+
+    name = "recording"
+
+    def __init__(self, workers):
+        super().__init__(workers)
+        self.groups = []
+
+    def map(self, function, tasks, lost=None):
+        self.groups.append([(task.decomposition, task.threads) for task in tasks])
+        return (task.decomposition for task in tasks)
+
+
+@pytest.mark.parametrize(
+    ("workers", "share", "groups"),
+    [
+        (2, 9, [["a", "b"], ["c", "d"]]),  # "e" is alone, and left for all cores
+        (8, 9, [["a", "b", "c", "d", "e"]]),
+        (8, 3, [["a", "b", "c"], ["d", "e"]]),  # memory for three
+        (8, 1, []),
+        (1, 9, []),
+    ],
+)
+def test_trainings_run_side_by_side_as_far_as_workers_and_memory_allow(tokens, tmp_path, workers, share, groups):
+    tasks = [make_task(tmp_path, tokens, name) for name in "abcde"]
+    executor, told = Recording(workers), []
+    memory = share * estimate_memory(len(ENTRIES), TINY)
+    train_beside(tasks, executor, memory, lambda *progress: told.append(progress))
+    assert [[name for name, _ in group] for group in executor.groups] == groups
+    for group in executor.groups:
+        assert {threads for _, threads in group} == {max(1, workers // len(group))}
+    finished = [stage for stage, epochs, _ in told if epochs]
+    assert finished == [f"training {name}" for group in groups for name in group]
+
+
+def test_memory_grows_with_entries_and_dimensions():
+    small = estimate_memory(1000, TINY)
+    assert estimate_memory(100_000, TINY) > small
+    assert estimate_memory(1000, Training(dimensions=300)) - small == 1000 * 8 * (300 - TINY.dimensions)

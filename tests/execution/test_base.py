@@ -6,7 +6,9 @@ import pytest
 
 from textveil import execution
 from textveil.errors import ExecutionError, ParameterError
+from textveil.execution import base
 from textveil.execution.base import Executor, refuse_cluster, usable_cores, worker_died
+from textveil.execution.local import LocalExecutor
 
 
 class Here(Executor):
@@ -39,6 +41,12 @@ def test_cores_of_a_system_without_affinity_are_all_of_them_or_one(monkeypatch, 
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: count)
     assert usable_cores() == usable
+
+
+def test_workers_share_the_cores(monkeypatch):
+    monkeypatch.setattr(base, "usable_cores", lambda: 8)
+    assert [Here(workers).threads for workers in (1, 2, 3, 16)] == [8, 4, 2, 1]
+    assert LocalExecutor().threads is None
 
 
 @pytest.mark.parametrize("workers", [0, -1])

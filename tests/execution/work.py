@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from textveil.errors import InputError
+from textveil.execution.memory import measure_peak
 
 START_METHODS = multiprocessing.get_all_start_methods()
 
@@ -54,3 +55,29 @@ def where_in_ray(number: int) -> str:
 
     time.sleep(0.3)
     return str(ray.get_runtime_context().get_node_id())
+
+
+def peak_with(size: int) -> int | None:
+    """The peak memory of the worker once it has used some bytes."""
+    held = b"x" * size
+    return measure_peak() if len(held) == size else None
+
+
+def delay(task: tuple[float, int]) -> int:
+    """Return the number of the task after a while."""
+    seconds, number = task
+    time.sleep(seconds)
+    return number
+
+
+def note(task: tuple[Path, int]) -> int:
+    """Return the number of the task; the first one waits a little for others to begin."""
+    folder, number = task
+    (folder / str(number)).touch()
+    time.sleep(0.5 if number == 0 else 0)
+    return number
+
+
+def where_slowly(number: int) -> int:
+    time.sleep(0.2)
+    return os.getpid()

@@ -29,7 +29,7 @@ from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
 from textveil.experiments import cell_runner as cell_runner_module
 from textveil.experiments.cell_runner import CellRunner
-from textveil.experiments.experiment import WORKER_DIED, Watcher, choose_threads
+from textveil.experiments.experiment import WORKER_DIED, Watcher
 from textveil.experiments.report import report_study
 from textveil.registry import Option
 
@@ -312,12 +312,6 @@ def test_two_runs_at_once_are_refused(make_study, local):
     experiment = make_study()
     with experiment.store.locked(), pytest.raises(OutputExistsError, match="Another run is writing"):
         make_study().run(local)
-
-
-def test_workers_share_the_cores(monkeypatch, local):
-    monkeypatch.setattr("textveil.experiments.experiment.usable_cores", lambda: 8)
-    assert choose_threads(local) is None
-    assert [choose_threads(ProcessExecutor(workers)) for workers in (2, 3, 16)] == [4, 2, 1]
 
 
 def wait_for(folder: Path, cells: int, process: subprocess.Popen) -> None:

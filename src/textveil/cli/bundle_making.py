@@ -13,13 +13,10 @@ import typer
 from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, STORAGES, Bundle
 from textveil.cli.bundle import describe_prior, describe_vectors
 from textveil.cli.corpus_options import (
-    EXECUTOR,
     MEMORY_SIZE,
-    Address,
     Column,
     Config,
     CorpusNames,
-    ExecutorName,
     Format,
     MinCount,
     MinPmi,
@@ -28,12 +25,12 @@ from textveil.cli.corpus_options import (
     Revision,
     Split,
     Top,
-    Workers,
     parse_size,
     parse_top,
     unit_of,
 )
 from textveil.cli.display import showing_progress
+from textveil.cli.executor_options import Address, ExecutorName, Workers
 from textveil.cli.reporting import report, reporting_errors
 from textveil.corpus import MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
 from textveil.corpus.settings import (
@@ -51,6 +48,7 @@ from textveil.corpus.settings import (
 from textveil.decomposition import DECOMPOSERS
 from textveil.errors import ParameterError
 from textveil.execution import EXECUTORS, Executor
+from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.extras import require
 from textveil.models.files import MODEL_SOURCES
 from textveil.resources import find
@@ -212,7 +210,7 @@ def make_bundle(
     config: Config = None,
     split: Split = SPLIT,
     revision: Revision = None,
-    executor: ExecutorName = EXECUTOR,
+    executor: ExecutorName = DEFAULT_EXECUTOR,
     workers: Workers = None,
     address: Address = None,
     memory: CountingMemory = MEMORY_SIZE,
@@ -291,7 +289,7 @@ def train(
     config: Config = None,
     split: Split = SPLIT,
     revision: Revision = None,
-    executor: ExecutorName = EXECUTOR,
+    executor: ExecutorName = DEFAULT_EXECUTOR,
     workers: Workers = None,
     address: Address = None,
     overwrite: Overwrite = False,
@@ -357,7 +355,7 @@ def prior(
     config: Config = None,
     split: Split = SPLIT,
     revision: Revision = None,
-    executor: ExecutorName = EXECUTOR,
+    executor: ExecutorName = DEFAULT_EXECUTOR,
     workers: Workers = None,
     address: Address = None,
     memory: CountingMemory = MEMORY_SIZE,

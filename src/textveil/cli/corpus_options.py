@@ -9,11 +9,8 @@ import typer
 
 from textveil.corpus import MEMORY
 from textveil.errors import ParameterError
-from textveil.execution import EXECUTORS
 from textveil.tables import FORMATS
 
-EXECUTOR = "processes"
-"""The executor by default."""
 MEMORY_SIZE = f"{MEMORY >> 30}G"
 """The memory of counting by default, as :func:`parse_size` reads it."""
 
@@ -34,12 +31,6 @@ Format = Annotated[
 Config = Annotated[str | None, typer.Option(help="The configuration of a Hugging Face data set.")]
 Split = Annotated[str, typer.Option(help="The split of a Hugging Face data set.")]
 Revision = Annotated[str | None, typer.Option(help="The revision of a Hugging Face data set.")]
-ExecutorName = Annotated[str, typer.Option(help=f"Where the work runs: {', '.join(EXECUTORS)}.")]
-Workers = Annotated[int | None, typer.Option(help="The number of workers; by default, one per core.")]
-Address = Annotated[
-    str | None,
-    typer.Option(help="The address of a running Ray cluster, or auto. Its machines must share the files."),
-]
 MinCount = Annotated[
     int, typer.Option(help="Leave out n-grams that occur less often. The default is for ten billion words.")
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from textveil.cli.reporting import report
@@ -120,6 +120,17 @@ class _ProgressLines:
 def list_warnings(certificate: Certificate) -> list[str]:
     """What a user must know even without a summary, with flags for parameters."""
     return [spell_parameters(warning, _spell_flag) for warning in summary.list_warnings(certificate)]
+
+
+def describe_workers(peaks: Mapping[str, int]) -> list[str]:
+    """The number of workers of a run and their memory, in a line; nothing if there were none.
+
+    >>> describe_workers({"a 1": 210 << 20, "a 2": 198 << 20})
+    ['workers        2, each with at most 210 MiB of memory at its peak']
+    """
+    if not peaks:
+        return []
+    return [f"workers        {len(peaks):,}, each with at most {max(peaks.values()) >> 20:,} MiB of memory at its peak"]
 
 
 def _spell_flag(name: str, value: str | None) -> str:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
-from textveil.cli.corpus_options import Address, Workers
+from textveil.cli.executor_options import Address, ExecutorName, Workers
 from textveil.cli.reporting import FAILURE, report, reporting_errors
 from textveil.errors import InputError, ParameterError
 from textveil.execution import EXECUTORS
+from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.extras import require
 from textveil.jobs import check_free
 
@@ -193,7 +194,7 @@ def run(
     study: StudyPath,
     *,
     folder: Folder = None,
-    executor: Annotated[str, typer.Option(help=f"Executor: {', '.join(EXECUTORS)}.")] = "processes",
+    executor: ExecutorName = DEFAULT_EXECUTOR,
     workers: Workers = None,
     address: Address = None,
     gpus_per_task: Annotated[

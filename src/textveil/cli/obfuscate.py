@@ -14,13 +14,15 @@ import typer
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.calibration import Calibration
 from textveil.cli.configuration import Config, prefer_flags
-from textveil.cli.display import explain, list_warnings, showing_progress
+from textveil.cli.display import describe_workers, explain, list_warnings, showing_progress
+from textveil.cli.executor_options import Address, FileExecutorName, Workers
 from textveil.cli.method_options import choose_options, flag_of, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError
 from textveil.jobs import FileJob, JobOptions, StreamJob, check_free
+from textveil.jobs.workers import Workplace
 from textveil.language.batches import BATCH_SIZE
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import (
@@ -52,6 +54,8 @@ Examples:
   textveil obfuscate --input reviews.csv --column text --output out.csv --profile proven
   textveil obfuscate --input reviews.csv --output out.parquet --epsilon-per-word 15 --certificate out.json
   textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --epsilon-per-word 15 --resume
+  textveil obfuscate --input big.jsonl.zst --output big.out.jsonl.zst --workers 8
+  textveil obfuscate --input big.parquet --output out.parquet --executor ray --address auto
   textveil obfuscate --input reviews.csv --output out.csv --epsilon 60 --ledger spent.db --budget-per-document 100
   cat notes.txt | textveil obfuscate - --level low
 """
@@ -219,6 +223,9 @@ def obfuscate(
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    executor: FileExecutorName = None,
+    workers: Workers = None,
+    address: Address = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no progress and no summary; warnings stay.")
     ] = False,
@@ -229,10 +236,11 @@ def obfuscate(
 
     Every document gets a budget, epsilon, which is divided over its words (kept stopwords get none). A mechanism
     replaces each word by a random word near it in an embedding. The certificate says what that protects. Rows of a file
-    stay in order, other columns are unchanged, and --resume continues an interrupted run.
+    stay in order, other columns are unchanged, and --resume continues an interrupted run. --workers uses several cores.
     """
     words = _choose_text(text, input_file)
-    _check_combination(words, input_file, output, explained=explained, as_json=as_json, resume=resume)
+    place = Workplace(executor, workers, address)
+    _check_combination(words, input_file, output, place, explained=explained, as_json=as_json, resume=resume)
     budgets = prefer_flags({"epsilon": epsilon, "epsilon_per_word": epsilon_per_word, "level": level, "target": target})
     target = budgets.pop("target")
     given = _Given(**budgets, length=length, largest_share=largest_share).calibrate(target)
@@ -267,11 +275,14 @@ def obfuscate(
         if input_file in (None, STANDARD) or output is None:
             finished = StreamJob(_open_source(input_file), output, options).run(obfuscator, sys.stdout.buffer, progress)
         else:
-            finished = FileJob(Path(str(input_file)), output, options, resume=resume).run(obfuscator, progress)
+            job = FileJob(Path(str(input_file)), output, options, resume=resume, workplace=place)
+            finished = job.run(obfuscator, progress)
     if as_json:
         typer.echo(finished.certificate.to_json(), nl=False)
     if not quiet:
         for line in summarize(finished.certificate, finished.seconds):
+            report(line)
+        for line in describe_workers(finished.peaks):
             report(line)
     for warning in list_warnings(finished.certificate):
         report(warning)
@@ -379,7 +390,14 @@ def _open_source(input_file: str | None) -> Source:
 
 
 def _check_combination(
-    text: str | None, input_file: str | None, output: Path | None, *, explained: bool, as_json: bool, resume: bool
+    text: str | None,
+    input_file: str | None,
+    output: Path | None,
+    place: Workplace,
+    *,
+    explained: bool,
+    as_json: bool,
+    resume: bool,
 ) -> None:
     if text is not None and (output is not None or resume):
         raise ParameterError("--output and --resume go with --input.")
@@ -389,6 +407,8 @@ def _check_combination(
         raise ParameterError("--json goes with a single text or with --output, because rows go to standard output.")
     if resume and (output is None or input_file in (None, STANDARD)):
         raise ParameterError("--resume needs --input FILE and --output FILE: a stream cannot be read again.")
+    if place != Workplace() and (output is None or input_file in (None, STANDARD)):
+        raise ParameterError("--executor, --workers and --address need --input FILE and --output FILE.")
 
 
 def _obfuscate_text(

@@ -11,13 +11,10 @@ import typer
 from typer.core import TyperGroup
 
 from textveil.cli.corpus_options import (
-    EXECUTOR,
     MEMORY_SIZE,
-    Address,
     Column,
     Config,
     CorpusNames,
-    ExecutorName,
     Format,
     MinCount,
     MinPmi,
@@ -26,15 +23,16 @@ from textveil.cli.corpus_options import (
     Revision,
     Split,
     Top,
-    Workers,
     parse_size,
     parse_top,
     unit_of,
 )
 from textveil.cli.display import showing_progress
+from textveil.cli.executor_options import Address, ExecutorName, Workers
 from textveil.cli.reporting import report, reporting_errors
 from textveil.corpus import MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
 from textveil.execution import EXECUTORS
+from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.extras import require
 from textveil.tables import TEXT_COLUMN
 
@@ -92,7 +90,7 @@ def count(
     config: Config = None,
     split: Split = SPLIT,
     revision: Revision = None,
-    executor: ExecutorName = EXECUTOR,
+    executor: ExecutorName = DEFAULT_EXECUTOR,
     workers: Workers = None,
     address: Address = None,
     memory: Annotated[

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -47,8 +47,8 @@ from textveil.corpus.settings import (
     VectorOptions,
     check_bundle_folder,
 )
-from textveil.corpus.splitting import SplitMark, join_files, split_corpus
-from textveil.corpus.training import train
+from textveil.corpus.splitting import SplitMark, join_tokens, split_corpus
+from textveil.corpus.training import TRAINED, VOCABULARY, TrainTask, train, train_beside
 from textveil.corpus.vocabulary import Vocabulary, choose_entries, load_vectors, save_vectors
 from textveil.corpus.wording import list_unfit
 from textveil.corpus.wordnet import read_wordnet_table
@@ -64,6 +64,9 @@ from textveil.resources import find
 from textveil.storage.atomic import put_folder, strip_unfinished
 from textveil.storage.resumable import SETTINGS
 from textveil.version import __version__
+
+_TRAINED = (TRAINED, "vectors")
+"""The steps after which there is nothing to train."""
 
 
 class _PreparationRun(CorpusRun):
@@ -139,12 +142,15 @@ class PrepareJob:
         trained = ["gensim"] if self.vectors.uses_word2vec else []
         return ["pyarrow", *trained, *(["spacy"] if self.names_model else [])]
 
-    def estimate_disk(self) -> int:
+    def estimate_disk(self, beside: int = 1) -> int:
         """The approximate peak of disk space in bytes that the run needs besides the output.
 
         Splitting writes the corpus twice, in parts and as one file. Counting needs about as much.
+
+        Args:
+            beside: The number of decompositions that are trained side by side. Each has a file of its own.
         """
-        return max(1 << 20, int(2.5 * self.corpus.estimate_plain_size()))
+        return max(1 << 20, int((2.5 + 1.25 * (beside - 1)) * self.corpus.estimate_plain_size()))
 
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
         """Build the bundle, or resume an unfinished run."""
@@ -199,8 +205,11 @@ class _Preparation:
         self._check_disk()
         lexicons = self._find_lexicons()
         first = self._write_first(lexicons)
-        for decomposition in self.job.decompositions:
-            self._embed(first, decomposition)
+        needed = [name for name in self.job.decompositions if self._lacks(name)]
+        while needed:
+            beside = self._count_beside()
+            self._embed(first, needed[:beside])
+            needed = needed[beside:]
         return self._write_bundle(lexicons)
 
     def is_worth_keeping(self, *, after: TextveilError) -> bool:
@@ -282,12 +291,30 @@ class _Preparation:
                 f"{free >> 20:,} MiB are free. Free some space, then run the same command again."
             )
 
-    def _embed(self, first: Path, decomposition: str) -> None:
-        """Choose the entries of a decomposition, find their vectors and build a prior, unless all this is there."""
-        vectors = self._find(decomposition, "vectors")
-        needs_prior = self.job.prior is not None and self._find_prior(decomposition) is None
-        if vectors.exists() and not needs_prior:
-            return
+    def _lacks(self, decomposition: str) -> bool:
+        """Whether the vectors or the prior of a decomposition are missing."""
+        return not self._find(decomposition, "vectors").exists() or self._lacks_prior(decomposition)
+
+    def _lacks_prior(self, decomposition: str) -> bool:
+        return self.job.prior is not None and self._find_prior(decomposition) is None
+
+    def _count_beside(self) -> int:
+        """The number of decompositions to train side by side: one per worker, if there is room on the disk."""
+        if self.executor.processes == 1 or not self.job.vectors.uses_word2vec:
+            return 1
+        free = shutil.disk_usage(self.folder).free
+        counts = range(self.executor.workers, 1, -1)
+        return next((count for count in counts if self.job.estimate_disk(count) <= free), 1)
+
+    def _embed(self, first: Path, decompositions: Sequence[str]) -> None:
+        """Choose the entries of decompositions, find their vectors and build their priors."""
+        tokens = {name: self._choose(first, name) for name in decompositions}
+        self._train_beside(tokens)
+        for name in decompositions:
+            self._finish(name, tokens[name])
+
+    def _choose(self, first: Path, decomposition: str) -> list[Path]:
+        """Split the corpus and choose the entries of a decomposition; its files of tokens, the background last."""
         self._check_disk()
         foreground, background = self.job.corpus.split()
         tokens = self._split(foreground, first, decomposition, self.folder / decomposition)
@@ -296,22 +323,37 @@ class _Preparation:
             if background
             else None
         )
-        chosen = self._find(decomposition, "vocabulary")
+        chosen = self._find(decomposition, VOCABULARY)
         if not chosen.exists():
             self.progress(f"choosing entries of {decomposition}", 0, None)
             choose_entries(tokens, more, self.job.selection.narrow(decomposition)).save(chosen)
-        entries = Vocabulary.load(chosen).entries
+        return [tokens, *([more] if more else [])]
+
+    def _train_beside(self, tokens: Mapping[str, Sequence[Path]]) -> None:
+        """Train the decompositions that lack it side by side. One that is alone is trained later, on all cores."""
+        missing = [name for name in tokens if not any(self._find(name, step).exists() for step in _TRAINED)]
+        if self.job.vectors.uses_word2vec and len(missing) > 1:
+            options = self.job.vectors.train_options
+            tasks = [TrainTask(name, join_tokens(tokens[name]), self.folder / name, options) for name in missing]
+            train_beside(tasks, self.executor, self.job.memory, self.progress)
+
+    def _load_entries(self, decomposition: str) -> Sequence[str]:
+        return Vocabulary.load(self._find(decomposition, VOCABULARY)).entries
+
+    def _finish(self, decomposition: str, tokens: Sequence[Path]) -> None:
+        """Find the vectors and build the prior of a decomposition, unless they are there."""
+        entries, vectors = self._load_entries(decomposition), self._find(decomposition, "vectors")
         if not vectors.exists():
-            save_vectors(self._compute_vectors(decomposition, entries, [tokens, *([more] if more else [])]), vectors)
-        if self.job.prior is not None and needs_prior:
+            save_vectors(self._compute_vectors(decomposition, entries, tokens), vectors)
+        if self.job.prior is not None and self._lacks_prior(decomposition):
             folder = self.folder / decomposition
             PriorBuilder(
-                tokens, folder, self.job.prior, self.executor, self.job.memory, self.progress, decomposition
+                tokens[0], folder, self.job.prior, self.executor, self.job.memory, self.progress, decomposition
             ).run(entries)
-        tokens.unlink()
-        if more:
+        tokens[0].unlink()
+        for more in tokens[1:]:
             shutil.rmtree(more.parent)
-        shutil.rmtree(self._find(decomposition, "word2vec"), ignore_errors=True)
+        shutil.rmtree(self._find(decomposition, TRAINED), ignore_errors=True)
 
     def _split(self, corpus: Corpus, first: Path, decomposition: str, folder: Path) -> Path:
         return split_corpus(
@@ -333,13 +375,10 @@ class _Preparation:
 
         found: list[npt.NDArray[Any]] = []
         if options.uses_word2vec:
-            trained = self._find(decomposition, "word2vec")
+            trained = self._find(decomposition, TRAINED)
             if not trained.exists():
-                joined = tokens[0]
-                if len(tokens) > 1:
-                    joined = tokens[-1].with_name("all.txt")
-                    join_files(tokens, joined)
-                matrix = train(joined, entries, options.train_options, workers=self.executor.workers, progress=tell)
+                workers = self.executor.workers
+                matrix = train(join_tokens(tokens), entries, options.train_options, workers=workers, progress=tell)
                 save_vectors(matrix, trained)
             found.append(load_vectors(trained))
         if not options.uses_encoder:
@@ -375,7 +414,7 @@ class _Preparation:
     def _write_bundle(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "bundle"
         shutil.rmtree(folder, ignore_errors=True)
-        chosen = {name: Vocabulary.load(self._find(name, "vocabulary")) for name in self.job.decompositions}
+        chosen = {name: Vocabulary.load(self._find(name, VOCABULARY)) for name in self.job.decompositions}
         unwritten = {name: self._list_unwritten(vocabulary) for name, vocabulary in chosen.items()}
         others = {entry for name in chosen for entry in chosen[name].entries if entry not in unwritten[name]}
         names = self._find_names(others)

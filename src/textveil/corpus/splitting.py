@@ -167,3 +167,12 @@ def join_files(parts: Sequence[Path], whole: Path) -> None:
         for part in parts:
             with part.open("rb") as piece:
                 shutil.copyfileobj(piece, stream, 1 << 20)
+
+
+def join_tokens(tokens: Sequence[Path]) -> Path:
+    """The file of tokens to train on: that of the corpus, joined with that of the background if there is one."""
+    if len(tokens) == 1:
+        return tokens[0]
+    joined = tokens[-1].with_name("all.txt")
+    join_files(tokens, joined)
+    return joined

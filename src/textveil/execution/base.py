@@ -14,6 +14,8 @@ from textveil.errors import ExecutionError, ParameterError
 T = TypeVar("T")
 R = TypeVar("R")
 
+DEFAULT_EXECUTOR = "processes"
+"""The executor of those who want workers, by default."""
 MAX_RETRIES = 3
 """The number of retries after a worker dies. A task that still fails is assumed to be the cause."""
 
@@ -48,9 +50,16 @@ class Executor(AbstractContextManager["Executor"], ABC):
         """The number of processes that need memory for the work, including this one."""
         return self.workers + 1
 
+    @property
+    def threads(self) -> int | None:
+        """The number of threads per worker, so that all workers use each core once; ``None`` for no limit."""
+        return max(1, usable_cores() // self.workers)
+
     @abstractmethod
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
         """Apply ``function`` to every task and yield results as they arrive. Tasks are taken only as needed.
+
+        If ``tasks`` ends while tasks are running, it is asked again after the next result. So it may pause.
 
         Args:
             function: The function to apply.

@@ -28,6 +28,11 @@ class LocalExecutor(Executor):
         """Only this process."""
         return 1
 
+    @property
+    def threads(self) -> None:
+        """No limit: there is only one worker."""
+        return None
+
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
         """Apply ``function`` to every task, in order."""
         return map(function, tasks)

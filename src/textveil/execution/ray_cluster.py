@@ -113,6 +113,11 @@ class RayExecutor(Executor):
         self._actors: list[Any] = []
         self._check_gpus()
 
+    @property
+    def threads(self) -> int:
+        """One: a worker has one core of the cluster."""
+        return 1
+
     def _check_gpus(self) -> None:
         """Refuse tasks that need more GPUs than the cluster has."""
         there = float(self._ray.cluster_resources().get("GPU", 0))
@@ -148,8 +153,16 @@ class RayExecutor(Executor):
         running: dict[Any, tuple[Any, _Given[T] | None]] = {
             actor.answer.remote(): (actor, None) for actor in self._open_actors()
         }
+        idle: list[Any] = []
+
+        def assign() -> None:
+            while idle and (following := waiting.take()) is not None:
+                actor = idle.pop()
+                running[actor.do.remote(known, following.task)] = actor, following
+
         try:
             while waiting or any(given for _, given in running.values()):
+                assign()  # tasks that have paused may go on
                 done = self._ray.wait([*running], num_returns=1)[0][0]
                 actor, given = running.pop(done)
                 results = self._collect(done)
@@ -157,8 +170,9 @@ class RayExecutor(Executor):
                     results = waiting.bury(given)
                     actor = self._replace(actor)
                     running[actor.answer.remote()] = actor, None
-                elif (following := waiting.take()) is not None:
-                    running[actor.do.remote(known, following.task)] = actor, following
+                else:
+                    idle.append(actor)
+                    assign()
                 yield from results if given else ()
         finally:
             for actor, given in running.values():

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from textveil.execution import Executor
-from textveil.execution.base import usable_cores
 from textveil.experiments.cell_runner import TEXTS_KEY, CellDone, CellRunner
 from textveil.experiments.datasets import DatasetInfo, check_source, copy_datasets, read_dataset
 from textveil.experiments.records import write_results
@@ -112,7 +111,7 @@ class Experiment:
         if retry_failed:
             states = tuple(state.retried() for state in states)
         todo = [state for state in states if state.to_do]
-        job = Job(self.store.folder.resolve(), self.study.model_dump_json(), choose_threads(executor))
+        job = Job(self.store.folder.resolve(), self.study.model_dump_json(), executor.threads)
         cells = tuple(CellTask(job, state.cell, state.missing, state.lacks_texts) for state in todo)
         return Plan(states, (*self._plan_originals(job, todo), *self._plan_scores(job, todo)), cells)
 
@@ -198,10 +197,3 @@ class Experiment:
 def give_up_shared(task: SharedTask) -> SharedDone:
     """The result of a shared task that kills every worker."""
     return SharedDone(task, 0.0, WORKER_DIED)
-
-
-def choose_threads(executor: Executor) -> int | None:
-    """The number of threads per worker, so that all workers together use each core of a machine once."""
-    if executor.name == "local":
-        return None
-    return 1 if executor.name == "ray" else max(1, usable_cores() // executor.workers)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
+from textveil.privacy.accounting import Account
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Terms
 from textveil.privacy.ledger import Ledger
@@ -25,7 +26,18 @@ class ObfuscatesTexts(Protocol):
     def for_run(self, key: bytes) -> ObfuscatesTexts:
         """The obfuscator for a run with a secret key of its own, which a resumed run has again."""
 
+    def for_workers(self) -> Callable[[], ObfuscatesTexts]:
+        """Builds the same obfuscator in another process, without a ledger."""
+
+    def open_account(self, budget: Budget) -> Account | None:
+        """The account of documents with this budget; ``None`` without a ledger."""
+
     def obfuscate_all(
         self, texts: Iterable[str | None], *, budget: Budget, batch_size: int, first_document: int | None
     ) -> Iterator[Obfuscation]:
         """One result per text, in order."""
+
+    def obfuscate_numbered(
+        self, texts: Sequence[str | None], numbers: Sequence[int], budget: Budget
+    ) -> Iterator[Obfuscation]:
+        """One result per text, in order, with the noise of its number. No ledger is asked."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from textveil.errors import TextveilError
+from textveil.execution import Executor
 from textveil.jobs.base import ObfuscatesTexts
 from textveil.jobs.history import History
 from textveil.jobs.options import JobOptions, JobReport
 from textveil.jobs.partial import Partial
-from textveil.jobs.row_writer import RowWriter, read_texts
+from textveil.jobs.row_writer import RowWriter, read_texts, write_rows
+from textveil.jobs.workers import Workers, Workplace
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
@@ -37,6 +39,7 @@ class FileJob:
         options: The settings that all jobs share.
         resume: Resume an unfinished run.
         part_seconds: How often finished rows are saved.
+        workplace: Where rows are obfuscated. With a seed, the output does not depend on it.
     """
 
     source: Path
@@ -44,6 +47,7 @@ class FileJob:
     options: JobOptions
     resume: bool = False
     part_seconds: float = PART_SECONDS
+    workplace: Workplace = field(default_factory=Workplace)
 
     def run(self, obfuscator: ObfuscatesTexts, progress: Progress = ignore_progress) -> JobReport:
         """Obfuscate the file, or the rest of it."""
@@ -52,6 +56,18 @@ class FileJob:
         # A run that was interrupted at its very end has written its certificate.
         certified = self.resume and partial.load_totals() is not None
         self.options.check(self.source, self.output, certified=certified)
+        with self.workplace.open() as executor:
+            return self._run(obfuscator, partial, executor, progress, started)
+
+    def _run(
+        self,
+        obfuscator: ObfuscatesTexts,
+        partial: Partial,
+        executor: Executor | None,
+        progress: Progress,
+        started: float,
+    ) -> JobReport:
+        """Obfuscate the file, or the rest of it, by an executor or in this process."""
         source = FileSource(self.source)
         table = self.options.layout.convert(source, self.output)
         chosen = obfuscator.choose_budget(self.options.budget)
@@ -65,16 +81,17 @@ class FileJob:
             job = partial.start(settings, derive, resume=self.resume, overwrite=self.options.overwrite)
             budget = replace(chosen, average_length=job["average length"])
             totals = partial.load_totals()
+            rows: RowWriter | Workers | None = None
             if totals is not None:
                 tally = Tally.from_dict(totals)
                 table.dropped_metadata = bool(totals["dropped_metadata"])
             else:
                 history = History(table, bytes.fromhex(job[_DIGEST_KEY]))
-                writer = RowWriter(obfuscator.for_run(bytes.fromhex(job[_DIGEST_KEY])), budget)
-                tally = self._run_parts(writer, source, history, partial, progress)
+                rows = _gather(obfuscator.for_run(bytes.fromhex(job[_DIGEST_KEY])), budget, executor)
+                tally = self._run_parts(rows, source, history, partial, progress)
             report = self.options.report(obfuscator, budget, tally, table, started, source=self.source)
             partial.complete(partial.load_totals())
-        return report
+        return replace(report, peaks=rows.peaks) if isinstance(rows, Workers) else report
 
     def _settings(self, obfuscator: ObfuscatesTexts, table: Table, budget: Budget) -> dict[str, Any]:
         """The settings that must not change when a run resumes."""
@@ -102,7 +119,7 @@ class FileJob:
 
     def _run_parts(
         self,
-        rows: RowWriter,
+        rows: RowWriter | Workers,
         source: FileSource,
         history: History,
         partial: Partial,
@@ -112,22 +129,23 @@ class FileJob:
         table, marks = history.table, partial.load_marks()
         tally = Tally.over(Tally.from_dict(mark["tally"]) for mark in marks)
         batches = _UntilError(history.skip(source.read(table, batch_size=self.options.batch_size), marks))
+        results = rows.obfuscate(_number(batches, history))
         parts = len(marks)
-        pending = next(batches, None)
+        pending = next(results, None)
         while pending is not None or (parts == 0 and batches.error is None):
             part = Tally()
             with partial.writing_part(parts) as stream, table.writer(stream, head=parts == 0) as writer:
                 ends = time.monotonic() + self.part_seconds
                 while pending is not None:
-                    part.add(rows.write(pending, writer, first_document=history.rows * pending.width))
-                    history.add(pending)
-                    progress("obfuscating", history.rows * pending.width, source.fraction)
-                    pending = next(batches, None)
-                    if time.monotonic() >= ends:
-                        break
+                    part.add(write_rows(*pending, writer))
+                    history.add(pending[0])
+                    progress("obfuscating", history.rows * pending[0].width, source.fraction)
+                    # The part is saved before anything else can fail.
+                    pending = None if time.monotonic() >= ends else next(results, None)
             partial.mark(parts, {**history.as_dict(), "tally": part.as_dict()})
             tally.add(part)
             parts += 1
+            pending = next(results, None)
         if batches.error is not None:
             if parts == 0:
                 partial.remove()
@@ -140,6 +158,22 @@ class FileJob:
         totals = {**tally.as_dict(), "dropped_metadata": table.dropped_metadata}
         partial.finish(parts, merge, totals, overwrite=self.options.overwrite)
         return tally
+
+
+def _gather(obfuscator: ObfuscatesTexts, budget: Budget, executor: Executor | None) -> RowWriter | Workers:
+    """Whoever obfuscates the rows: this process, or the workers of an executor."""
+    alone = executor is None or executor.processes == 1
+    return RowWriter(obfuscator, budget) if executor is None or alone else Workers(obfuscator, budget, executor)
+
+
+def _number(batches: Iterator[Rows], history: History) -> Iterator[tuple[int, Rows]]:
+    """The batches, each with the number of its first document. Batches may be read ahead of those that are done."""
+    rows = next(batches, None)  # skips the rows that are done, which the history then knows
+    first = history.rows
+    while rows is not None:
+        yield first * rows.width, rows
+        first += rows.size
+        rows = next(batches, None)
 
 
 class _UntilError(Iterator[Rows]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,8 @@ class JobReport:
     documents: int
     seconds: float
     certificate: Certificate
+    peaks: Mapping[str, int] = field(default_factory=dict)
+    """The peak memory of every worker in bytes; empty if there were no workers."""
 
     @property
     def dropped_metadata(self) -> bool:

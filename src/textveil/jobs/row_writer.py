@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from textveil.jobs.base import ObfuscatesTexts
@@ -24,16 +24,30 @@ def read_texts(source: Source, table: Table, batch_size: int, progress: Progress
         progress("counting words", documents, source.fraction)
 
 
+def write_rows(rows: Rows, done: Sequence[Obfuscation], writer: Writer) -> Tally:
+    """Write the rows with obfuscated texts, and tally their outcomes."""
+    writer.write(rows, [as_result(obfuscation) for obfuscation in done])
+    return Tally.over(obfuscation.certificate.tally for obfuscation in done)
+
+
 @dataclass(frozen=True, slots=True)
 class RowWriter:
-    """Obfuscates rows and passes them to a writer."""
+    """Obfuscates rows in this process, and passes them to a writer."""
 
     obfuscator: ObfuscatesTexts
     budget: Budget
 
     def write(self, rows: Rows, writer: Writer, *, first_document: int | None = None) -> Tally:
-        """Write the rows with obfuscated texts, and tally their outcomes."""
-        done = list(
+        """Obfuscate the rows, write them, and tally their outcomes."""
+        return write_rows(rows, self._obfuscate(rows, first_document), writer)
+
+    def obfuscate(self, batches: Iterable[tuple[int, Rows]]) -> Iterator[tuple[Rows, list[Obfuscation]]]:
+        """The results of batches of rows, each with the number of its first document."""
+        for first_document, rows in batches:
+            yield rows, self._obfuscate(rows, first_document)
+
+    def _obfuscate(self, rows: Rows, first_document: int | None) -> list[Obfuscation]:
+        return list(
             self.obfuscator.obfuscate_all(
                 rows.texts,
                 budget=self.budget,
@@ -41,8 +55,6 @@ class RowWriter:
                 first_document=first_document,
             )
         )
-        writer.write(rows, [as_result(obfuscation) for obfuscation in done])
-        return Tally.over(obfuscation.certificate.tally for obfuscation in done)
 
 
 def as_result(obfuscation: Obfuscation) -> Result:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
-from textveil.errors import ProfileError
+from textveil.errors import ParameterError, ProfileError
 from textveil.language.codes import Code
 from textveil.language.identifiers import HARMS, KINDS, Finder, Found, Harm
 from textveil.language.text import Chunk, Document, Span
@@ -133,6 +133,19 @@ class Screen:
     def as_dict(self) -> dict[str, Any]:
         """The screen as a certificate records it."""
         return {"treatment": self.treatment, "kinds": list(self.kinds), "model": dict(self.finder.model_used)}
+
+    def for_workers(self) -> Treatment:
+        """What builds the same screen in another process.
+
+        Raises:
+            ParameterError: It has a finder or kinds of its own, which another process cannot build by name.
+        """
+        if type(self.finder) is not Finder or self.kinds != SCREENED:
+            raise ParameterError(
+                "Workers can only build the screen of textveil. Give `identifiers` as 'redact' or 'perturb', or leave "
+                "out `executor` and `workers`."
+            )
+        return self.treatment
 
     def screen(self, texts: Sequence[str]) -> list[Screened]:
         """Find the identifiers of texts."""

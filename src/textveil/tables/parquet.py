@@ -156,16 +156,19 @@ class ParquetTable(Table):
         return _ParquetWriter(stream, self)
 
     def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
-        """Join the parts, with small ones combined into larger row groups."""
+        """Join the parts. Row groups have a fixed number of rows, so the bytes do not depend on the parts."""
         with self.parquet.ParquetWriter(target, self.schema) as writer:
             waiting: list[pa.Table] = []
             for part in parts:
                 waiting.append(self.parquet.ParquetFile(part).read())
                 if sum(len(table) for table in waiting) >= MERGED_GROUP:
-                    writer.write_table(self.arrow.concat_tables(waiting))
-                    waiting = []
+                    joined = self.arrow.concat_tables(waiting)
+                    whole = len(joined) - len(joined) % MERGED_GROUP
+                    for start in range(0, whole, MERGED_GROUP):
+                        writer.write_table(joined.slice(start, MERGED_GROUP).combine_chunks())
+                    waiting = [joined.slice(whole)]
             if waiting:
-                writer.write_table(self.arrow.concat_tables(waiting))
+                writer.write_table(self.arrow.concat_tables(waiting).combine_chunks())
 
 
 class _Stripping:
