@@ -114,6 +114,12 @@ def test_all_settings_reach_the_workers(tmp_path, seeded, two, options):
     assert report.certificate == expected.certificate
 
 
+def test_identifiers_are_screened_by_workers_too(tiny):
+    obfuscator = Obfuscator(tiny, identifiers="redact", seed=5)
+    assert obfuscator.terms.identifiers is not None
+    assert obfuscator.for_workers()().terms.identifiers == obfuscator.terms.identifiers
+
+
 def test_several_columns_and_conversion(tmp_path, seeded, two):
     rows = [["title", "text", "stars"], *([text or "", f"plot {number}", number] for number, text in enumerate(TEXTS))]
     with (tmp_path / "in.csv").open("w", newline="", encoding="utf-8") as stream:

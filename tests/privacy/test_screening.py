@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.errors import ProfileError, UnknownNameError
+from textveil.errors import ParameterError, ProfileError, UnknownNameError
 from textveil.language.identifiers import Found
 from textveil.language.text import Chunk, Document
 from textveil.privacy.profiles import PROFILES
@@ -108,3 +108,10 @@ def test_what_a_profile_allows():
     assert choose_screen(PROFILES["strict"], None) is None
     with pytest.raises(UnknownNameError, match="Did you mean 'redact'"):
         choose_screen(PROFILES["strict"], "redacted")
+
+
+def test_only_the_screen_of_textveil_reaches_workers():
+    assert Screen("redact").for_workers() == "redact"
+    for own in (Screen("redact", Given()), Screen("perturb", kinds=["PERSON"])):
+        with pytest.raises(ParameterError, match="Give `identifiers` as 'redact' or 'perturb'"):
+            own.for_workers()
