@@ -60,6 +60,8 @@ LEVEL: Level = "medium"
 SIMPLE_MECHANISM = "madlib"
 """The default where a language model is missing or out of place."""
 
+_KEPT_STOPWORD, _PERTURBED = Outcome.KEPT_STOPWORD, Outcome.PERTURBED
+
 
 def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
     """The default decomposition: words alone if the bundle has nothing else, or if all else would cost a draft."""
@@ -510,8 +512,24 @@ class Obfuscator:
         spans = {code.chunk: (code.start, code.stop) for code in codes}
         plan = Plan(document, scores, kept, shares, epsilon, spans, draft)
         for chunk in merge_codes(chunks, codes) if codes else chunks:
-            plan.chunks += self._plan_chunk(plan, chunk)
+            if draft is None and chunk.stop - chunk.start == 1:
+                plan.chunks.append(self._plan_word(plan, chunk))
+            else:
+                plan.chunks += self._plan_chunk(plan, chunk)
         return plan
+
+    def _plan_word(self, plan: Plan, chunk: Chunk) -> PlannedChunk:
+        """What :meth:`_plan_chunk` decides, for a single word without a draft: most chunks, so it must be fast."""
+        place = chunk.start
+        row = self._vectors.find(plan.document.words[place])
+        if plan.kept[place]:
+            return PlannedChunk(chunk, row, 0.0, 0.0, _KEPT_STOPWORD)
+        given = plan.shares[place]
+        share = given if given < self.largest_share else self.largest_share
+        if row != UNKNOWN and share != 0:
+            return PlannedChunk(chunk, row, share, given, _PERTURBED)
+        released = Outcome.KEPT_UNKNOWN if row == UNKNOWN else Outcome.KEPT_NO_SHARE
+        return PlannedChunk(chunk, row, share, given, released if self.profile.releases_unperturbed else Outcome.DRAWN)
 
     def _plan_chunk(self, plan: Plan, chunk: Chunk) -> Iterator[PlannedChunk]:
         document, is_code = plan.document, chunk in plan.codes
@@ -542,7 +560,7 @@ class Obfuscator:
 
     def _request(self, plan: Plan, stream: np.random.Generator) -> Request:
         """What the mechanism is asked for one document."""
-        asked = [planned for planned in plan.chunks if not planned.outcome.in_clear]
+        asked = plan.list_asked()
         context = [planned.row if planned.outcome.in_clear else ASKED for planned in plan.chunks]
         return Request(
             np.array([planned.row for planned in asked], dtype=np.int64),
@@ -570,18 +588,19 @@ class Obfuscator:
 
     def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""
-        chosen = iter(rows.tolist())
-        entries = [None if planned.outcome.in_clear else self._vectors.entries[next(chosen)] for planned in plan.chunks]
-        replacements = [None if entry is None else spoken(entry) for entry in entries]
+        chosen = [self._vectors.entries[row] for row in rows.tolist()]
+        asked = plan.list_asked()
+        spoken_entries = iter(map(spoken, chosen))
+        replacements = [None if planned.outcome.in_clear else next(spoken_entries) for planned in plan.chunks]
         returned = [
             planned.chunk.size
-            for planned, entry in zip(plan.chunks, entries, strict=True)
-            if entry is not None and entry.lower() == plan.document.key(planned.chunk)
+            for planned, entry in zip(asked, chosen, strict=True)
+            if entry.lower() == plan.document.key(planned.chunk)
         ]
         text, dropped = self._writer.write(plan, replacements)
         tally = self._count(plan, sum(returned), dropped)
-        unchanged = len(returned) == sum(entry is not None for entry in entries)
-        outcome = DocumentOutcome.of([planned.outcome for planned in plan.chunks], unchanged=unchanged)
+        unchanged = len(returned) == len(chosen)
+        outcome = DocumentOutcome.of({planned.outcome for planned in plan.chunks}, unchanged=unchanged)
         outcome = DocumentOutcome.MISSING if missing else outcome
         tally.documents[outcome] += 1
         certificate = Certificate(self.terms, budget, tally)
@@ -590,21 +609,24 @@ class Obfuscator:
     def _count(self, plan: Plan, returned: int, dropped: int) -> Tally:
         """Count what became of a document's words."""
         tally = Tally(dropped_symbols=dropped, returned=returned, largest_budget=plan.epsilon)
-        for planned in plan.chunks:
-            tally.words[planned.outcome] += planned.chunk.size
-            if planned.share < planned.given:
-                tally.capped += planned.chunk.size
-        chosen = sum(tally.words[outcome] for outcome in Outcome if not outcome.in_clear)
+        for (start, stop), _, share, given, became in plan.chunks:
+            tally.words[became] += stop - start
+            if share < given:
+                tally.capped += stop - start
+        chosen = sum(number for became, number in tally.words.items() if not became.in_clear)
         if chosen:
             tally.return_bands[name_band(returned, chosen)] += 1
-        tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks)
-        tally.largest_refinement = math.fsum(planned.share for planned in plan.chunks) if plan.draft else 0.0
-        tally.largest_spent = tally.largest_draft + math.fsum(planned.share for planned in plan.chunks)
-        tally.largest_chunk = max(
-            (planned.share + plan.draft_share_per_word(planned.chunk) for planned in plan.chunks), default=0.0
-        )
-        pairs = zip(plan.kept, plan.scores, strict=True)
-        tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
+        shares = [planned.share for planned in plan.chunks]
+        refinement = math.fsum(shares)
+        tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks) if plan.draft else 0.0
+        tally.largest_refinement = refinement if plan.draft else 0.0
+        tally.largest_spent = tally.largest_draft + refinement
+        if plan.draft is not None:
+            shares = [planned.share + plan.draft_share_per_word(planned.chunk) for planned in plan.chunks]
+        tally.largest_chunk = max(shares, default=0.0)
+        if None in plan.scores:
+            pairs = zip(plan.kept, plan.scores, strict=True)
+            tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
         tally.symbols = self._writer.count_symbols(plan, dropped)
         return tally
 
@@ -657,17 +679,18 @@ def _choose_randomness(seed: int | None, ledger: Ledger | None) -> Randomness:
 
 
 def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
-    for planned, replacement in zip(plan.chunks, replacements, strict=True):
-        start, stop = plan.span(planned.chunk)
+    text, scores, draft = plan.document.text, tuple(plan.scores), plan.draft
+    for (start, stop), planned, replacement in zip(plan.list_spans(), plan.chunks, replacements, strict=True):
+        chunk = planned.chunk
         yield ObfuscatedChunk(
-            planned.chunk,
-            plan.document.text[start:stop],
-            tuple(plan.scores[planned.chunk.start : planned.chunk.stop]),
+            chunk,
+            text[start:stop],
+            scores[chunk.start : chunk.stop],
             planned.share,
             planned.outcome,
             replacement,
-            None if plan.draft is None else plan.draft.document.written(planned.chunk),
-            plan.draft_share(planned.chunk),
+            None if draft is None else draft.document.written(chunk),
+            0.0 if draft is None else plan.draft_share(chunk),
         )
 
 

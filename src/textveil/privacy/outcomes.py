@@ -20,10 +20,13 @@ class Outcome(StrEnum):
     KEPT_NO_SHARE = "kept_no_share"
     """Released in clear: it got no share of the budget (profile ``paper`` only)."""
 
-    @property
-    def in_clear(self) -> bool:
-        """Whether the output has the chunk itself."""
-        return self not in (Outcome.PERTURBED, Outcome.DRAWN)
+    in_clear: bool
+    """Whether the output has the chunk itself."""
+
+    def __init__(self, value: str) -> None:
+        self.in_clear = value not in ("perturbed", "drawn")
+
+    __hash__ = str.__hash__  # outcomes are counted for every chunk, and the hash of other enums is slow
 
 
 class DocumentOutcome(StrEnum):
