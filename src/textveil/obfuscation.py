@@ -5,15 +5,15 @@ from __future__ import annotations
 import hmac
 import json
 import math
-import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import randomgen
@@ -26,7 +26,6 @@ from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate
 from textveil.errors import BudgetError, ParameterError, ProfileError
-from textveil.jobs import FileJob, JobOptions, JobReport
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.language.codes import Code, find_codes, merge_codes
 from textveil.language.plain_stopwords import mark_plain_stopwords
@@ -35,10 +34,8 @@ from textveil.language.text import Chunk, Document, spoken
 from textveil.mechanisms import MECHANISMS, Mechanism, Request
 from textveil.mechanisms.base import ASKED, NO_GUARANTEE
 from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
-from textveil.privacy.accounting import Account
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
-from textveil.privacy.ledger import Ledger
 from textveil.privacy.levels import Level, find_rate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
@@ -46,11 +43,16 @@ from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_pro
 from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+from textveil.privacy.versions import Versions
 from textveil.privacy.writing import Writer
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
-from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Layout
+from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
 from textveil.version import __version__
+
+if TYPE_CHECKING:
+    from textveil.jobs import JobReport
+    from textveil.privacy.ledger import Ledger
 
 DECOMPOSITION = "pmi"
 DISTRIBUTION = "uniform"
@@ -421,6 +423,9 @@ class Obfuscator:
             overwrite: Replace files that exist.
             progress: Called with how far the work is.
         """
+        from textveil.jobs import FileJob, JobOptions
+        from textveil.tables import Layout
+
         options = JobOptions(
             self.build_budget(epsilon, epsilon_per_word, length, level),
             Layout(column, outcome_column, format),
@@ -433,7 +438,11 @@ class Obfuscator:
     def _obfuscate_batches(
         self, texts: Iterable[str | None], budget: Budget, batch_size: int, numbers: Iterator[int]
     ) -> Iterator[Obfuscation]:
-        account = None if self.ledger is None else Account(self.ledger, self.terms, budget, self.randomness)
+        account = None
+        if self.ledger is not None:
+            from textveil.privacy.accounting import Account
+
+            account = Account(self.ledger, self.terms, budget, self.randomness)
         for batch in batch_texts(_check_texts(texts), batch_size, text_of=lambda text: text):
             documents = [Document.parse(text or "") for text in batch]
             taken = [next(numbers) for _ in batch] if account is None else account.number(batch, numbers)
@@ -618,7 +627,8 @@ class Obfuscator:
             tally.return_bands[name_band(returned, chosen)] += 1
         shares = [planned.share for planned in plan.chunks]
         refinement = math.fsum(shares)
-        tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks) if plan.draft else 0.0
+        if plan.draft is not None:
+            tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks)
         tally.largest_refinement = refinement if plan.draft else 0.0
         tally.largest_spent = tally.largest_draft + refinement
         if plan.draft is not None:
@@ -657,17 +667,23 @@ class Obfuscator:
                 "version": self.bundle.manifest.version,
                 "sha256": self.bundle.hash,
             },
-            versions={
-                "textveil": __version__,
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "randomgen": randomgen.__version__,
-                **self._decomposer.versions,
-                **self._distributor.versions,
-            },
+            versions=Versions(partial(_list_versions, self._decomposer, self._distributor)),
             draft_share=self.draft_share,
             ledger=None if self.ledger is None else self.ledger.as_dict(),
         )
+
+
+def _list_versions(decomposer: Decomposer, distributor: Distributor) -> dict[str, str]:
+    import platform
+
+    return {
+        "textveil": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "randomgen": randomgen.__version__,
+        **decomposer.versions,
+        **distributor.versions,
+    }
 
 
 def _choose_randomness(seed: int | None, ledger: Ledger | None) -> Randomness:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
-from importlib.metadata import version
 from itertools import compress
 from typing import Any, ClassVar
 
@@ -34,6 +33,8 @@ class Decomposer(Method):
     @property
     def versions(self) -> dict[str, str]:
         """The version of the sentence splitter."""
+        from importlib.metadata import version
+
         return {"nupunkt": version("nupunkt")}
 
     @abstractmethod

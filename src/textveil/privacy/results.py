@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textveil.language.text import Chunk
 from textveil.privacy.certificate import Certificate
-from textveil.privacy.ledger import Refusal
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
+
+if TYPE_CHECKING:
+    from textveil.privacy.ledger import Refusal
 
 
 class ObfuscatedChunk(NamedTuple):
