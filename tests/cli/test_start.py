@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_its_flags_are_flags_of_the_full_command_line():
 
 
 def test_a_full_device_is_reported():
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "textveil.cli.start", "obfuscate", TEXT],
             stdout=full,

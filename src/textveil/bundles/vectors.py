@@ -40,7 +40,8 @@ def _join_words(entries: Sequence[str]) -> list[str]:
     joined = "\n".join(entries)  # all at once is several times faster than one by one
     if joined.count("\n") != max(len(entries) - 1, 0):
         return [entry.lower().replace(" ", "_").replace("'", "_") for entry in entries]
-    return joined.lower().replace(" ", "_").replace("'", "_").split("\n")[: len(entries)]
+    lowered = joined.lower().replace(" ", "_").replace("'", "_")
+    return list(entries) if lowered == joined else lowered.split("\n")[: len(entries)]
 
 
 class ExactIndex:

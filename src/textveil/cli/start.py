@@ -5,6 +5,7 @@ The full command line imports all commands and a parser with them, which takes l
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -112,10 +113,12 @@ def main() -> None:
     """Run the command line."""
     try:
         request = read_arguments(sys.argv[1:], os.environ) if _has_output() else None
+        gc.disable()  # there is nothing to collect before a single text is done
         result = None if request is None else _obfuscate(request)
         if result is not None:
             _report_failures(result)
             return
+        gc.enable()
         from textveil.cli.main import main as run_command
     except KeyboardInterrupt:  # nothing was begun that must be ended
         sys.exit(INTERRUPTED)

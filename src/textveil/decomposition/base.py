@@ -16,7 +16,7 @@ from textveil.language.word_stream import Expression
 from textveil.registry import Method
 
 _CLITICS = frozenset(clitic for _, clitic in CONTRACTIONS)
-_SINGLE_WORDS = [Chunk(position, position + 1) for position in range(4096)]
+_SINGLE_WORDS = list(map(Chunk, range(4096), range(1, 4097)))
 
 
 class Decomposer(Method):
