@@ -29,7 +29,6 @@ backticks, as Python spells them: "Set `overwrite=True` to replace it." The comm
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -161,5 +160,7 @@ class MissingExtraError(TextveilError, ImportError):
 
 def describe_bug(error: Exception) -> str:
     """Where an unexpected exception happened, without what it says: that may be a document's text."""
+    import traceback  # costs as much as the rest of this module, and is hardly ever needed
+
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"a {type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"

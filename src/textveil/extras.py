@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from importlib import metadata
 from types import ModuleType
 
 from textveil.errors import MissingExtraError
@@ -30,6 +29,8 @@ def require_version(package: str, *, extra: str) -> str:
     Raises:
         MissingExtraError: The package is not installed; the message names the extra that provides it.
     """
+    from importlib import metadata  # takes longer to import than all of this package
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import json
 import math
-import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -14,7 +13,7 @@ from functools import partial
 from itertools import count
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import randomgen
@@ -27,9 +26,6 @@ from textveil.decomposition.backoff import back_off
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate
 from textveil.errors import BudgetError, ParameterError, ProfileError
-from textveil.execution import Executor
-from textveil.jobs import FileJob, JobOptions, JobReport
-from textveil.jobs.workers import Workplace
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.language.codes import Code, find_codes, merge_codes
 from textveil.language.plain_stopwords import mark_plain_stopwords
@@ -38,10 +34,8 @@ from textveil.language.text import Chunk, Document, spoken
 from textveil.mechanisms import MECHANISMS, Mechanism, Request
 from textveil.mechanisms.base import ASKED, NO_GUARANTEE
 from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
-from textveil.privacy.accounting import Account
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
-from textveil.privacy.ledger import Ledger
 from textveil.privacy.levels import Level, find_rate
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.plan import Plan, PlannedChunk
@@ -50,12 +44,19 @@ from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_wor
 from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 from textveil.privacy.screening import Screen, Screened, Treatment, choose_screen
+from textveil.privacy.versions import Versions
 from textveil.privacy.writing import Writer
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
 from textveil.registry import Method, Registry
-from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Layout
+from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
 from textveil.version import __version__
+
+if TYPE_CHECKING:
+    from textveil.execution import Executor
+    from textveil.jobs import JobReport
+    from textveil.privacy.accounting import Account
+    from textveil.privacy.ledger import Ledger
 
 DECOMPOSITION = "pmi"
 DISTRIBUTION = "uniform"
@@ -64,6 +65,8 @@ LEVEL: Level = "medium"
 """The defaults follow our own study (docs/study.md)."""
 SIMPLE_MECHANISM = "madlib"
 """The default where a language model is missing or out of place."""
+
+_KEPT_STOPWORD, _PERTURBED = Outcome.KEPT_STOPWORD, Outcome.PERTURBED
 
 
 def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
@@ -462,6 +465,10 @@ class Obfuscator:
             address: The address of a running Ray cluster.
             progress: Called with how far the work is.
         """
+        from textveil.jobs import FileJob, JobOptions
+        from textveil.jobs.workers import Workplace
+        from textveil.tables import Layout
+
         options = JobOptions(
             self.build_budget(epsilon, epsilon_per_word, length, level),
             Layout(column, outcome_column, format),
@@ -483,7 +490,11 @@ class Obfuscator:
 
     def open_account(self, budget: Budget) -> Account | None:
         """The account of documents with this budget; ``None`` without a ledger."""
-        return None if self.ledger is None else Account(self.ledger, self.terms, budget, self.randomness)
+        if self.ledger is None:
+            return None
+        from textveil.privacy.accounting import Account
+
+        return Account(self.ledger, self.terms, budget, self.randomness)
 
     def obfuscate_numbered(
         self, texts: Sequence[str | None], numbers: Sequence[int], budget: Budget
@@ -587,9 +598,26 @@ class Obfuscator:
             shares = [(1 - self.draft_share) * share for share in shares]
         spans = {code.chunk: (code.start, code.stop) for code in codes}
         plan = Plan(document, scores, kept, shares, epsilon, spans, draft, screened=screened)
+        simple = draft is None and not screened.identifiers
         for chunk in merge_codes(chunks, codes) if codes else chunks:
-            plan.chunks += self._plan_chunk(plan, chunk)
+            if simple and chunk.stop - chunk.start == 1:
+                plan.chunks.append(self._plan_word(plan, chunk))
+            else:
+                plan.chunks += self._plan_chunk(plan, chunk)
         return plan
+
+    def _plan_word(self, plan: Plan, chunk: Chunk) -> PlannedChunk:
+        """What :meth:`_plan_chunk` decides, for a word without draft and identifiers: most are, so it must be fast."""
+        place = chunk.start
+        row = self._vectors.find(plan.document.words[place])
+        if plan.kept[place]:
+            return PlannedChunk(chunk, row, 0.0, 0.0, _KEPT_STOPWORD)
+        given = plan.shares[place]
+        share = given if given < self.largest_share else self.largest_share
+        if row != UNKNOWN and share != 0:
+            return PlannedChunk(chunk, row, share, given, _PERTURBED)
+        released = Outcome.KEPT_UNKNOWN if row == UNKNOWN else Outcome.KEPT_NO_SHARE
+        return PlannedChunk(chunk, row, share, given, released if self.profile.releases_unperturbed else Outcome.DRAWN)
 
     def _plan_chunk(self, plan: Plan, chunk: Chunk) -> Iterator[PlannedChunk]:
         document, is_code = plan.document, chunk in plan.codes
@@ -623,7 +651,7 @@ class Obfuscator:
 
     def _request(self, plan: Plan, stream: np.random.Generator) -> Request:
         """What the mechanism is asked for one document."""
-        asked = [planned for planned in plan.chunks if planned.outcome.is_chosen]
+        asked = plan.list_asked()
         context = [ASKED if planned.outcome.is_chosen else planned.row for planned in plan.chunks]
         return Request(
             np.array([planned.row for planned in asked], dtype=np.int64),
@@ -651,23 +679,21 @@ class Obfuscator:
 
     def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
         """The result for a document, once the mechanism has chosen."""
-        chosen = iter(rows.tolist())
-        entries = [
-            self._vectors.entries[next(chosen)] if planned.outcome.is_chosen else None for planned in plan.chunks
-        ]
+        chosen = [self._vectors.entries[row] for row in rows.tolist()]
+        asked = plan.list_asked()
+        spoken_entries = iter(map(spoken, chosen))
         replacements = [
-            _write_kept(plan, planned) if entry is None else spoken(entry)
-            for planned, entry in zip(plan.chunks, entries, strict=True)
+            next(spoken_entries) if planned.outcome.is_chosen else plan.write_kept(planned) for planned in plan.chunks
         ]
         returned = [
             planned.chunk.size
-            for planned, entry in zip(plan.chunks, entries, strict=True)
-            if entry is not None and entry.lower() == plan.document.key(planned.chunk)
+            for planned, entry in zip(asked, chosen, strict=True)
+            if entry.lower() == plan.document.key(planned.chunk)
         ]
         text, dropped = self._writer.write(plan, replacements)
         tally = self._count(plan, sum(returned), dropped)
-        unchanged = len(returned) == sum(entry is not None for entry in entries) and not tally.words[Outcome.REDACTED]
-        outcome = DocumentOutcome.of([planned.outcome for planned in plan.chunks], unchanged=unchanged)
+        unchanged = len(returned) == len(chosen) and not tally.words[Outcome.REDACTED]
+        outcome = DocumentOutcome.of({planned.outcome for planned in plan.chunks}, unchanged=unchanged)
         outcome = DocumentOutcome.MISSING if missing else outcome
         tally.documents[outcome] += 1
         certificate = Certificate(self.terms, budget, tally)
@@ -676,25 +702,27 @@ class Obfuscator:
     def _count(self, plan: Plan, returned: int, dropped: int) -> Tally:
         """Count what became of a document's words."""
         tally = Tally(dropped_symbols=dropped, returned=returned, largest_budget=plan.epsilon)
-        for planned in plan.chunks:
-            redacted = planned.outcome is Outcome.REDACTED
-            tally.words[planned.outcome] += (plan.locate(planned.chunk)[0] if redacted else planned.chunk).size
-            if planned.share < planned.given:
-                tally.capped += planned.chunk.size
-        chosen = sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen)
+        for (start, stop), _, share, given, became in plan.chunks:
+            tally.words[became] += stop - start
+            if share < given:
+                tally.capped += stop - start
+        shares = [planned.share for planned in plan.chunks]
+        refinement = math.fsum(shares)
+        if plan.draft is not None:
+            tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks)
+        tally.largest_refinement = refinement if plan.draft else 0.0
+        tally.largest_spent = tally.largest_draft + refinement
+        if plan.draft is not None:
+            shares = [planned.share + plan.draft_share_per_word(planned.chunk) for planned in plan.chunks]
+        tally.largest_chunk = max(shares, default=0.0)
+        if None in plan.scores:
+            pairs = zip(plan.kept, plan.scores, strict=True)
+            tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
+        if plan.screened is not None and plan.screened.identifiers:
+            _count_identifiers(plan, plan.screened, tally)
+        chosen = sum(number for became, number in tally.words.items() if became.is_chosen)
         if chosen:
             tally.return_bands[name_band(returned, chosen)] += 1
-        tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks)
-        tally.largest_refinement = math.fsum(planned.share for planned in plan.chunks) if plan.draft else 0.0
-        tally.largest_spent = tally.largest_draft + math.fsum(planned.share for planned in plan.chunks)
-        tally.largest_chunk = max(
-            (planned.share + plan.draft_share_per_word(planned.chunk) for planned in plan.chunks), default=0.0
-        )
-        pairs = zip(plan.kept, plan.scores, strict=True)
-        tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
-        if plan.screened is not None:
-            tally.unscored -= sum(plan.scores[chunk.start] is None for chunk in plan.screened.redactions)
-            tally.identifiers = plan.screened.count()
         tally.symbols = self._writer.count_symbols(plan, dropped)
         return tally
 
@@ -727,20 +755,28 @@ class Obfuscator:
                 "version": self.bundle.manifest.version,
                 "sha256": self.bundle.hash,
             },
-            versions={
-                "textveil": __version__,
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "randomgen": randomgen.__version__,
-                **self._decomposer.software,
-                **self._distributor.software,
-                **mechanism.software,
-                **({} if self._screen is None else self._screen.finder.versions),
-            },
+            versions=Versions(partial(_list_versions, self._decomposer, self._distributor, mechanism, self._screen)),
             draft_share=self.draft_share,
             identifiers=None if self._screen is None else self._screen.as_dict(),
             ledger=None if self.ledger is None else self.ledger.as_dict(),
         )
+
+
+def _list_versions(
+    decomposer: Decomposer, distributor: Distributor, mechanism: Mechanism, screen: Screen | None
+) -> dict[str, str]:
+    import platform
+
+    return {
+        "textveil": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "randomgen": randomgen.__version__,
+        **decomposer.software,
+        **distributor.software,
+        **mechanism.software,
+        **({} if screen is None else screen.finder.versions),
+    }
 
 
 def _choose_randomness(seed: int | None, ledger: Ledger | None) -> Randomness:
@@ -751,11 +787,13 @@ def _choose_randomness(seed: int | None, ledger: Ledger | None) -> Randomness:
     return ledger.build_randomness()
 
 
-def _write_kept(plan: Plan, planned: PlannedChunk) -> str | None:
-    """What is written for a chunk that the mechanism did not choose: its kind; ``None`` if it is kept."""
-    if planned.outcome is Outcome.REDACTED and plan.screened is not None:
-        return plan.screened.write(planned.chunk)
-    return None
+def _count_identifiers(plan: Plan, screened: Screened, tally: Tally) -> None:
+    """Count identifiers. A redacted one has the words of the original, and needs no score."""
+    redacted = screened.redactions
+    if redacted:
+        tally.words[Outcome.REDACTED] = sum(plan.locate(chunk)[0].size for chunk in redacted)
+    tally.unscored -= sum(plan.scores[chunk.start] is None for chunk in redacted)
+    tally.identifiers = screened.count()
 
 
 def _list_options(registry: Registry[Any], method: Method) -> dict[str, Any]:
@@ -776,18 +814,24 @@ def _rebuild(bundle: str, randomness: Randomness, given: Mapping[str, Any]) -> O
 
 
 def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
-    for planned, replacement in zip(plan.chunks, replacements, strict=True):
-        chunk, (start, stop) = plan.locate(planned.chunk)
-        original = plan.document if plan.screened is None else plan.screened.original
+    if plan.screened is not None and plan.screened.redactions:
+        text = plan.screened.original.text
+        places = [plan.locate(planned.chunk) for planned in plan.chunks]
+    else:
+        text = plan.document.text
+        places = list(zip((planned.chunk for planned in plan.chunks), plan.list_spans(), strict=True))
+    scores, draft = tuple(plan.scores), plan.draft
+    for (located, (start, stop)), planned, replacement in zip(places, plan.chunks, replacements, strict=True):
+        chunk = planned.chunk
         yield ObfuscatedChunk(
-            chunk,
-            original.text[start:stop],
-            tuple(plan.scores[planned.chunk.start : planned.chunk.stop]),
+            located,
+            text[start:stop],
+            scores[chunk.start : chunk.stop],
             planned.share,
             planned.outcome,
             replacement,
-            None if plan.draft is None else plan.draft.document.written(planned.chunk),
-            plan.draft_share(planned.chunk),
+            None if draft is None else draft.document.written(chunk),
+            0.0 if draft is None else plan.draft_share(chunk),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import math
@@ -22,6 +21,8 @@ M = TypeVar("M", bound="Method")
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that is not known: the nearest one, and all there are."""
+    import difflib
+
     names = sorted(known)
     near = difflib.get_close_matches(str(name).lower(), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""

@@ -7,10 +7,12 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 R = TypeVar("R")
 
@@ -45,6 +47,8 @@ def in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...
 
 
 def _in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:
+    from concurrent.futures import ThreadPoolExecutor
+
     with _BLAS.on_one_thread() as workers, ThreadPoolExecutor(workers) as executor:
         waiting: deque[Future[R]] = deque()
         for values in arguments:

@@ -21,11 +21,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BufferedReader
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -347,6 +348,8 @@ class Bundle:
 
     def copy_file(self, name: str, path: Path) -> None:
         """Copy a file of the bundle, and check its hash."""
+        import shutil
+
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._open(name) as source, path.open("wb") as target:
             shutil.copyfileobj(source, target)
@@ -402,10 +405,6 @@ class Bundle:
     def _load_vectors(self, decomposition: str) -> Vectors:
         entries = self._read_entries(f"{decomposition}/vocabulary.txt")
         matrix = self._load_matrix(decomposition, len(entries))
-        if len(set(entries)) != len(entries):
-            raise BundleError(
-                f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice. Get the bundle again."
-            )
         excluded = f"{decomposition}/excluded.txt"
         vectors = Vectors(
             entries,
@@ -414,6 +413,10 @@ class Bundle:
             single_words=decomposition in SINGLE_WORDS,
             axes=self._load_axes(decomposition, matrix.shape[1]),
         )
+        if not vectors.are_distinct:
+            raise BundleError(
+                f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice. Get the bundle again."
+            )
         if len(vectors.writable) == 0:
             raise BundleError(
                 f"No entry of {str(self.folder / decomposition)!r} may be written. Exclude fewer entries."
@@ -498,7 +501,7 @@ class Bundle:
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
         words = self._read_entries(f"{decomposition}/lexicon_words.txt")
         ngrams = self._load_array(f"{decomposition}/lexicon.npy", (None, LONGEST))
-        if len(set(words)) < len(words) or not all(map(WORD.fullmatch, words)) or not _are_ngrams(ngrams, len(words)):
+        if len(set(words)) < len(words) or not _ARE_WORDS("\n".join(words)) or not _are_ngrams(ngrams, len(words)):
             raise BundleError(
                 f"The lexicon of {str(self.folder / decomposition)!r} does not fit its words. Get the bundle again."
             )
@@ -562,15 +565,21 @@ def identify_lexicon(files: Mapping[str, str], decomposition: str) -> str | None
     return hashlib.sha256("".join(files[name] for name in names).encode()).hexdigest()
 
 
+_ARE_WORDS = re.compile(rf"{WORD.pattern}(?:\n{WORD.pattern})*").fullmatch
+"""Whether lines are words."""
+
+
 def _are_ngrams(ngrams: npt.NDArray[Any], words: int) -> bool:
     """Whether the rows are two or more word numbers padded with zeros, sorted and without repetition."""
     if ngrams.ndim != 2 or ngrams.shape[1] != LONGEST or ngrams.dtype.kind != "u" or len(ngrams) == 0:
         return False
-    rows = ngrams.astype(np.int64)
-    steps = np.diff(rows, axis=0)
-    first_steps = np.take_along_axis(steps, (steps != 0).argmax(axis=1)[:, None], axis=1)
-    holes = (rows[:, :-1] == 0) & (rows[:, 1:] > 0)
-    return bool(rows.max() <= words and rows[:, :2].min() > 0 and not holes.any() and (first_steps > 0).all())
+    columns = [np.asarray(ngrams[:, place], dtype=np.int64) for place in range(LONGEST)]
+    if max(int(column.max()) for column in columns) > words or min(int(column.min()) for column in columns[:2]) < 1:
+        return False
+    holes = any(((before == 0) & (after > 0)).any() for before, after in pairwise(columns))
+    halves = [first * (words + 1) + second for first, second in (columns[:2], columns[2:])]  # two columns in one number
+    steps = [np.diff(half) for half in halves]
+    return not holes and bool(((steps[0] > 0) | ((steps[0] == 0) & (steps[1] > 0))).all())
 
 
 def _are_scores(scores: npt.NDArray[Any], ngrams: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Mapping, Sequence
@@ -34,12 +35,16 @@ def hash_ngrams(word: str) -> Keys:
     (6, 1, True)
     """
     marked = f"<{_DIGIT.sub('0', word[:LONGEST_WORD])}>"
-    ngrams = {
-        marked[start : start + size].encode(errors="replace")
-        for size in NGRAM_SIZES
-        for start in range(len(marked) - size + 1)
-    }
-    return np.unique(np.fromiter(map(zlib.crc32, ngrams), dtype=np.uint32, count=len(ngrams)))
+    written = marked.encode() if marked.isascii() else None  # of ASCII, a slice in bytes is one in characters
+    if written is None:
+        ngrams = {
+            marked[start : start + size].encode(errors="replace")
+            for size in NGRAM_SIZES
+            for start in range(len(marked) - size + 1)
+        }
+    else:
+        ngrams = {written[start : start + size] for size in NGRAM_SIZES for start in range(len(written) - size + 1)}
+    return np.array(sorted(set(map(zlib.crc32, ngrams))), dtype=np.uint32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +90,7 @@ class SpellingTable:
     def sum_rows(self, word: str) -> Floats:
         """The sum of the rows of a word's n-grams; zero if it has no known n-gram."""
         keys = hash_ngrams(word)
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        places = np.minimum(self.keys.searchsorted(keys), len(self.keys) - 1)
         places = places[self.keys[places] == keys]
         total: Floats = (self.rows[places] * self.scales[places, None].astype(np.float64)).sum(axis=0)
         return total
@@ -99,7 +104,8 @@ class Spelling:
     """
 
     def __init__(self, table: SpellingTable, vectors: Vectors) -> None:
-        self.table = table
+        # Plain views: every access to a memory map costs more than the sum of a word.
+        self.table = SpellingTable(*map(np.asarray, (table.keys, table.rows, table.scales)))
         self._vectors = vectors
         self._axes = np.ascontiguousarray(vectors.axes[:, : table.dimensions])
 
@@ -140,5 +146,5 @@ class Spelling:
     def move(self, word: str) -> Floats:
         """The position of a word relative to the center, by its spelling alone."""
         moved: Floats = self._axes @ self.table.sum_rows(word)
-        length = float(np.linalg.norm(moved))
+        length = math.sqrt(moved.dot(moved))
         return moved if length <= self.radius else moved * (self.radius / length)

@@ -35,6 +35,15 @@ def is_plain(entry: str) -> bool:
     return entry.isalnum() or _PLAIN_ENTRY.fullmatch(entry) is not None
 
 
+def _join_words(entries: Sequence[str]) -> list[str]:
+    """Entries in lowercase, with underscores for spaces and apostrophes: equal if two entries have the same words."""
+    joined = "\n".join(entries)  # all at once is several times faster than one by one
+    if joined.count("\n") != max(len(entries) - 1, 0):
+        return [entry.lower().replace(" ", "_").replace("'", "_") for entry in entries]
+    lowered = joined.lower().replace(" ", "_").replace("'", "_")
+    return list(entries) if lowered == joined else lowered.split("\n")[: len(entries)]
+
+
 class ExactIndex:
     """Finds the nearest entry of a matrix, in Euclidean distance, for many points at once.
 
@@ -153,12 +162,17 @@ class Vectors:
         self.transform: Floats | None = None
         """The matrix that maps the bundle's vectors to these; ``None`` if these are the bundle's."""
         self._known_axes = axes
-        self._rows = {entry: row for row, entry in enumerate(entries)}
-        self._excluded = frozenset(map(spoken, excluded))
+        self._rows = dict(zip(entries, range(len(entries)), strict=True))
+        self._excluded = frozenset(excluded)
         self._single_words = single_words
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    @property
+    def are_distinct(self) -> bool:
+        """Whether no entry is there twice."""
+        return len(self._rows) == len(self.entries)
 
     @property
     def dimensions(self) -> int:
@@ -185,10 +199,20 @@ class Vectors:
     @cached_property
     def plain(self) -> RowNumbers:
         """The rows of the entries that consist of words and are not excluded."""
-        written = map(spoken, self.entries)
-        pairs = enumerate(zip(self.entries, written, strict=True))
-        allowed = (row for row, (entry, text) in pairs if is_plain(entry) and text not in self._excluded)
-        return np.fromiter(allowed, dtype=np.int64)
+        marks = np.fromiter(map(str.isalnum, self.entries), bool, len(self.entries))  # plain, and most entries are
+        for row in np.flatnonzero(~marks).tolist():
+            marks[row] = is_plain(self.entries[row])
+        marks &= ~np.fromiter(map(self._excluded.__contains__, self.entries), bool, len(self.entries))
+        # Only other entries with the words of an excluded one are compared as a text has them.
+        excluded = tuple(self._excluded)
+        keys, joined = _join_words(excluded), _join_words(self.entries)
+        like = frozenset(keys)
+        suspects = np.flatnonzero(marks & np.fromiter(map(like.__contains__, joined), bool, len(joined))).tolist()
+        asked = {joined[row] for row in suspects}
+        unwritten = {spoken(entry) for entry, key in zip(excluded, keys, strict=True) if key in asked}
+        for row in suspects:
+            marks[row] = spoken(self.entries[row]) not in unwritten
+        return np.flatnonzero(marks)
 
     @cached_property
     def writable(self) -> RowNumbers:

@@ -1,8 +1,14 @@
 """Splitting a document into chunks: one file per kind of decomposer, and the registry of their names."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from textveil.decomposition.base import Decomposer
-from textveil.language.tagging import TAGGERS
 from textveil.registry import Registry
+
+if TYPE_CHECKING:
+    from textveil.language.tagging import TAGGERS
 
 DECOMPOSERS: Registry[type[Decomposer]] = Registry("decomposition", Decomposer)
 DECOMPOSERS.register("words", "textveil.decomposition.words:Words")
@@ -13,3 +19,11 @@ DECOMPOSERS.register("pos", "textveil.decomposition.phrases:Phrases")
 DECOMPOSERS.register("wordnet", "textveil.decomposition.wordnet:WordNet")
 
 __all__ = ["DECOMPOSERS", "TAGGERS", "Decomposer"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "TAGGERS":  # imported when it is first asked for: only one decomposition tags words
+        from textveil.language.tagging import TAGGERS
+
+        return TAGGERS
+    raise AttributeError(f"module 'textveil.decomposition' has no attribute {name!r}")

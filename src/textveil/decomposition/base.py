@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
-from importlib.metadata import version
 from itertools import compress
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from textveil.language.word_stream import Expression
 from textveil.registry import Method
 
 _CLITICS = frozenset(clitic for _, clitic in CONTRACTIONS)
-_SINGLE_WORDS = [Chunk(position, position + 1) for position in range(4096)]
+_SINGLE_WORDS = list(map(Chunk, range(4096), range(1, 4097)))
 
 
 class Decomposer(Method):
@@ -34,6 +33,8 @@ class Decomposer(Method):
     @property
     def versions(self) -> dict[str, str]:
         """The version of the sentence splitter."""
+        from importlib.metadata import version
+
         return {"nupunkt": version("nupunkt")}
 
     @abstractmethod

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from textveil.language.text import Chunk, Document
 
-_CODE = re.compile(
-    r"""
+_CODE = r"""
     (?:https?://|ftp://|www\.) [^\s<>"]+                              # a URL
     | [\w.+%-]{1,200}+ @ [\w-]+ (?:\.[\w-]+)*                         # an e-mail address, or user@host
     | (?<!\w) [@\#] \w+                                               # a handle or a hashtag
@@ -19,9 +19,7 @@ _CODE = re.compile(
     | (?:(?<![+(\[])[+(\[]++ | (?<![\d+(\[])) \d++ [)\]]{0,4}         # phone numbers, dates, amounts
       (?: (?:\ ?[-–]\ ?|[./:,']|\ ) [(\[]{0,4} \d++ [)\]]{0,4} )+ %?
     | \b (?=[\w./-]{0,200}\d) [A-Z0-9]+ (?:[-./] [A-Z0-9]+)+ \b       # a code in capitals and digits, such as A4-17
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+    """
 """Every repetition is bounded, or cannot be entered in its middle: a long run of characters must not take long."""
 _TRAILING = ".,;:!?'\"”’)]>"
 
@@ -45,7 +43,7 @@ def find_codes(document: Document) -> list[Code]:
         return []
     starts = [start for start, _ in document.spans]
     codes: list[Code] = []
-    for found in _CODE.finditer(document.text):
+    for found in _compile_code().finditer(document.text):
         start, stop = found.start(), found.start() + len(found[0].rstrip(_TRAILING))
         first = bisect_right(starts, start) - 1
         if first < 0 or document.spans[first][1] <= start:  # the code begins between two words
@@ -55,6 +53,12 @@ def find_codes(document: Document) -> list[Code]:
             spans = document.spans
             codes.append(Code(chunk, min(start, spans[first][0]), max(stop, spans[chunk.stop - 1][1])))
     return codes
+
+
+@cache
+def _compile_code() -> re.Pattern[str]:
+    """The pattern of codes, compiled for the first text that may have one."""
+    return re.compile(_CODE, re.VERBOSE | re.IGNORECASE)
 
 
 _HINT = re.compile(r"[@#]|://|www\.|\.\w|\d\W{1,4}\d|\w[-./]\d|\d[-./]\w", re.IGNORECASE)

@@ -35,9 +35,15 @@ class NgramIndex:
         self.words = words
         self.ngrams = ngrams
         self._numbers = dict(zip(words, range(1, len(words) + 1), strict=True))
-        self._stopwords = np.array([False, *map(ENGLISH.__contains__, words)])
-        self._is_first, self._is_second = (np.isin(np.arange(len(words) + 1), ngrams[:, place]) for place in (0, 1))
+        self._stopwords = self._mark([self._numbers[word] for word in ENGLISH if word in self._numbers])
+        self._is_first, self._is_second = (self._mark(ngrams[:, place]) for place in (0, 1))
         self._levels = list(_build_levels(ngrams, base=len(words) + 1))
+
+    def _mark(self, numbers: Array | list[int]) -> Array:
+        """Marks for some numbers of words; 0, which is no word, counts as one."""
+        marks = np.zeros(len(self.words) + 1, dtype=bool)
+        marks[numbers] = True
+        return marks
 
     @classmethod
     def of(cls, ngrams: Iterable[str]) -> NgramIndex:
@@ -122,18 +128,48 @@ def _flag_divided(stream: WordStream, flags: Array) -> Array:
 
 
 class _Level:
-    """The prefixes of n-grams with a given number of words, in a hash table.
+    """The prefixes of n-grams with a given number of words.
 
-    The key of a prefix combines the number of the prefix that is one word shorter with its own last word.
+    The key of a prefix combines the number of the prefix that is one word shorter with its own last word. Keys ascend.
+    The first few are found by binary search; then a hash table is built, which takes time and is faster.
+
+    Args:
+        keys: The keys of all prefixes, ascending.
+        whole: A mark for every prefix that is a complete n-gram.
+        base: The number of words and 1.
     """
+
+    _FEW = 1 << 12
+
+    def __init__(self, keys: Array, whole: Array, base: int) -> None:
+        self.whole = whole
+        self._base = base
+        self._keys = keys
+        self._asked = 0
+
+    @cached_property
+    def _table(self) -> _HashTable:
+        return _HashTable(self._keys)
+
+    def find(self, shorter: Array, words: Array) -> Array:
+        """The numbers of prefixes, each given by a shorter prefix and a word; -1 if a prefix does not exist."""
+        keys = shorter * self._base + words
+        self._asked += len(keys)
+        if self._asked > self._FEW:
+            return self._table.find(keys)
+        if len(self._keys) == 0:
+            return np.full(len(keys), -1)
+        places = np.minimum(self._keys.searchsorted(keys), len(self._keys) - 1)
+        return np.where(self._keys[places] == keys, places, -1)
+
+
+class _HashTable:
+    """The places of numbers in a list."""
 
     _EMPTY = -1
     _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads consecutive keys
 
-    def __init__(self, keys: Array, whole: Array, base: int) -> None:
-        self.whole = whole
-        """A mark for every prefix that is a complete n-gram."""
-        self._base = base
+    def __init__(self, keys: Array) -> None:
         bits = max(4, (4 * len(keys)).bit_length())
         self._shift, self._last = np.uint64(64 - bits), (1 << bits) - 1
         self._keys = np.full(1 << bits, self._EMPTY, dtype=np.int64)
@@ -146,9 +182,8 @@ class _Level:
             self._places[slots[placed]] = left[placed]
             left, slots = left[~placed], (slots[~placed] + 1) & self._last
 
-    def find(self, shorter: Array, words: Array) -> Array:
-        """The numbers of prefixes, each given by a shorter prefix and a word; -1 if a prefix does not exist."""
-        keys = shorter * self._base + words
+    def find(self, keys: Array) -> Array:
+        """The place of each key, or -1."""
         slots = self._hash(keys)
         there = self._keys[slots]
         left = np.flatnonzero((there != keys) & (there != self._EMPTY))
@@ -163,12 +198,16 @@ class _Level:
 
 
 def _build_levels(ngrams: Array, base: int) -> Iterator[_Level]:
-    """The prefixes of two, three and four words."""
-    rows = ngrams.astype(np.int64)
-    places = rows[:, 0]
+    """The prefixes of two, three and four words. The n-grams are sorted, so equal prefixes follow each other."""
+    columns = [np.asarray(ngrams[:, place], dtype=np.int64) for place in range(LONGEST)]
+    places = columns[0]
     for size in range(2, LONGEST + 1):
-        longer = rows[:, size - 1] > 0
-        rows, places = rows[longer], places[longer]
-        keys, first, places = np.unique(places * base + rows[:, size - 1], return_index=True, return_inverse=True)
-        whole = rows[first, size] == 0 if size < LONGEST else np.ones(len(keys), dtype=bool)
-        yield _Level(keys, whole, base)
+        longer = np.flatnonzero(columns[size - 1])
+        if len(longer) < len(places):
+            columns, places = [column[longer] for column in columns], places[longer]
+        keys = places * base + columns[size - 1]
+        begins = np.ones(len(keys), dtype=bool)
+        begins[1:] = keys[1:] != keys[:-1]
+        places = np.cumsum(begins) - 1
+        whole = columns[size][begins] == 0 if size < LONGEST else np.ones(int(begins.sum()), dtype=bool)
+        yield _Level(keys[begins], whole, base)

@@ -94,6 +94,8 @@ def _look_around(document: Document, position: int) -> bool | _Window | None:
 
 def _begin_in_windows(windows: Sequence[_Window]) -> list[bool]:
     """Whether a sentence begins in the gap of each window."""
+    if not windows:
+        return []  # and do not load the splitter
     # A separate line before each window keeps the sentence start after the previous window out of this one.
     between = "x\n"
     starts = _split("".join(f"{between}{window.text}\n" for window in windows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,7 +15,6 @@ import numpy as np
 from textveil.errors import InputError
 from textveil.language.word_stream import Array
 from textveil.registry import Option, unknown_name
-from textveil.resources import find, install_command
 from textveil.storage.hashing import hash_files
 
 TAGGERS = ("textveil", "nltk")
@@ -74,6 +72,8 @@ class PerceptronTagger:
         try:
             return cls.of(*(json.loads((folder / name).read_bytes()) for name in names))
         except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+            from textveil.resources import install_command
+
             raise InputError(
                 f"{str(folder)!r} does not contain NLTK's tagger, or its files are damaged. Install it again: "
                 f"{install_command('nltk-tagger', force=True)}"
@@ -226,6 +226,8 @@ class PhraseTagger:
     @classmethod
     def load(cls, path: Path) -> PhraseTagger:
         """Read a file written by ``save``."""
+        import zipfile
+
         try:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 tags, features = _unpack(arrays["tags"]), _unpack(arrays["features"])
@@ -246,6 +248,8 @@ def load_phrase_tagger(tagger: str) -> PhraseTagger:
     phrases = PhraseTagger.load(TABLES)
     if tagger == TAGGERS[0]:
         return phrases
+    from textveil.resources import find
+
     return phrases.with_tagger(PerceptronTagger.load_nltk(find("nltk-tagger")))
 
 
@@ -253,6 +257,8 @@ def identify_tagger(tagger: str) -> dict[str, str] | None:
     """NLTK's tagger as a certificate records it; ``None`` for our own, which comes with textveil."""
     if tagger == TAGGERS[0]:
         return None
+    from textveil.resources import find
+
     return {"name": "nltk-tagger", "sha256": hash_files(sorted(find("nltk-tagger").glob("*.json")))}
 
 

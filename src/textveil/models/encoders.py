@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -193,6 +192,8 @@ class Encoder:
             yield from map(look_at, batches)
             return
         try:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(workers, initializer=self.torch.set_num_threads, initargs=(1,)) as executor:
                 yield from executor.map(look_at, batches)
         finally:

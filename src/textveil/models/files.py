@@ -12,7 +12,6 @@ from pathlib import Path
 from textveil.errors import ParameterError, ResourceError
 from textveil.extras import require
 from textveil.registry import Option
-from textveil.resources import RESOURCES, find
 from textveil.storage.hashing import hash_files
 
 EXTRA = "neural"
@@ -46,6 +45,8 @@ class ModelFiles:
             ResourceError: It is not on this machine. The message has the command that downloads it.
         """
         name = str(model)
+        from textveil.resources import RESOURCES, find
+
         for resource in RESOURCES.values():
             if name.lower() in (resource.name, *map(str.lower, resource.hub_names)):
                 return cls(resource.name, find(resource.name))

@@ -14,7 +14,6 @@ from typing import Any
 from textveil.errors import InputError, TextveilError
 from textveil.mechanisms.base import NO_GUARANTEE
 from textveil.privacy.budget import Budget
-from textveil.privacy.ledger import REPEATS
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import Form, Profile, Stopwords, load_profile
 from textveil.privacy.screening import TREATMENTS
@@ -446,6 +445,8 @@ def _parse_calibration(values: Any) -> Mapping[str, Any] | None:
 def _parse_ledger(values: Any) -> Mapping[str, Any] | None:
     if values is None:
         return None
+    from textveil.privacy.ledger import REPEATS
+
     limit, repeat = values["budget_per_document"], values["repeat"]
     if not (limit is None or _is_number(limit)) or repeat not in REPEATS:
         raise ValueError

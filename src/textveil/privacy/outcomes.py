@@ -22,15 +22,16 @@ class Outcome(StrEnum):
     KEPT_NO_SHARE = "kept_no_share"
     """Released in clear: it got no share of the budget (profile ``paper`` only)."""
 
-    @property
-    def in_clear(self) -> bool:
-        """Whether the output has the chunk itself."""
-        return not self.is_chosen and self is not Outcome.REDACTED
+    in_clear: bool
+    """Whether the output has the chunk itself."""
+    is_chosen: bool
+    """Whether the mechanism chose the output."""
 
-    @property
-    def is_chosen(self) -> bool:
-        """Whether the mechanism chose the output."""
-        return self in (Outcome.PERTURBED, Outcome.DRAWN)
+    def __init__(self, value: str) -> None:
+        self.is_chosen = value in ("perturbed", "drawn")
+        self.in_clear = not self.is_chosen and value != "redacted"
+
+    __hash__ = str.__hash__  # outcomes are counted for every chunk, and the hash of other enums is slow
 
 
 class DocumentOutcome(StrEnum):

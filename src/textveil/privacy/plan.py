@@ -60,6 +60,20 @@ class Plan:
         """What the draft spent on each word of a chunk."""
         return self.draft_share(chunk) / chunk.size
 
+    def list_asked(self) -> list[PlannedChunk]:
+        """The chunks that the mechanism chooses."""
+        return [planned for planned in self.chunks if planned.outcome.is_chosen]
+
+    def list_spans(self) -> list[Span]:
+        """The offsets of all chunks, as :meth:`span` gives them."""
+        words = self.document.spans
+        if self.codes:
+            return [self.span(planned.chunk) for planned in self.chunks]
+        return [
+            words[start] if stop - start == 1 else (words[start][0], words[stop - 1][1])
+            for (start, stop), *_ in self.chunks
+        ]
+
     def span(self, chunk: Chunk) -> Span:
         """The offsets of a chunk in the text."""
         return self.codes.get(chunk) or self.document.span(chunk)
@@ -73,12 +87,18 @@ class Plan:
         """Whether a chunk is written in the stead of an identifier."""
         return self.screened is not None and chunk in self.screened.redactions
 
+    def write_kept(self, planned: PlannedChunk) -> str | None:
+        """What is written for a chunk that the mechanism did not choose: its kind; ``None`` if it is kept."""
+        if planned.outcome is Outcome.REDACTED and self.screened is not None:
+            return self.screened.write(planned.chunk)
+        return None
+
     def count_symbols(self) -> int:
         """The number of characters between chunks that are neither space nor punctuation."""
         if self.document.text.isascii() and not _ASCII_SYMBOLS.search(self.document.text):
             return 0
         done, symbols = 0, 0
-        for start, stop in (*(self.span(planned.chunk) for planned in self.chunks), (len(self.document.text),) * 2):
+        for start, stop in (*self.list_spans(), (len(self.document.text),) * 2):
             symbols += count_symbols(self.document.text[done:start])
             done = stop
         return symbols

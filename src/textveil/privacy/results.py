@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textveil.language.text import Chunk
 from textveil.privacy.certificate import Certificate
-from textveil.privacy.ledger import Refusal
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 
+if TYPE_CHECKING:
+    from textveil.privacy.ledger import Refusal
 
-@dataclass(frozen=True, slots=True)
-class ObfuscatedChunk:
+
+class ObfuscatedChunk(NamedTuple):
     """A chunk of the original, its share of the budget, and what became of it."""
 
     chunk: Chunk
-    original: str = field(repr=False)  # an object that is logged must not reveal the text
+    original: str
     scores: tuple[float | None, ...]
     """The distributor's score for each word, before anything is inverted; ``None`` if it gave none."""
     share: float
@@ -27,6 +28,10 @@ class ObfuscatedChunk:
     """What the draft has instead; ``None`` without a draft."""
     draft_share: float = 0.0
     """What the draft spent on the chunk, besides its share."""
+
+    def __repr__(self) -> str:  # an object that is logged must not reveal the text
+        shown = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items() if name != "original")
+        return f"ObfuscatedChunk({shown})"
 
     def as_dict(self) -> dict[str, Any]:
         """The chunk as JSON can hold it."""

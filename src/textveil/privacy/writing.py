@@ -50,7 +50,7 @@ class Writer:
 
     def _keep(self, plan: Plan, replacements: Sequence[str | None]) -> tuple[str, int]:
         document = plan.document
-        spans = [plan.span(planned.chunk) for planned in plan.chunks]
+        spans = plan.list_spans()
         if not self.cleans_gaps or is_clean(document.text):
             return document.assemble(spans, replacements), 0
         dropped = 0

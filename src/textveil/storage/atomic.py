@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -146,12 +145,16 @@ def put_folder(folder: Path, path: Path) -> None:
     if old is not None and old.is_file():
         old.unlink()
     elif old is not None:
+        import shutil
+
         shutil.rmtree(old, ignore_errors=True)
 
 
 @contextmanager
 def writing_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Write a folder that appears as ``path`` when the block ends without an error."""
+    import shutil
+
     unfinished = _unfinished(path)
     try:
         unfinished.mkdir(parents=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -157,6 +156,8 @@ class Table(ABC):
 
     def merge(self, parts: Iterable[BinaryIO], target: BinaryIO) -> None:
         """Join the outputs of several writers, of which only the first one wrote a head."""
+        import shutil
+
         for part in parts:
             shutil.copyfileobj(part, target)
 
