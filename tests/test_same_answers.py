@@ -37,6 +37,7 @@ def test_the_same_seed_gives_the_recorded_answers(settings, recorded):
     digest = hashlib.sha256()
     for result in results:
         tally = result.certificate.tally.as_dict()
+        del tally["words"]["redacted"]  # it was not counted when the answers were recorded
         chunks = [(*chunk.chunk, chunk.original, chunk.outcome.value, chunk.replacement) for chunk in result.chunks]
         counts = [tally[name] for name in ("words", "documents", "return_bands", "symbols", "capped", "returned")]
         digest.update(json.dumps([result.text, chunks, counts]).encode())

@@ -12,6 +12,7 @@ from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.evaluation import METRICS
+from textveil.execution import Executor
 from textveil.jobs import JobReport
 from textveil.mechanisms import MECHANISMS, Mechanism
 from textveil.obfuscation import Obfuscator
@@ -62,6 +63,9 @@ class FileSettings(Settings, total=False):
     batch_size: int
     resume: bool
     overwrite: bool
+    executor: str | Executor | None
+    workers: int | None
+    address: str | None
     progress: Progress
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textveil.errors import PluginError
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 PREFIX = "textveil."
 """What the names of all groups of entry points begin with."""
@@ -35,6 +37,8 @@ class Plugin:
         Raises:
             PluginError: The import fails.
         """
+        from importlib import metadata  # every command would have to wait for it
+
         try:
             return metadata.EntryPoint(self.name, self.target, self.group).load()
         except Exception as error:  # whatever a stranger's module raises
@@ -47,6 +51,8 @@ class Plugin:
 @cache
 def find_plugins(group: str) -> tuple[Plugin, ...]:
     """The plugins of a group, by name. All installed packages are read once per process, which takes milliseconds."""
+    from importlib import metadata
+
     found = {
         Plugin(group, entry.name, entry.value, *_name_package(entry)) for entry in metadata.entry_points(group=group)
     }

@@ -30,6 +30,7 @@ from textveil.privacy.refinement import (
     average_words,
     choose_draft_share,
 )
+from textveil.privacy.screening import Screened
 from textveil.randomness import SeededRandomness
 
 WORDS = ("red", "rad", "blue", "green")
@@ -69,9 +70,10 @@ class Loud(Distributor):
 class Leaking(Obfuscator):
     """Computes chunks and shares from the originals instead of the drafts: the flaw that the tests must find."""
 
-    def _plan_all(self, documents, drafts, budget):
-        leaked = [DraftedText(*pair) for pair in zip(documents, (draft.words for draft in drafts), strict=True)]
-        return super()._plan_all(documents, leaked, budget)
+    def _plan_all(self, screened, drafts, budget):
+        pairs = zip(screened, drafts, strict=True)
+        leaked = [DraftedText(each.document, draft.words) for each, draft in pairs]
+        return super()._plan_all(screened, leaked, budget)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +114,7 @@ class Exact:
     def _ask(self, document, drafted):
         shares = self.ask_draft(document).shares
         text = DraftedText(Document.parse(" ".join(ENTRIES[row] for row in drafted)), Draft(np.array(drafted), shares))
-        (plan,) = self.obfuscator._plan_all([document], [text], self.budget)
+        (plan,) = self.obfuscator._plan_all([Screened(document, document)], [text], self.budget)
         return self.obfuscator._request(plan, SeededRandomness(1).stream(0))
 
     def log_outputs(self, mechanism, request):
@@ -246,8 +248,8 @@ def test_an_expression_of_the_draft_covers_the_words_of_the_original(colors):
 def test_an_expression_with_a_known_word_is_perturbed_and_one_without_is_drawn(colors):
     obfuscator = build(colors)
     draft = DraftedText(Document.parse("red blue"), Draft(np.array([0, 2]), np.ones(2)))
-    documents = [Document.parse(text) for text in ("green blue", "xyzzy blue", "xyzzy qwert")]
-    plans = obfuscator._plan_all(documents, [draft] * 3, obfuscator.build_budget(epsilon=BUDGET))
+    screened = [Screened.nothing(text) for text in ("green blue", "xyzzy blue", "xyzzy qwert")]
+    plans = obfuscator._plan_all(screened, [draft] * 3, obfuscator.build_budget(epsilon=BUDGET))
     assert [plan.chunks[0].outcome for plan in plans] == [Outcome.PERTURBED, Outcome.PERTURBED, Outcome.DRAWN]
 
 

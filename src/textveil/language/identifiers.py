@@ -9,7 +9,6 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from textveil.extras import require, require_version
-from textveil.resources import find
 from textveil.storage.hashing import hash_files
 
 EXTRA = "presidio"
@@ -99,6 +98,8 @@ class Finder:
     def __init__(self, *, extra: str = EXTRA) -> None:
         self.versions = {package: require_version(package, extra=extra) for package in PACKAGES}
         """Presidio and spaCy."""
+        from textveil.resources import find  # it takes long to import
+
         self.folder = find(MODEL)
 
     @cached_property
