@@ -5,6 +5,7 @@ from textveil.language.tagging import TAGGERS
 from textveil.registry import Registry
 
 DECOMPOSERS: Registry[type[Decomposer]] = Registry("decomposition")
+"""The decomposers by name, each a kind of ``Decomposer``."""
 DECOMPOSERS.register("words", "textveil.decomposition.words:Words")
 DECOMPOSERS.register("pmi", "textveil.decomposition.collocations:PMI")
 DECOMPOSERS.register("llr", "textveil.decomposition.collocations:LLR")
