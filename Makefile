@@ -21,7 +21,7 @@ IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-all check format house bench compare-peers soak soak-service clean
+.PHONY: help install demo serve test test-all check format house docs bench compare-peers soak soak-service clean
 
 help:  ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -74,16 +74,20 @@ test-all: check $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed  ## Run all te
 	$(PYTEST) -m ''
 
 check: $(VENV)/installed  ## Lint and type-check
-	$(BIN)/ruff check src tests scripts benchmarks soak
-	$(BIN)/ruff format --check src tests scripts benchmarks soak
+	$(BIN)/ruff check src tests scripts benchmarks soak docs
+	$(BIN)/ruff format --check src tests scripts benchmarks soak docs
 	$(BIN)/mypy
 
 format: $(VENV)/installed  ## Format the code
-	$(BIN)/ruff check --fix src tests scripts benchmarks soak
-	$(BIN)/ruff format src tests scripts benchmarks soak
+	$(BIN)/ruff check --fix src tests scripts benchmarks soak docs
+	$(BIN)/ruff format src tests scripts benchmarks soak docs
 
 house: $(VENV)/core  ## Draw the rooms of the code and their imports (docs/figures/house_after.svg)
 	$(BIN)/python scripts/draw_house.py --output docs/figures/house_after.svg
+
+docs: $(VENV)/installed  ## Build the documentation site (build/docs/index.html); fails on a warning or a broken link
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs
+	$(BIN)/python -m scripts.docs_site.check build/docs
 
 bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting, scoring and counting
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
@@ -100,4 +104,4 @@ soak-service: $(VENV)/installed  ## Search for requests that break the service (
 	$(BIN)/python -m soak --only service --seconds 300 $(if $(SEED),--seed $(SEED))
 
 clean:  ## Remove environments and build products
-	rm -rf $(VENV) $(PEERS) $(PRESIDIO) build/demo build/soak build/peers dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(PRESIDIO) build/demo build/docs build/soak build/peers docs/reference/generated dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """Write reviews that a program made up: enough texts to try textveil, with a label and an author.
 
-    python examples/make_reviews.py 400 reviews.csv     # columns text, stars, author, gender
+    python examples/make_reviews.py 600 reviews.csv     # columns text, stars, sentiment, author, gender
     python examples/make_reviews.py 3000 corpus.txt     # only texts, one per line
 """
 
@@ -15,17 +15,13 @@ PRAISE = "wonderful friendly quick delicious clean excellent lovely generous hel
 BLAME = "terrible rude slow cold dirty expensive awful noisy careless broken".split()
 PEOPLE = ["my daughter", "my old neighbor", "our driver", "the manager", "a young waiter", "my best friend"]
 CITIES = ["New York", "San Francisco", "Boston", "Chicago", "Los Angeles", "New Orleans"]
-HABITS = {
-    "anna": ("f", "To be honest, {}", "!"),
-    "ben": ("m", "Well, {}", " ..."),
-    "chris": ("m", "{} of course", "."),
-    "dora": ("f", "I must say that {}", "."),
-}
-"""How an author begins a sentence and ends it. Attackers look for such habits."""
+HABITS = {"anna": "{}!", "ben": "{} ...", "chris": "frankly, {}.", "dora": "basically, {}."}
+"""How an author writes every other sentence. Attackers look for such habits."""
+GENDERS = {"anna": "f", "ben": "m", "chris": "m", "dora": "f"}
 
 
 def write_review(draw: random.Random, author: str, stars: int) -> str:
-    """Four sentences that fit the stars, in the habit of an author."""
+    """Four sentences that fit the stars, some of them in the habit of an author."""
     words = PRAISE if stars > 3 else BLAME
     sentences = [
         f"we went to a {draw.choice(PLACES)} in {draw.choice(CITIES)} with {draw.choice(PEOPLE)}",
@@ -33,9 +29,13 @@ def write_review(draw: random.Random, author: str, stars: int) -> str:
         f"{draw.choice(PEOPLE)} told us that the {draw.choice(PLACES)} is {draw.choice(words)} at the end of the day",
         "we would go there again as soon as possible" if stars > 3 else "we would not go there again for a long time",
     ]
-    _, frame, end = HABITS[author]
     draw.shuffle(sentences)
-    return " ".join(frame.format(each).capitalize() + end for each in sentences)
+    frames = [draw.choice([HABITS[author], "{}."]) for _ in sentences]
+    return " ".join(_capitalize(frame.format(each)) for frame, each in zip(frames, sentences, strict=True))
+
+
+def _capitalize(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def main() -> None:
@@ -49,8 +49,9 @@ def main() -> None:
             stream.writelines(f"{text}\n" for text in texts)
             return
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow(["text", "stars", "author", "gender"])
-        table.writerows((text, stars, author, HABITS[author][0]) for text, (author, stars) in zip(texts, rows, strict=True))
+        table.writerow(["text", "stars", "sentiment", "author", "gender"])
+        for text, (author, stars) in zip(texts, rows, strict=True):
+            table.writerow([text, stars, "positive" if stars > 3 else "negative", author, GENDERS[author]])
 
 
 if __name__ == "__main__":

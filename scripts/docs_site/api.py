@@ -45,7 +45,8 @@ def _describe_object(name: PublicName) -> list[str]:
         return [f".. autofunction:: {name.path}", ""]
     kind = "exception" if issubclass(name.value, Exception) else "class"
     members = [] if kind == "exception" else ["   :members:"]
-    return [f".. auto{kind}:: {name.path}", *members, "   :show-inheritance:", ""]
+    bases = [] if name.value.__bases__ == (object,) else ["   :show-inheritance:"]
+    return [f".. auto{kind}:: {name.path}", *members, *bases, ""]
 
 
 def _describe_data(name: PublicName) -> list[str]:

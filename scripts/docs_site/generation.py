@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
@@ -23,6 +24,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Write pages when a build begins, and check them when all are read."""
     app.connect("builder-inited", _write_pages)
     app.connect("env-check-consistency", _check_pages)
+    app.connect("doctree-read", _write_dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -47,6 +49,13 @@ def _update(path: Path, text: str) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+def _write_dashes(_: Sphinx, doctree: nodes.document) -> None:
+    """Write a dash between a parameter and its description, where Sphinx writes two hyphens."""
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
 
 
 def _check_pages(_: Sphinx, env: BuildEnvironment) -> None:
