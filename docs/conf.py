@@ -19,7 +19,6 @@ extensions = [
     "scripts.docs_site.outside",
 ]
 exclude_patterns = ["study/**"]
-suppress_warnings = ["toc.empty_glob"]  # how_to.md leaves room for pages
 smartquotes = False  # it would turn --flag into a dash
 maximum_signature_line_length = 88
 

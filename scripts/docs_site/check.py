@@ -1,6 +1,6 @@
 """Check a built site: every link leads to a page and a place on it, and nothing is fetched from elsewhere.
 
-    python -m scripts.docs_site.check build/docs
+python -m scripts.docs_site.check build/docs
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def find_faults(folder: Path) -> list[str]:
                 faults.append(f"{name}: {target} does not exist.")
             elif anchor and file in pages and unquote(anchor) not in pages[file].anchors:
                 faults.append(f"{name}: {target} is no place on that page.")
-        outside = [target for target in page.fetched if urlsplit(target).scheme in {"http", "https"} or target[:2] == "//"]
+        outside = [
+            target for target in page.fetched if urlsplit(target).scheme in {"http", "https"} or target[:2] == "//"
+        ]
         faults += [f"{name}: {target} is fetched from another server." for target in outside]
     return faults
 

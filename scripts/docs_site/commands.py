@@ -56,7 +56,7 @@ def _describe(command: Any, path: str, context: Any, line: str) -> Iterator[str]
 
 def _spell(parameter: Any, shown: str) -> str:
     """The names of an option, with the type of its value; an argument is only its name."""
-    return shown.split()[0].strip("[]") if parameter.param_type_name == "argument" else shown
+    return shown.split(maxsplit=1)[0].strip("[]") if parameter.param_type_name == "argument" else shown
 
 
 def _quote(text: str | None) -> list[str]:

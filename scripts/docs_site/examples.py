@@ -1,9 +1,9 @@
 """Run the shell examples of pages, as a reader would: block after block, in one folder.
 
-    python -m scripts.docs_site.examples docs/tutorials/protect_reviews.md    # write what the commands print into the page
+    python -m scripts.docs_site.examples docs/quickstart.md    # write what the commands print into the page
 
-A block of the language ``console`` has commands after ``$`` and what they print, errors included. In it, ``...`` stands for
-anything. A block with a caption is a file, and is written before the next command.
+A block of the language ``console`` has commands after ``$`` and what they print, errors included. In it, ``...`` stands
+for anything. A block with a caption is a file, and is written before the next command.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_BLOCK = re.compile(r"^```(?:\{code-block\} \w+\n:caption: (?P<name>\S+)\n|console\n)\n*(?P<text>.*?)^```$", re.M | re.S)
+_BLOCK = re.compile(
+    r"^```(?:\{code-block\} \w+\n:caption: (?P<name>\S+)\n|console\n)\n*(?P<text>.*?)^```$", re.M | re.S
+)
 _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 
 

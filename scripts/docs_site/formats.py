@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from sphinx.errors import ExtensionError
-from sphinx.ext.napoleon import Config, GoogleDocstring
+from sphinx.ext.napoleon import Config
+from sphinx.ext.napoleon.docstring import GoogleDocstring
 from sphinx.pycode import ModuleAnalyzer
 
 from textveil.bundles import DEFAULT_BUNDLE, Bundle, Manifest
@@ -35,7 +36,7 @@ class Field(NamedTuple):
 def write_format_tables() -> dict[str, str]:
     """The tables by name, in Markdown."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    parts = [study.Study, study.DatasetSource, study.Target, study.Sample, study.CalibratedLevel]
+    parts: list[type[BaseModel]] = [study.Study, study.DatasetSource, study.Target, study.Sample, study.CalibratedLevel]
     return {
         "certificate": _write_table(list_schema_fields(schema)),
         "manifest": _write_table(list_manifest_fields()),
@@ -109,29 +110,26 @@ _WORDS: dict[Any, str] = {
 
 
 def _name_annotation(annotation: Any) -> str:
+    """A type in words."""
     if annotation in _WORDS:
         return _WORDS[annotation]
-    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is typing.Annotated:
-        return _name_annotation(parts[0])
-    if origin is typing.Literal:
-        return ", ".join(f"`{value}`" for value in parts)
-    if origin in (typing.Union, types.UnionType):
-        return " or ".join(dict.fromkeys(_name_annotation(part) for part in parts if part is not types.NoneType))
-    if origin is tuple:
-        return f"list of {_name_annotation(parts[0])}"
-    if origin is dict:
-        return f"mapping from names to {_name_annotation(parts[1])}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
-    return "any value"
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return ", ".join(f"`{value}`" for value in parts)
+    if origin in {typing.Union, types.UnionType}:
+        return " or ".join(dict.fromkeys(_name_annotation(part) for part in parts if part is not types.NoneType))
+    last = _name_annotation(parts[0 if origin in {tuple, typing.Annotated} else -1]) if parts else "any value"
+    return {tuple: f"list of {last}", dict: f"mapping from names to {last}"}.get(origin, last)
 
 
 def list_manifest_fields() -> list[Field]:
     """The fields of ``bundle.json``, in the order of the class ``Manifest``."""
-    text = str(GoogleDocstring(inspect.getdoc(Manifest) or "", Config(napoleon_use_ivar=True)))
+    settings: Any = Config(napoleon_use_ivar=True)
+    text = str(GoogleDocstring(inspect.getdoc(Manifest) or "", settings))
     meanings = dict(re.findall(r"^\s*:ivar (\w+): (.*)$", text, flags=re.MULTILINE))
-    lacking = [name for name in Manifest.__slots__ if name not in meanings]  # type: ignore[attr-defined]
+    lacking = [name for name in Manifest.__slots__ if name not in meanings]
     if lacking:
         raise ExtensionError(f"The docstring of Manifest says nothing about {', '.join(lacking)}. Add these fields.")
     hints = typing.get_type_hints(Manifest)
@@ -148,7 +146,9 @@ def _write_table(fields: Iterable[Field]) -> str:
     """A Markdown table. A field without a meaning fails the build."""
     fields = list(fields)
     if lacking := [field.name for field in fields if not field.meaning]:
-        raise ExtensionError(f"These fields have no description: {', '.join(lacking)}. Describe them where they are declared.")
+        raise ExtensionError(
+            f"These fields have no description: {', '.join(lacking)}. Describe them where they are declared."
+        )
     third = "default" if any(field.needed not in {"yes", "no"} for field in fields) else "always"
     lines = [f"| field | type | {third} | meaning |", "|---|---|---|---|"]
     for field in fields:

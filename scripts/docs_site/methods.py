@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sphinx.errors import ExtensionError
-from sphinx.ext.napoleon import Config, GoogleDocstring
+from sphinx.ext.napoleon import Config
+from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 from scripts.docs_site.rst import escape, title
 from textveil.decomposition import DECOMPOSERS
@@ -23,7 +24,7 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "Metrics": METRICS,
     "Classifiers": CLASSIFIERS,
 }
-_SECTIONS = Config(napoleon_custom_sections=["Guarantee"])
+_SECTIONS: Any = Config(napoleon_custom_sections=["Guarantee"])
 _TYPES = {int: "whole number", float: "number", str: "text", bool: "true or false", object: "any"}
 
 
@@ -32,7 +33,7 @@ def write_methods_page() -> str:
     lines = title("Methods and their options")
     lines += [
         "The name of a method is the same on the command line, in study files and in Python. Options are the flags of",
-        "``textveil obfuscate``, the keys below a method in a study file, and ``distribution_options={...}`` in Python.",
+        "``textveil obfuscate``, keys below a method in a study file, and ``distribution_options={...}`` in Python.",
         "",
     ]
     for heading, registry in REGISTRIES.items():

@@ -73,8 +73,8 @@ def _read_name(module: ModuleType, name: str) -> PublicName:
     value = getattr(module, name)
     if inspect.isclass(value) or inspect.isroutine(value):
         own = value.__dict__.get("__doc__") if inspect.isclass(value) else value.__doc__
-        is_written = own and not own.startswith(f"{name}(")  # a dataclass without a docstring gets its signature
-        return PublicName(module.__name__, name, value, inspect.cleandoc(own) if is_written else "")
+        written = "" if (own or "").startswith(f"{name}(") else own or ""  # a dataclass without one gets its signature
+        return PublicName(module.__name__, name, value, inspect.cleandoc(written))
     return PublicName(module.__name__, name, value, _find_comment(module.__name__, name))
 
 

@@ -286,8 +286,8 @@ class Study(_Part):
     levels: Annotated[dict[Name, Level], Field(min_length=1)]
     """The epsilon per word, or the calibrated level, by the name of the level."""
     length: Length | None = None
-    """The length that an epsilon per word is multiplied by: a document's own, or the average of the data set. By default the profile
-    decides: own, and average with the profile paper."""
+    """The length that an epsilon per word is multiplied by: a document's own, or the average of the data set. By
+    default the profile decides: own, and average with the profile paper."""
     largest_share: Annotated[float, Field(gt=0)] | None = None
     """The largest share of a chunk. By default, profiles other than paper take it from the bundle; inf lifts it."""
     draft_share: float | None = None

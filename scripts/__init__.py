@@ -1,0 +1,1 @@
+"""The tools of the project that users do not need."""
