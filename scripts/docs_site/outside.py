@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """The page that takes the place of a file."""
+_NAMED = re.compile(r"\[([\w/]+\.md)\]\((\1(?:#[\w-]+)?)\)")
 _LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)+([\w./-]+)\)")
 
 
@@ -29,8 +30,13 @@ def rewrite(text: str) -> str:
 
     >>> rewrite("See [CONTRIBUTING](../CONTRIBUTING.md) and [the log](../scripts/build.log).")
     'See [CONTRIBUTING](/contributing.md) and the log (`scripts/build.log`).'
+
+    A link whose text is the name of a page shows the title of the page instead.
+
+    >>> rewrite("[form.md](form.md#examples) has more.")
+    '[](form.md#examples) has more.'
     """
-    return _LINK.sub(lambda found: _lead(*found.groups()), text)
+    return _NAMED.sub(r"[](\2)", _LINK.sub(lambda found: _lead(*found.groups()), text))
 
 
 def _lead(text: str, target: str) -> str:
