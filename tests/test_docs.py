@@ -47,11 +47,11 @@ def test_a_page_is_run_in_order_in_one_folder(tmp_path):
     page = (
         "```{code-block} text\n:caption: a.txt\n\nfirst\n```\n\n"
         "```console\n$ cat a.txt\nfirst\n$ cp a.txt \\\n    b.txt\n```\n"
-        "\nText.\n\n```console\n$ cat b.txt; echo wrong >&2\nsecond\n```\n"
+        "\nText.\n\n```console\n$ cat b.txt; echo wrong >&2; echo 'counting: 5 parts (56%)'\nsecond\n```\n"
     )
     (one, now), (two, other) = run_examples(page, tmp_path)
     assert one == now == "$ cat a.txt\nfirst\n$ cp a.txt \\\n    b.txt\n"
-    assert two != other == "$ cat b.txt; echo wrong >&2\nfirst\nwrong\n"
+    assert two != other == "$ cat b.txt; echo wrong >&2; echo 'counting: 5 parts (56%)'\nfirst\nwrong\n"
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,8 @@ ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(
     r"^```(?:\{code-block\} \w+\n:caption: (?P<name>\S+)\n|console\n)\n*(?P<text>.*?)^```$", re.M | re.S
 )
+_PROGRESS = re.compile(r"[a-z ]+: [\d,]+ .*\(\d+%\)$")
+"""A line that long work writes once a minute; whether it does depends on the machine."""
 _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 
 
@@ -53,7 +55,7 @@ def _run(command: str, folder: Path) -> str:
         encoding="utf-8",
         check=False,
     )
-    return "".join(f"{line.rstrip()}\n" for line in run.stdout.splitlines())
+    return "".join(f"{line.rstrip()}\n" for line in run.stdout.splitlines() if not _PROGRESS.match(line))
 
 
 def main() -> None:
