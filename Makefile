@@ -118,19 +118,20 @@ test-oldest: $(OLDEST)/installed  ## Run the tests of the core with the oldest a
 	TEXTVEIL_RESOURCES=$(CURDIR)/$(OLDEST)/resources $(OLDEST)/bin/$(PYTHON_PYTEST) $(CORE_TESTS)
 
 check: $(VENV)/installed  ## Lint and type-check
-	$(BIN)/ruff check src tests scripts benchmarks soak
-	$(BIN)/ruff format --check src tests scripts benchmarks soak
+	$(BIN)/ruff check src tests scripts benchmarks soak docs
+	$(BIN)/ruff format --check src tests scripts benchmarks soak docs
 	$(BIN)/mypy
 
 format: $(VENV)/installed  ## Format the code
-	$(BIN)/ruff check --fix src tests scripts benchmarks soak
-	$(BIN)/ruff format src tests scripts benchmarks soak
-
-docs: $(RESOURCES)  ## Run the examples of the documentation and check its links
-	$(BIN)/python -m pytest README.md docs tests/test_readme.py
+	$(BIN)/ruff check --fix src tests scripts benchmarks soak docs
+	$(BIN)/ruff format src tests scripts benchmarks soak docs
 
 house: $(VENV)/core  ## Draw the rooms of the code and their imports (docs/figures/house_after.svg)
 	$(BIN)/python scripts/draw_house.py --output docs/figures/house_after.svg
+
+docs: $(VENV)/installed  ## Build the documentation site (build/docs/index.html); fails on a warning or a broken link
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs
+	$(BIN)/python -m scripts.docs_site.check build/docs
 
 bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting, scoring and counting
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
@@ -159,4 +160,5 @@ audit: $(RELEASE)/installed  ## Look for known vulnerabilities of the pinned dep
 	$(RELEASE)/bin/python -m scripts.release.audit constraints.txt
 
 clean:  ## Remove environments and build products
-	rm -rf $(VENV) $(PEERS) $(PRESIDIO) $(OLDEST) $(RELEASE) build/demo build/soak build/peers dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(PRESIDIO) $(OLDEST) $(RELEASE) build/demo build/docs build/soak build/peers docs/reference/generated \
+		dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

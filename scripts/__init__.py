@@ -1,1 +1,1 @@
-"""The scripts of the project: training, measuring, drawing, and releases."""
+"""The tools of the project that users do not need: training, measuring, drawing, documentation and releases."""

@@ -211,7 +211,10 @@ EXCEPTIONS = re.compile(
     r"|```console.*?```",  # output with words of the vocabulary
     flags=re.DOTALL,
 )
-PROSE = "src/**/*.py src/**/*.yaml docs/*.md *.md examples/*.sh Makefile scripts/*.py scripts/*.sh".split()
+PROSE = (
+    "src/**/*.py src/**/*.yaml docs/**/*.md docs/conf.py *.md examples/*.sh examples/*.py Makefile scripts/**/*.py "
+    "scripts/*.sh"
+).split()
 
 
 def find_british(text: str) -> list[str]:

@@ -48,6 +48,7 @@ from textveil.storage.hashing import hash_file
 FORMAT_VERSION = 3
 MANIFEST = "bundle.json"
 DEFAULT_BUNDLE = "en"
+"""The name of the bundle that ships with textveil."""
 SHIPPED = Path(__file__).parent
 FIGURES_VERSION = 2
 """Changes whenever figures are computed in another way."""
@@ -61,7 +62,9 @@ UNVERIFIABLE = ("corpus", "tokens", "parameters", "unit", "changed_neighbours", 
 """The statements of a manifest that nobody can check from its files: they are about the corpus and its vectors."""
 
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
+"""How the numbers of vectors are stored."""
 STORAGES: tuple[Storage, ...] = get_args(Storage)
+"""All values of ``Storage``."""
 
 _LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of single precision
 _LONGEST_MANIFEST = 2**24

@@ -20,6 +20,7 @@ from textveil.storage.atomic import writing
 
 VectorFormat: TypeAlias = Literal["auto", "text", "binary"]
 VECTOR_FORMATS: tuple[VectorFormat, ...] = get_args(VectorFormat)
+"""The formats of vector files that textveil reads."""
 
 _LINES_TO_GUESS = 1000
 _LONGEST_TOKEN = 10_000

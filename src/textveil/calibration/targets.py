@@ -55,6 +55,7 @@ TARGETS: Mapping[str, Target] = {
         Target(LOG_RATIO, "log-ratio for any two words", None),
     )
 }
+"""All targets by name."""
 
 
 def check_targets(wanted: Mapping[str, float]) -> dict[Target, float]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from textveil.language.tagging import TAGGERS
 
 DECOMPOSERS: Registry[type[Decomposer]] = Registry("decomposition", Decomposer)
+"""The decomposers by name, each a kind of ``Decomposer``."""
 DECOMPOSERS.register("words", "textveil.decomposition.words:Words")
 DECOMPOSERS.register("pmi", "textveil.decomposition.collocations:PMI")
 DECOMPOSERS.register("llr", "textveil.decomposition.collocations:LLR")

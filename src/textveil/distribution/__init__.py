@@ -4,6 +4,7 @@ from textveil.distribution.base import Distributor, Score
 from textveil.registry import Registry
 
 DISTRIBUTORS: Registry[type[Distributor]] = Registry("distribution", Distributor)
+"""The distributors by name, each a kind of ``Distributor``."""
 DISTRIBUTORS.register("uniform", "textveil.distribution.uniform:Uniform", aliases=["baseline"])
 DISTRIBUTORS.register("attention", "textveil.distribution.attention:Attention", aliases=["attention_weights"])
 DISTRIBUTORS.register("gradients", "textveil.distribution.gradients:Gradients", aliases=["integrated_gradients"])

@@ -4,6 +4,7 @@ from textveil.evaluation.base import Metric
 from textveil.registry import Registry
 
 METRICS: Registry[type[Metric]] = Registry("metric", Metric)
+"""The metrics by name, each a kind of ``Metric``."""
 METRICS.register("identifiers", "textveil.evaluation.identifiers:Identifiers", aliases=["pi"])
 METRICS.register("attribute", "textveil.evaluation.attribute:AttributeInference", aliases=["attackers"])
 METRICS.register("downstream", "textveil.evaluation.downstream:Downstream", aliases=["utility"])

@@ -127,6 +127,7 @@ class Target(_Part):
     """The source of the classes of texts: the values of a column, or classes that they are mapped to."""
 
     column: str
+    """The column with the values."""
     map: dict[str, str] | None = None
     """The class of each value. Texts with other values are dropped."""
     most_frequent: Count | None = None
@@ -155,20 +156,28 @@ class Sample(_Part):
     """A random sample of the texts, drawn with a seed."""
 
     size: Count
+    """The number of texts."""
     seed: Seed = SAMPLE_SEED
+    """The seed of the draw."""
 
 
 class DatasetSource(_Part):
     """A file of texts, and the rows and columns to use."""
 
     path: Path
+    """The file, by a path that starts from the folder of the study file."""
     format: str | None = None
+    """The format of the file, if its name does not show it."""
     text: str = TEXT_COLUMN
+    """The column with the texts."""
     label: Annotated[Target | None, _named("column")] = None
+    """The class that the task predicts: a column, or a mapping with the keys of a target."""
     attribute: Annotated[Target | None, _named("column")] = None
+    """The class that attackers infer: a column, or a mapping with the keys of a target."""
     where: dict[str, Scalar | tuple[Scalar, ...]] = {}
     """The values that a text must have, by column."""
     sample: Annotated[Sample | None, _named("size")] = None
+    """A random sample: its size, or a mapping with the keys of a sample. By default all texts."""
     first_words: Count | None = None
     """The number of words to use from the beginning of a text."""
 
@@ -260,34 +269,43 @@ class Study(_Part):
     """
 
     name: str = "study"
+    """The name of the study in its report."""
     seed: Seed | None = None
-    """Makes the noise of every cell repeatable. ``None`` takes the noise from the operating system."""
+    """Makes the noise of every cell repeatable. Without a seed, noise comes from the operating system."""
     draws: Count = DRAWS
     """The number of times that every combination is obfuscated, with independent noise."""
     bundle: str = DEFAULT_BUNDLE
+    """The name of a shipped bundle, or a folder. A relative path starts from the study file."""
     models: dict[str, str | tuple[str, ...]] = {}
-    """The models of methods, metrics and classifiers, by their names. They are among the options, too."""
+    """The models of methods, metrics and classifiers, by their names. An option of a method itself takes precedence."""
     scale: Annotated[float, Field(gt=0, le=1)] = 1.0
     """The share of every sample to use, for a trial in miniature. In a study that was read it is 1: samples are
     multiplied by it."""
     datasets: Annotated[dict[Name, DatasetSource], Field(min_length=1)]
+    """The data sets by name."""
     levels: Annotated[dict[Name, Level], Field(min_length=1)]
     """The epsilon per word, or the calibrated level, by the name of the level."""
     length: Length | None = None
-    """The length that it is multiplied by: a document's own, or the average of the data set. By default the profile
-    decides: own, and average with the profile paper."""
+    """The length that an epsilon per word is multiplied by: a document's own, or the average of the data set. By
+    default the profile decides: own, and average with the profile paper."""
     largest_share: Annotated[float, Field(gt=0)] | None = None
     """The largest share of a chunk. By default, profiles other than paper take it from the bundle; inf lifts it."""
     draft_share: float | None = None
     """The part of a budget that buys a draft, under the profile proven. By default the obfuscator decides."""
     decompositions: Annotated[dict[str, Options], Field(min_length=1)]
+    """The decompositions: a list of names, or a mapping from names to options."""
     distributions: Annotated[dict[str, Options], Field(min_length=1)]
+    """The distributions: a list of names, or a mapping from names to options."""
     mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {SIMPLE_MECHANISM: {}}
+    """The mechanisms: a list of names, or a mapping from names to options."""
     profiles: Annotated[tuple[str, ...], Field(min_length=1)] = (STRICT.name,)
+    """The names of privacy profiles."""
     stopwords: Stopwords | None = None
+    """What happens to plain stopwords; by default the profile decides."""
     form: Form | None = None
     """How texts are written; by default the profile decides."""
     metrics: dict[str, Options]
+    """The metrics: a list of names, or a mapping from names to options."""
     seeds: Seeds = SEEDS
     """Attackers and classifiers run once for each seed."""
 

@@ -12,7 +12,7 @@ from textveil.registry import Option
 
 
 class Madlib(NoisyVector):
-    """Adds noise of density proportional to exp(-share * |z|) and writes the nearest entry.
+    """Adds noise of density proportional to exp(-share * norm(z)) and writes the nearest entry.
 
     Guarantee:
         For two chunks at the Euclidean distance D, and any entry, the probabilities of choosing it differ by a factor

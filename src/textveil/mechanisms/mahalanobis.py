@@ -12,14 +12,14 @@ from textveil.registry import Option
 
 
 class Mahalanobis(NoisyVector):
-    """Adds elliptical noise of density proportional to exp(-share * |z|_M) and writes the nearest entry.
+    """Adds elliptical noise of density proportional to exp(-share * norm(z)) and writes the nearest entry.
 
-    |z|_M is the regularized Mahalanobis norm, the root of z' M^-1 z with M = blend * C + (1 - blend) * I. C is the
+    The norm is the regularized Mahalanobis norm, the root of z' M^-1 z with M = blend * C + (1 - blend) * I. C is the
     covariance of the vectors, scaled to the trace of the identity I. At ``blend`` 0 this is MADLIB.
 
     Guarantee:
-        For two chunks at the distance D, measured by |.|_M, and any entry, the probabilities of choosing it differ by a
-        factor of at most exp(share * D). The distances in a certificate are these.
+        For two chunks at the distance D, measured by this norm, and any entry, the probabilities of choosing it differ
+        by a factor of at most exp(share * D). The distances in a certificate are these.
     """
 
     name = "mahalanobis"

@@ -305,6 +305,7 @@ _ALL = (
 )
 
 RESOURCES: dict[str, Resource] = {resource.name: resource for resource in _ALL}
+"""All resources by name."""
 
 
 def resource_named(name: str) -> Resource:

@@ -18,6 +18,7 @@ from textveil.tables.compression import SUFFIXES, decompress, strip_suffix
 from textveil.tables.conversion import ConvertedTable
 
 FORMATS: Registry[type[Table]] = Registry("format")
+"""The file formats by name, each a kind of ``Table``."""
 FORMATS.register("txt", "textveil.tables.lines:LinesTable", aliases=["text"])
 FORMATS.register("csv", "textveil.tables.delimited:CsvTable")
 FORMATS.register("tsv", "textveil.tables.delimited:TsvTable", aliases=["tab"])

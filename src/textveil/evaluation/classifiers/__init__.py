@@ -4,6 +4,7 @@ from textveil.evaluation.classifiers.base import Classifier, Fitted
 from textveil.registry import Registry
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", Classifier)
+"""The classifiers by name, each a kind of ``Classifier``."""
 CLASSIFIERS.register("linear", "textveil.evaluation.classifiers.linear:Linear")
 CLASSIFIERS.register("transformer", "textveil.evaluation.classifiers.transformer:Transformer")
 CLASSIFIERS.register("stylometry", "textveil.evaluation.classifiers.stylometry:Stylometry")
