@@ -170,8 +170,12 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None
     )
-    for pragma in ("journal_mode = DELETE", "synchronous = EXTRA", "fullfsync = ON", "trusted_schema = OFF"):
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in ("journal_mode = DELETE", "synchronous = EXTRA", "fullfsync = ON", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error:  # the file is damaged or locked
+        connection.close()
+        raise
     return connection
 
 
