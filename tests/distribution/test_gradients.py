@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from tests.distribution.plain import attribute_plainly, load_plainly
-from textveil.distribution.gradients import STEPS, Gradients
+from textveil.distribution.allocation import allocate
+from textveil.distribution.gradients import PAPER_STEPS, STEPS, Gradients
 from textveil.errors import ParameterError, ResourceError
 from textveil.language.text import Document
 
@@ -15,8 +16,7 @@ def parse(texts):
 
 def test_it_is_what_captum_gives(minilm):
     documents = parse(TEXTS)
-    distributor = Gradients(model=minilm)
-    assert distributor.steps == STEPS == 50
+    distributor = Gradients(model=minilm, steps=PAPER_STEPS)
     scores, deltas = distributor.score(documents), distributor.measure_convergence(documents)
     model, tokenizer = load_plainly(minilm)
     for document, row, delta in zip(documents, scores, deltas, strict=True):
@@ -45,6 +45,23 @@ def test_scores_do_not_depend_on_batch_or_order(minilm):
         scores = Gradients(model=minilm, steps=5, batch_size=batch_size).score(documents[::-1])[::-1]
         for row, other in zip(scores, expected, strict=True):
             assert row == pytest.approx(other, rel=1e-3, abs=1e-5)
+
+
+def test_the_default_moves_less_than_a_hundredth_of_the_budget(minilm, real_texts):
+    # docs/distribution.md has more texts; the mean is what a set of texts has elsewhere.
+    documents = parse([" ".join(text.split()[:25]) for text in real_texts[:600:100]])
+
+    def share(steps):
+        scores = Gradients(model=minilm, steps=steps).score(documents)
+        return [np.array(allocate(row, [True] * len(row), budget=1.0, invert=True)) for row in scores]
+
+    moved = [abs(row - other).sum() / 2 for row, other in zip(share(STEPS), share(300), strict=True)]
+    assert np.mean(moved) <= 0.01
+    assert max(moved) <= 0.03
+
+
+def test_the_default_has_fewer_steps_than_the_paper():
+    assert STEPS < PAPER_STEPS == 50
 
 
 def test_a_long_text_is_read_in_windows(make_encoder):

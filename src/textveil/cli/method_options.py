@@ -14,7 +14,7 @@ from textveil.registry import Method, Option, Registry
 
 R = TypeVar("R")
 
-HIDDEN = ("batch_size", "device")
+HIDDEN = ("batch_size",)
 """Options that only Python offers."""
 
 
