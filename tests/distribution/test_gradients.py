@@ -49,7 +49,7 @@ def test_scores_do_not_depend_on_batch_or_order(minilm):
 
 def test_the_default_moves_less_than_a_hundredth_of_the_budget(minilm, real_texts):
     # docs/distribution.md has more texts; the mean is what a set of texts has elsewhere.
-    documents = parse([" ".join(text.split()[:25]) for text in real_texts[:600:100]])
+    documents = parse([" ".join(text.split()[:15]) for text in real_texts[:300:100]])
 
     def share(steps):
         scores = Gradients(model=minilm, steps=steps).score(documents)

@@ -1,8 +1,9 @@
 """Embeddings of single words, which a sentence encoder computes once.
 
 In memory, every word that was seen has its embedding. On disk there is only public data: the embeddings of *all*
-tokens of the encoder's own vocabulary, or none. The embedding of a word gives the word away to everyone who has the encoder,
-whatever the entry is called, and a list of words that were seen tells what the texts contain. So neither is written.
+tokens of the encoder's own vocabulary, or none. The embedding of a word gives the word away to everyone who has the
+encoder, whatever the entry is called, and a list of words that were seen tells what the texts contain. So neither
+is written.
 """
 
 from __future__ import annotations
