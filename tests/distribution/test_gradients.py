@@ -5,6 +5,7 @@ from tests.distribution.plain import attribute_plainly, load_plainly
 from textveil.distribution.allocation import allocate
 from textveil.distribution.gradients import PAPER_STEPS, STEPS, Gradients
 from textveil.errors import ParameterError, ResourceError
+from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
 
 TEXTS = ["word", "The naïve waiter's café_42 was naïve!", "Don't panic: the film was good; the plot bad.", "", "!?"]
@@ -47,17 +48,30 @@ def test_scores_do_not_depend_on_batch_or_order(minilm):
             assert row == pytest.approx(other, rel=1e-3, abs=1e-5)
 
 
-def test_the_default_moves_less_than_a_hundredth_of_the_budget(minilm, real_texts):
-    # docs/distribution.md has more texts; the mean is what a set of texts has elsewhere.
-    documents = parse([" ".join(text.split()[:15]) for text in real_texts[:300:100]])
+def move(minilm, texts, steps, *, many, stopwords):
+    """The share of the budget of each text that is elsewhere than with many steps."""
+    documents = parse(texts)
 
     def share(steps):
         scores = Gradients(model=minilm, steps=steps).score(documents)
-        return [np.array(allocate(row, [True] * len(row), budget=1.0, invert=True)) for row in scores]
+        takes_part = [[stopwords or word not in ENGLISH for word in document.words] for document in documents]
+        pairs = zip(scores, takes_part, strict=True)
+        return [np.array(allocate(row, takes, budget=1.0, invert=True)) for row, takes in pairs]
 
-    moved = [abs(row - other).sum() / 2 for row, other in zip(share(STEPS), share(300), strict=True)]
+    return [abs(row - other).sum() / 2 for row, other in zip(share(steps), share(many), strict=True)]
+
+
+def test_the_default_moves_a_hundredth_of_the_budget_if_stopwords_are_kept(minilm, real_texts):
+    texts = [" ".join(text.split()[:60]) for text in real_texts[:300:100]]
+    moved = move(minilm, texts, STEPS, many=PAPER_STEPS, stopwords=False)
     assert np.mean(moved) <= 0.01
-    assert max(moved) <= 0.03
+    assert max(moved) <= 0.02
+
+
+def test_twenty_steps_are_enough_for_short_texts_with_stopwords(minilm, real_texts):
+    texts = [" ".join(text.split()[:15]) for text in real_texts[:300:100]]
+    assert max(move(minilm, texts, 20, many=300, stopwords=True)) <= 0.01
+    assert max(move(minilm, texts, PAPER_STEPS, many=300, stopwords=True)) <= 0.001
 
 
 def test_the_default_has_fewer_steps_than_the_paper():
