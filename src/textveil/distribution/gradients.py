@@ -16,7 +16,7 @@ from textveil.registry import Option
 
 STEPS = 6
 """With MiniLM and kept stopwords, 0.55 % of the budget is elsewhere on average than in a converged integral. If
-stopwords take part, it is about 2 %, and more for short texts: 20 steps are then needed for 1 % (docs/distribution.md)."""
+stopwords take part, it is about 2 %, and more for short texts: 20 steps are then needed for 1 %."""
 PAPER_STEPS = 50
 BATCH_SIZE = 2
 """Windows to encode at a time: few, since each passes through all steps."""
