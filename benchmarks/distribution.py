@@ -1,17 +1,19 @@
-"""Scoring words: distributions in batches against plain libraries, one document at a time."""
+"""Scoring words: distributions against plain libraries, one document at a time, and against the old way."""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.decomposition import read_reviews
+from benchmarks.old_encoders import STEPS as OLD_STEPS
+from benchmarks.old_encoders import attend_before, attribute_before
 from tests.decomposition.plain import read_wordnet
 from tests.distribution.plain import attend_plainly, attribute_plainly, inform_plainly, load_plainly, read_counts
 from textveil.distribution import DISTRIBUTORS
@@ -22,26 +24,27 @@ from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
 from textveil.resources import find
 
+ENCODER = "all-minilm-l6-v2"
 WORDS = 60
-DOCUMENTS = {"uniform": 1000, "attention": 256, "gradients": 8, "ic": 256, "keybert": 64, "yake": 256}
+DOCUMENTS = {"uniform": 1000, "attention": 48, "gradients": 4, "ic": 256, "keybert": 32, "yake": 256}
 WHOLE = ("ic", "yake")
 """Distributions without a window. The plain libraries do not read beyond the window of the others."""
 ROUNDS = 3
 ENOUGH_STEPS = 300
-FEWER_STEPS = (5, 10, 20, 30, STEPS)
-FEW_DOCUMENTS = 12
+FEWER_STEPS = (4, STEPS, 8, 12, OLD_STEPS)
+FEW_DOCUMENTS = 8
 
 Score = Callable[[Document], object]
 
 
 def score_with_attention() -> Score:
     """Algorithm 4 with transformers."""
-    return partial(attend_plainly, *load_plainly(find("all-minilm-l6-v2"), attn_implementation="eager"))
+    return partial(attend_plainly, *load_plainly(find(ENCODER), attn_implementation="eager"))
 
 
 def score_with_gradients() -> Score:
     """Algorithm 5 with transformers and Captum."""
-    return partial(attribute_plainly, *load_plainly(find("all-minilm-l6-v2")))
+    return partial(attribute_plainly, *load_plainly(find(ENCODER)))
 
 
 def score_with_ic() -> Score:
@@ -57,7 +60,7 @@ def score_with_keybert() -> Score:
     from sentence_transformers import SentenceTransformer
     from sklearn.feature_extraction.text import CountVectorizer
 
-    model = KeyBERT(SentenceTransformer(str(find("all-minilm-l6-v2"))))
+    model = KeyBERT(SentenceTransformer(str(find(ENCODER))))
 
     def score(document: Document) -> object:
         vectorizer = CountVectorizer(token_pattern=r"(?u)\b\w+\b")  # noqa: S106
@@ -83,6 +86,9 @@ PLAIN: dict[str, Callable[[], Score]] = {
 }
 
 
+BEFORE = {"attention": attend_before, "gradients": attribute_before}
+
+
 def one_by_one(score: Score, documents: Sequence[Document]) -> None:
     """Score documents one at a time."""
     for document in documents:
@@ -96,37 +102,71 @@ def measure(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def compare_distribution(datasets: Path | None) -> None:
-    """Print documents per second of every distribution, and the effect of fewer integration steps."""
+class Record(NamedTuple):
+    """A line of the benchmark."""
+
+    name: str
+    value: float
+    unit: str
+    baseline: float | None = None
+    """The value of what it is compared with."""
+    ratio: float | None = None
+    """How many times as fast it is as the baseline."""
+
+
+def measure_distribution(datasets: Path | None) -> Iterator[Record]:
+    """Documents per second of every distribution, and the share of the budget that fewer integration steps move."""
     reviews = read_reviews(datasets)
     heads = [Document.parse(" ".join(review.split()[:WORDS])) for review in reviews]
     whole = list(map(Document.parse, reviews))
-    words = statistics.mean(len(document.words) for document in whole)
-    print(f"\nFrom documents to scores, without loading models. Medians of {ROUNDS} alternating rounds")
-    print(f"Whole reviews ({words:.0f} words on average) for {', '.join(WHOLE)}; the first {WORDS} words for others")
     for name in DISTRIBUTORS:
-        compare(name, (whole if name in WHOLE else heads)[: DOCUMENTS[name]])
-    compare_steps(heads[:FEW_DOCUMENTS])
+        yield from compare(name, (whole if name in WHOLE else heads)[: DOCUMENTS[name]])
+    yield from compare_precision(heads[: DOCUMENTS["attention"]])
+    yield from compare_steps(heads[:: len(heads) // FEW_DOCUMENTS][:FEW_DOCUMENTS])
 
 
-def compare(name: str, documents: Sequence[Document]) -> None:
-    """Print the speed of a distribution and of the plain libraries."""
+def compare(name: str, documents: Sequence[Document]) -> Iterator[Record]:
+    """The speed of a distribution beside that of the plain libraries and of the old way."""
     distributor = DISTRIBUTORS.load(name)()
+    distributor.score(documents if name == "keybert" else documents[:8])  # texts of one kind: their words are known
+    ways: dict[str, Callable[[], object]] = {"": partial(distributor.score, documents)}
+    if name in PLAIN:
+        ways["plain libraries"] = partial(one_by_one, PLAIN[name](), documents)
+    if name in BEFORE:
+        ways["old way"] = partial(BEFORE[name](find(ENCODER)), documents)
+    yield from list_records(name, race(ways), len(documents))
+
+
+def race(ways: Mapping[str, Callable[[], object]]) -> dict[str, float]:
+    """The shortest duration of each way in alternating rounds: a slow phase of the machine affects all."""
+    rounds = [{name: measure(work) for name, work in ways.items()} for _ in range(ROUNDS)]
+    return {name: min(times[name] for times in rounds) for name in ways}
+
+
+def list_records(name: str, seconds: Mapping[str, float], documents: int) -> Iterator[Record]:
+    """A record for every way that the first one is compared with."""
+    (_, ours), *others = seconds.items()
+    if not others:
+        yield Record(name, documents / ours, "documents/s")
+    for other, slow in others:
+        yield Record(f"{name}, {other}", documents / ours, "documents/s", documents / slow, slow / ours)
+
+
+def compare_precision(documents: Sequence[Document]) -> Iterator[Record]:
+    """The speed of attention with shorter numbers, beside the old way."""
+    distributor = DISTRIBUTORS.load("attention")(precision="bfloat16")
     distributor.score(documents[:8])
-    ours = partial(distributor.score, documents)
-    if name not in PLAIN:
-        print(f"  {name:<10}{len(documents) / measure(ours):>10,.0f} documents/s")
-        return
-    score = PLAIN[name]()
-    score(documents[0])
-    plain = partial(one_by_one, score, documents)
-    rounds = [(measure(ours), measure(plain)) for _ in range(ROUNDS)]  # a slow phase affects both
-    fast, slow = (statistics.median(times) for times in zip(*rounds, strict=True))
-    ratio = statistics.median(slow / fast for fast, slow in rounds)
-    print(
-        f"  {name:<10}{len(documents) / fast:>10,.1f} documents/s   plain libraries {len(documents) / slow:>8,.1f}   "
-        f"{ratio:.1f} times as fast"
-    )
+    ways = {"": partial(distributor.score, documents), "old way": partial(attend_before(find(ENCODER)), documents)}
+    yield from list_records("attention in bfloat16", race(ways), len(documents))
+
+
+def compare_distribution(datasets: Path | None) -> None:
+    """Print all records."""
+    print(f"\nFrom documents to scores, without loading models. The best of {ROUNDS} alternating rounds")
+    print(f"Whole reviews for {', '.join(WHOLE)}; the first {WORDS} words for others")
+    for record in measure_distribution(datasets):
+        compared = f"   {record.baseline:>8,.1f}   {record.ratio:.1f} times" if record.ratio is not None else ""
+        print(f"  {record.name:<44}{record.value:>10,.2f} {record.unit}{compared}", flush=True)
 
 
 def share(steps: int, documents: Sequence[Document]) -> list[Any]:
@@ -138,10 +178,10 @@ def share(steps: int, documents: Sequence[Document]) -> list[Any]:
     ]
 
 
-def compare_steps(documents: Sequence[Document]) -> None:
-    """Print the share of the budget that moves to other words with fewer integration steps."""
+def compare_steps(documents: Sequence[Document]) -> Iterator[Record]:
+    """The share of the budget that goes to other words than with very many integration steps."""
     exact = share(ENOUGH_STEPS, documents)
-    print(f"\nGradients with fewer steps: share of the budget that moves, compared with {ENOUGH_STEPS} steps")
     for steps in FEWER_STEPS:
         moved = [abs(row - other).sum() / 2 for row, other in zip(share(steps, documents), exact, strict=True)]
-        print(f"  {steps:>3} steps   {statistics.mean(moved):.2%} on average, {max(moved):.2%} at most")
+        yield Record(f"gradients, {steps} steps: moved on average", 100 * statistics.mean(moved), "% of the budget")
+        yield Record(f"gradients, {steps} steps: moved at most", 100 * max(moved), "% of the budget")

@@ -15,7 +15,7 @@ class Silent(EncoderDistributor):
 
     def load(self) -> Encoder:
         self.loaded += 1
-        return Encoder.load(self.files, attention=None, batch_size=self.batch_size, device=self.device)
+        return Encoder.load(self.files, attention=None, **self.settings)
 
     def score(self, documents):
         return [[None] * len(document.words) for document in documents]
@@ -30,9 +30,9 @@ def test_the_encoder_is_found_at_once_and_loaded_on_first_use(make_encoder):
 
 def test_a_certificate_records_the_model_and_no_path(make_encoder):
     folder = make_encoder()
-    recorded = Silent(model=folder).as_dict()
-    assert recorded["options"] == {}
-    assert recorded["model"] == {"name": folder.name, "sha256": ModelFiles.find(folder).sha256}
+    recorded = Silent(model=folder, device="cpu").as_dict()
+    assert recorded["options"] == {"precision": "float32"}
+    assert recorded["model"] == {"name": folder.name, "sha256": ModelFiles.find(folder).sha256, "device": "cpu"}
     assert str(folder) not in str(recorded)
 
 
@@ -60,3 +60,13 @@ def test_a_missing_package_is_named_before_anything_is_loaded():
 
     with pytest.raises(MissingExtraError, match=r"textveil\[neural\]"):
         Absent()
+
+
+def test_a_precision_is_recorded_and_changes_the_description(make_encoder):
+    folder = make_encoder()
+    short = Silent(model=folder, precision="bfloat16")
+    assert short.as_dict()["options"] == {"precision": "bfloat16"}
+    assert short.description.endswith(", precision bfloat16)")
+    assert "precision" not in Silent(model=folder).description
+    with pytest.raises(ParameterError, match="Choose from: bfloat16, float16, float32"):
+        Silent(model=folder, precision="float8")

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from tests.distribution.plain import attribute_plainly, load_plainly
-from textveil.distribution.gradients import STEPS, Gradients
+from textveil.distribution.allocation import allocate
+from textveil.distribution.gradients import PAPER_STEPS, STEPS, Gradients
 from textveil.errors import ParameterError, ResourceError
+from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
 
 TEXTS = ["word", "The naïve waiter's café_42 was naïve!", "Don't panic: the film was good; the plot bad.", "", "!?"]
@@ -15,8 +17,7 @@ def parse(texts):
 
 def test_it_is_what_captum_gives(minilm):
     documents = parse(TEXTS)
-    distributor = Gradients(model=minilm)
-    assert distributor.steps == STEPS == 50
+    distributor = Gradients(model=minilm, steps=PAPER_STEPS)
     scores, deltas = distributor.score(documents), distributor.measure_convergence(documents)
     model, tokenizer = load_plainly(minilm)
     for document, row, delta in zip(documents, scores, deltas, strict=True):
@@ -45,6 +46,36 @@ def test_scores_do_not_depend_on_batch_or_order(minilm):
         scores = Gradients(model=minilm, steps=5, batch_size=batch_size).score(documents[::-1])[::-1]
         for row, other in zip(scores, expected, strict=True):
             assert row == pytest.approx(other, rel=1e-3, abs=1e-5)
+
+
+def move(minilm, texts, steps, *, many, stopwords):
+    """The share of the budget of each text that is elsewhere than with many steps."""
+    documents = parse(texts)
+
+    def share(steps):
+        scores = Gradients(model=minilm, steps=steps).score(documents)
+        takes_part = [[stopwords or word not in ENGLISH for word in document.words] for document in documents]
+        pairs = zip(scores, takes_part, strict=True)
+        return [np.array(allocate(row, takes, budget=1.0, invert=True)) for row, takes in pairs]
+
+    return [abs(row - other).sum() / 2 for row, other in zip(share(steps), share(many), strict=True)]
+
+
+def test_the_default_moves_a_hundredth_of_the_budget_if_stopwords_are_kept(minilm, real_texts):
+    texts = [" ".join(text.split()[:60]) for text in real_texts[:300:100]]
+    moved = move(minilm, texts, STEPS, many=PAPER_STEPS, stopwords=False)
+    assert np.mean(moved) <= 0.01
+    assert max(moved) <= 0.02
+
+
+def test_twenty_steps_are_enough_for_short_texts_with_stopwords(minilm, real_texts):
+    texts = [" ".join(text.split()[:15]) for text in real_texts[:300:100]]
+    assert max(move(minilm, texts, 20, many=300, stopwords=True)) <= 0.01
+    assert max(move(minilm, texts, PAPER_STEPS, many=300, stopwords=True)) <= 0.001
+
+
+def test_the_default_has_fewer_steps_than_the_paper():
+    assert STEPS < PAPER_STEPS == 50
 
 
 def test_a_long_text_is_read_in_windows(make_encoder):

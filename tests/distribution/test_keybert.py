@@ -30,6 +30,26 @@ def test_it_is_what_keybert_gives(distributor, minilm, real_texts):
         assert row == pytest.approx([expected[word] for word in document.words], abs=2e-4)  # it rounds to four digits
 
 
+def test_cosines_are_those_of_the_plain_library(distributor, minilm, real_texts):
+    from sentence_transformers import SentenceTransformer
+
+    plain = SentenceTransformer(str(minilm), device="cpu")
+    documents = parse([" ".join(text.split()[:60]) for text in real_texts[4:7]])
+    for document, row in zip(documents, distributor.compare(documents), strict=True):
+        text, *words = plain.encode([document.text, *document.words], normalize_embeddings=True)
+        assert np.abs(row - np.array(words) @ text).max() <= 1e-5
+
+
+def test_words_of_earlier_documents_are_not_embedded_again(minilm):
+    distributor = KeyBERT(model=minilm)
+    first = distributor.score(parse(["The soup was cold."]))
+    calls = []
+    embed = distributor.encoder.embed
+    distributor.encoder.embed = lambda texts: calls.append(list(texts)) or embed(texts)
+    assert distributor.score(parse(["Cold was the soup!", "The soup was cold."]))[1] == first[0]
+    assert calls == [["Cold was the soup!", "The soup was cold."]]
+
+
 def test_every_word_has_a_score(distributor):
     texts = ["I saw a 3rd café_42 at 5, İstanbul", "", "same", "same", "!?"]
     scores = distributor.score(parse(texts))

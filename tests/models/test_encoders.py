@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from textveil.errors import ResourceError
 from textveil.language.text import Document
-from textveil.models.encoders import Encoder, ReadText, TokenizedText, Window, split_windows
+from textveil.models.encoders import Encoder, ReadText, TokenizedText, Window, batch_windows, split_windows
 from textveil.models.files import ModelFiles
 
 
@@ -98,7 +98,7 @@ def test_a_model_that_is_not_bert_like(make_encoder, family, trouble):
 def test_values_that_are_not_finite_are_refused(make_encoder):
     encoder = load(make_encoder())
     with pytest.raises(ResourceError, match="returns values that are not finite") as raised:
-        encoder.read(["a secret"], lambda batch: batch.ids * float("nan"))
+        encoder.read(["a secret"], lambda ids: ids * float("nan"))
     assert "secret" not in str(raised.value)
 
 
@@ -115,10 +115,10 @@ def test_a_window_has_as_many_tokens_as_the_model_has_positions(make_encoder, fa
     assert encoder.capacity == capacity
     sizes = []
 
-    def look(batch):
-        encoder.model(input_ids=batch.ids, attention_mask=batch.mask)  # which must not fail
-        sizes.append(batch.ids.shape[1])
-        return batch.ids
+    def look(ids):
+        encoder.model(input_ids=ids)  # which must not fail
+        sizes.append(ids.shape[1])
+        return ids
 
     encoder.read(["word " * 2000], look)
     assert max(sizes) == encoder.capacity + 2
@@ -131,8 +131,41 @@ def test_the_number_of_pytorch_threads_is_restored(make_encoder):
     encoder = load(make_encoder(), batch_size=1)
     torch.set_num_threads(2)
     try:
-        seen = encoder.read(["one", "two words", "three whole words"], lambda batch: batch.mask)
+        seen = encoder.read(["one", "two words", "three whole words"], lambda ids: ids)
         assert [len(text.seen[0][1]) for text in seen] == [3, 4, 5]
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(threads)
+
+
+def test_no_window_is_padded(make_encoder):
+    encoder = load(make_encoder(), batch_size=2)
+    batches = []
+    encoder.read(["one", "two words", "one", "two words", "three words here"], lambda ids: batches.append(ids) or ids)
+    assert sorted(map(tuple, (ids.shape for ids in batches))) == [(1, 5), (2, 3), (2, 4)]
+    assert all((ids != encoder.tokenizer.pad_token_id).all() for ids in batches)
+
+
+def test_many_short_windows_are_read_at_a_time():
+    windows = [Window(number, 0, 2, 0, 2) for number in range(1000)]
+    assert [len(batch) for batch in batch_windows(windows, 8)] == [256, 256, 256, 232]
+    assert [len(batch) for batch in batch_windows([Window(0, 0, 500, 0, 500)] * 9, 8)] == [8, 1]
+    assert list(batch_windows([Window(0, 0, 0, 0, 0)], 8)) == [[Window(0, 0, 0, 0, 0)]]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_device_may_name_its_threads(make_encoder, threads):
+    import torch
+
+    used, before = [], torch.get_num_threads()
+    encoder = load(make_encoder(), device=f"cpu:{threads}")
+    encoder.read(["one text"], lambda ids: used.append(torch.get_num_threads()) or ids)
+    assert (used, torch.get_num_threads(), encoder.device) == ([threads], before, "cpu")
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_a_precision_is_that_of_the_weights(make_encoder, precision):
+    encoder = load(make_encoder(), precision=precision)
+    assert str(encoder.model.dtype) == f"torch.{precision}"
+    (seen,) = encoder.read(["a text"], lambda ids: encoder.model(input_ids=ids).last_hidden_state.sum(dim=-1))
+    assert seen.seen[0][1].dtype == np.float64

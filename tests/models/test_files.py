@@ -4,7 +4,7 @@ import shutil
 import pytest
 
 from textveil.errors import ParameterError, ResourceError
-from textveil.models.files import ModelFiles, choose_device, reading_model
+from textveil.models.files import ModelFiles, choose_device, count_threads, reading_model
 
 
 @pytest.mark.parametrize("name", ["all-minilm-l6-v2", "all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
@@ -62,3 +62,8 @@ def test_an_error_names_the_kind_of_model(tmp_path):
 def test_an_unknown_device():
     with pytest.raises(ParameterError, match="no device 'nowhere'"):
         choose_device("nowhere")
+
+
+def test_a_device_with_threads():
+    assert (choose_device("cpu:2"), count_threads("cpu:2")) == ("cpu", 2)
+    assert count_threads(None) == count_threads("cpu") >= 1

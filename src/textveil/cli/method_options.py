@@ -14,7 +14,7 @@ from textveil.registry import Method, Option, Registry
 
 R = TypeVar("R")
 
-HIDDEN = ("batch_size", "device")
+HIDDEN = ("batch_size",)
 """Options that only Python offers."""
 GENERIC = "option"
 """The parameter of commands that takes the options of plugins, which have no flags of their own."""

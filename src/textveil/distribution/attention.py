@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from textveil.distribution.base import EncoderDistributor, Score
 from textveil.extras import require
 from textveil.language.text import Document
-from textveil.models.encoders import Batch, Encoder
+from textveil.models.encoders import Encoder
 from textveil.models.files import EXTRA
 
 IMPLEMENTATION = "textveil"
 """The name under which transformers knows our implementation of attention."""
 
 
-class _Seen(NamedTuple):
-    """The attention of every layer so far, averaged over its heads, and the number of layers."""
+class _Seen:
+    """The attention to every token, summed over the layers so far, and the number of layers to come."""
 
-    layers: list[Any]
-    wanted: int
+    def __init__(self, layers: int) -> None:
+        self.total: Any = 0.0
+        self.missing = layers
+
+    def add(self, weights: Any) -> None:
+        """Add a layer: the mean over its heads and attending tokens."""
+        self.total = self.total + weights.mean(dim=(1, 2))
+        self.missing -= 1
 
 
 _seen: ContextVar[_Seen | None] = ContextVar("seen", default=None)
@@ -42,27 +48,28 @@ class Attention(EncoderDistributor):
 
     def load(self) -> Encoder:
         """Load the encoder with our implementation of attention."""
-        return Encoder.load(self.files, attention=_register(), batch_size=self.batch_size, device=self.device)
+        return Encoder.load(self.files, attention=_register(), **self.settings)
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The mean attention to every word."""
         return self.encoder.score_words(documents, self._look)
 
-    def _look(self, batch: Batch) -> Any:
-        """The mean attention to every token: over layers, heads, and queries that are not padding."""
-        model, torch = self.encoder.model, self.encoder.torch
-        seen = _Seen([], model.config.num_hidden_layers)
+    def _look(self, ids: Any) -> Any:
+        """The mean attention to every token: over layers, heads and attending tokens."""
+        model = self.encoder.model
+        layers = model.config.num_hidden_layers
+        seen = _Seen(layers)
         token = _seen.set(seen)
         try:
-            with torch.inference_mode():
-                output = model(input_ids=batch.ids, attention_mask=batch.mask, output_attentions=True)
-            layers = [weights.mean(dim=1) for weights in output.attentions]  # a model with an attention of its own
+            with self.encoder.torch.inference_mode():
+                output = model(input_ids=ids, output_attentions=True)
+            for weights in output.attentions:  # a model with an attention of its own
+                seen.add(weights)
         except _EnoughSeenError:
-            layers = seen.layers
+            pass
         finally:
             _seen.reset(token)
-        queries = batch.mask.unsqueeze(-1)
-        return (torch.stack(layers).mean(dim=0) * queries).sum(dim=1) / queries.sum(dim=1)
+        return seen.total / layers
 
 
 @cache
@@ -78,14 +85,15 @@ def _register() -> str:
 def _attend(
     _module: Any, query: Any, key: Any, value: Any, attention_mask: Any, *, scaling: float | None = None, **_: Any
 ) -> tuple[Any, Any]:
-    """Eager attention as in transformers; it also records the mean over the heads."""
-    weights = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    """Eager attention as in transformers; it also records the mean over heads and attending tokens."""
+    query = query * (query.shape[-1] ** -0.5 if scaling is None else scaling)  # smaller than the weights
+    weights = query @ key.transpose(2, 3)
     if attention_mask is not None:
         weights = weights + attention_mask
     weights = weights.softmax(dim=-1)
     seen = _seen.get()
     if seen is not None:
-        seen.layers.append(weights.mean(dim=1))
-        if len(seen.layers) == seen.wanted:
+        seen.add(weights)
+        if not seen.missing:
             raise _EnoughSeenError
     return (weights @ value).transpose(1, 2).contiguous(), weights

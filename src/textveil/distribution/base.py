@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 from textveil.extras import require_version
 from textveil.language.text import Document
 from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, PAPER_ENCODER, Encoder
-from textveil.models.files import DEVICE_OPTION, EXTRA, ModelFiles
+from textveil.models.files import DEVICE_OPTION, EXTRA, PRECISION_OPTION, ModelFiles, choose_device
 from textveil.registry import Method, Option
 
 Score: TypeAlias = float | None
@@ -47,10 +47,12 @@ class EncoderDistributor(Distributor):
         ),
         Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
         DEVICE_OPTION,
+        PRECISION_OPTION,
     )
     model: str
     batch_size: int
     device: str | None
+    precision: str
     packages: tuple[str, ...] = ("torch", "transformers")
     """The software that runs the encoder."""
 
@@ -62,8 +64,13 @@ class EncoderDistributor(Distributor):
 
     @property
     def model_used(self) -> Mapping[str, str]:
-        """The encoder."""
-        return self.files.as_dict()
+        """The encoder, and the device that runs it. Scores are the same on all devices, but for rounding."""
+        return {**self.files.as_dict(), "device": choose_device(self.device)}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How the encoder is run."""
+        return {"batch_size": self.batch_size, "device": self.device, "precision": self.precision}
 
     @property
     def versions(self) -> dict[str, str]:

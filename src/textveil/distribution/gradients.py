@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
+import numpy as np
+
 from textveil.distribution.base import EncoderDistributor, Score
-from textveil.extras import require
 from textveil.language.text import Document
-from textveil.models.encoders import Batch, Encoder
-from textveil.models.files import EXTRA
+from textveil.models.encoders import Encoder
 from textveil.registry import Option
 
-STEPS = 50
+STEPS = 6
+"""With MiniLM and kept stopwords, 0.55 % of the budget is elsewhere on average than in a converged integral. If
+stopwords take part, it is about 2 %, and more for short texts: 20 steps are then needed for 1 %."""
+PAPER_STEPS = 50
 BATCH_SIZE = 2
 """Windows to encode at a time: few, since each passes through all steps."""
 _PASS = 2048
@@ -21,58 +25,73 @@ _PASS = 2048
 
 
 class Gradients(EncoderDistributor):
-    """Integrated gradients of the encoder's output, by Captum (the paper's algorithm 5).
+    """Integrated gradients of the encoder's output (Sundararajan et al. 2017; the paper's algorithm 5).
 
     The output is the sum of the mean-pooled last hidden state. Its gradients are integrated
-    from a baseline of zeros to the embeddings of the tokens. A token's score is the L2 norm of its attribution; the
-    scores of a word's tokens are summed.
+    from a baseline of zeros to the embeddings of the tokens, by Gauss-Legendre quadrature as in Captum. A token's score
+    is the L2 norm of its attribution; the scores of a word's tokens are summed.
     """
 
     name = "gradients"
     invert = True
-    packages = ("captum", "torch", "transformers")
 
     options = (
-        Option("steps", int, STEPS, "Number of integration steps.", least=1),
+        Option("steps", int, STEPS, f"Number of integration steps. The paper's: {PAPER_STEPS}.", least=1),
         replace(EncoderDistributor.list_options()["batch_size"], default=BATCH_SIZE),
     )
     steps: int
 
     def load(self) -> Encoder:
         """Load the encoder with the default attention of transformers."""
-        return Encoder.load(self.files, attention=None, batch_size=self.batch_size, device=self.device)
+        return Encoder.load(self.files, attention=None, **self.settings)
 
     def score(self, documents: Sequence[Document]) -> list[list[Score]]:
         """The norm of the attribution to every word."""
-        return self.encoder.score_words(documents, self._look)
+        return self.encoder.score_words(documents, lambda ids: self._attribute(ids).norm(dim=-1))
 
     def measure_convergence(self, documents: Sequence[Document]) -> list[float]:
-        """Captum's convergence delta of each document: by how much its attributions miss their expected sum.
+        """The convergence delta of each document: by how much its attributions miss their expected sum.
 
         For a document of several windows it is the largest of theirs. More steps make it smaller.
         """
         read = self.encoder.read([document.text for document in documents], self._look_at_convergence)
         return [float(max(abs(row[0]) for _, row in text.seen)) for text in read]
 
-    def _look(self, batch: Batch) -> Any:
-        return self._attribute(batch).norm(dim=-1)
+    def _look_at_convergence(self, ids: Any) -> Any:
+        embeddings = self._embed(ids)
+        with self.encoder.torch.inference_mode():
+            expected = self._pool(embeddings) - self._pool(embeddings * 0)
+        return (self._attribute(ids).sum(dim=(1, 2)) - expected).unsqueeze(-1)
 
-    def _look_at_convergence(self, batch: Batch) -> Any:
-        _, deltas = self._attribute(batch, return_convergence_delta=True)
-        return deltas.unsqueeze(-1)
+    def _attribute(self, ids: Any) -> Any:
+        """The attribution to every number of every embedding: the embedding times the integral of the gradients."""
+        embeddings, torch = self._embed(ids), self.encoder.torch
+        integral = torch.zeros(embeddings.shape, device=embeddings.device)
+        steps = torch.tensor(place_steps(self.steps), device=embeddings.device)
+        for some in steps.split(max(1, _PASS // ids.numel())):
+            places, weights = some.T[:, :, None, None, None]
+            with torch.enable_grad():
+                inputs = (places.to(embeddings.dtype) * embeddings).requires_grad_()
+                output = self._pool(inputs.flatten(0, 1)).sum()  # rows do not see each other
+            (gradients,) = torch.autograd.grad(output, inputs)
+            integral += (weights * gradients).sum(dim=0)
+        return integral * embeddings
 
-    def _attribute(self, batch: Batch, **options: Any) -> Any:
-        captum = require("captum.attr", extra=EXTRA)
-        rows, length = batch.ids.shape
-        return captum.IntegratedGradients(self._pool).attribute(
-            self.encoder.model.get_input_embeddings()(batch.ids),
-            additional_forward_args=(batch.mask,),
-            n_steps=self.steps,
-            internal_batch_size=rows * max(1, _PASS // (rows * length)),
-            **options,
-        )
+    def _embed(self, ids: Any) -> Any:
+        with self.encoder.torch.no_grad():
+            return self.encoder.model.get_input_embeddings()(ids)
 
-    def _pool(self, embeddings: Any, mask: Any) -> Any:
+    def _pool(self, embeddings: Any) -> Any:
         """The sum of the mean-pooled last hidden state, for every row."""
-        states = self.encoder.model(inputs_embeds=embeddings, attention_mask=mask).last_hidden_state
-        return (states.sum(dim=-1) * mask).sum(dim=-1) / mask.sum(dim=-1)
+        return self.encoder.model(inputs_embeds=embeddings).last_hidden_state.float().sum(dim=-1).mean(dim=-1)
+
+
+@cache
+def place_steps(steps: int) -> tuple[tuple[float, float], ...]:
+    """The places and weights of Gauss-Legendre quadrature between 0 and 1.
+
+    >>> [(round(place, 4), weight) for place, weight in place_steps(2)]
+    [(0.2113, 0.5), (0.7887, 0.5)]
+    """
+    places, weights = np.polynomial.legendre.leggauss(steps)
+    return tuple(zip(((places + 1) / 2).tolist(), (weights / 2).tolist(), strict=True))

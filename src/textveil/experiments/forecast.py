@@ -124,9 +124,9 @@ def _count_shared(study: Study, size: Size) -> Work:
     """The scores of distributions, and the numbers of originals."""
     work = Work()
     for name, options in study.distributions.items():
-        reading = _count_reading(REGISTRIES["distributions"].load(name), options, size.tokens())
-        # Gradients are computed at every step. KeyBERT also reads every word by itself.
-        times = 3.0 * options.get("steps", 50) if name == "gradients" else 4.0 if name == "keybert" else 1.0
+        method = REGISTRIES["distributions"].load(name)
+        reading = _count_reading(method, options, size.tokens())
+        times = 3.0 * method.check_options(options)["steps"] if name == "gradients" else 1.0  # gradients at every step
         work = work.plus(reading.times(times)).plus(_count_words(name, size))
     for name in study.metrics:
         work = work.plus(count_metric(study, name, size)).plus(_count_words(name, size))

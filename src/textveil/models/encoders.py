@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,17 +12,23 @@ from numpy.typing import NDArray
 from textveil.errors import ResourceError
 from textveil.extras import require
 from textveil.language.text import Document
-from textveil.models.files import EXTRA, ModelFiles, choose_device, make_readable, reading_model
+from textveil.models.files import EXTRA, ModelFiles, choose_device, count_threads, make_readable, reading_model
+from textveil.models.linear import pack_weights
 
 DEFAULT_ENCODER = "all-minilm-l6-v2"
 PAPER_ENCODER = "bert-base-uncased"
 BATCH_SIZE = 8
 """Windows to read at a time."""
+SHORT = 64
+"""Of windows with fewer tokens, as many are read at a time as have this many tokens on average."""
+FULL_PRECISION = "float32"
 
 _UNLIMITED = 1 << 20  # a tokenizer without a limit reports 1e30
 
 TokenNumbers: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
+Look: TypeAlias = Callable[[Any], Any]
+"""From the tokens of a batch, a tensor of windows of the same length, to one row of numbers per window."""
 
 
 class Window(NamedTuple):
@@ -33,13 +39,6 @@ class Window(NamedTuple):
     stop: int
     first: int
     last: int
-
-
-class Batch(NamedTuple):
-    """Windows as tensors, padded to the longest, with special tokens at both ends."""
-
-    ids: Any
-    mask: Any
 
 
 class TokenizedText(NamedTuple):
@@ -54,7 +53,9 @@ class TokenizedText(NamedTuple):
 
 
 class Encoder:
-    """A model with its tokenizer. It reads texts in overlapping windows, in batches of similar length.
+    """A model with its tokenizer. It reads texts in overlapping windows, in batches of the same length.
+
+    No window is padded, so nothing is computed for tokens that are not there.
 
     Args:
         files: The files of the model.
@@ -62,7 +63,7 @@ class Encoder:
         tokenizer: A fast tokenizer.
         window: The number of tokens that the model can read at a time, including special tokens.
         batch_size: Windows to read at a time.
-        device: A PyTorch device; by default a GPU if there is one.
+        device: A PyTorch device, or ``cpu:THREADS``; by default a GPU if there is one.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Encoder:
         self.torch = require("torch", extra=EXTRA)
         self.files = files
         self.device = choose_device(device)
+        self._wanted_device = device
         self.model = model.to(self.device).eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self.batch_size = batch_size
@@ -81,9 +83,19 @@ class Encoder:
         behind = special["special_tokens_mask"][::-1].index(0)
         self.before, self.behind = ids[:inner], ids[len(ids) - behind :]
         self.capacity = window - inner - behind
+        if self.device == "cpu":
+            pack_weights(self.model, self._surround([ids[inner : len(ids) - behind]]))
 
     @classmethod
-    def load(cls, files: ModelFiles, *, attention: str | None, batch_size: int, device: str | None) -> Encoder:
+    def load(
+        cls,
+        files: ModelFiles,
+        *,
+        attention: str | None,
+        batch_size: int,
+        device: str | None,
+        precision: str = FULL_PRECISION,
+    ) -> Encoder:
         """Load an encoder with an implementation of ``attention``, as transformers names it.
 
         Raises:
@@ -96,7 +108,7 @@ class Encoder:
             model = transformers.AutoModel.from_pretrained(
                 str(files.folder),
                 attn_implementation=attention,
-                dtype=torch.float32,
+                dtype=getattr(torch, precision),
                 use_safetensors=True,  # other weights are pickles, which can run code
                 **options,
             )
@@ -110,36 +122,36 @@ class Encoder:
             raise self._error("is not BERT-like: it has a decoder")
         ids = self.tokenizer("a b", add_special_tokens=False)["input_ids"]
         with self.torch.inference_mode():
-            states = [self._states(Batch(*self._pad([tokens]))) for tokens in (ids, [*ids[:-1], ids[0]])]
+            states = [self._states(self._surround([tokens])) for tokens in (ids, [*ids[:-1], ids[0]])]
         if self.torch.equal(states[0][:, 0], states[1][:, 0]):
             raise self._error("is not BERT-like: its tokens do not see later tokens")
 
-    def _states(self, batch: Batch) -> Any:
+    def _states(self, ids: Any) -> Any:
         try:
-            return self.model(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
+            return self.model(input_ids=ids).last_hidden_state
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise self._error("is not BERT-like: it does not read tokens") from error
 
-    def read(self, texts: Sequence[str], look: Callable[[Batch], Any], *, truncate: bool = False) -> list[ReadText]:
+    def read(self, texts: Sequence[str], look: Look, *, truncate: bool = False) -> list[ReadText]:
         """Read texts and collect the results of ``look`` for each window: one row of numbers per row of a batch.
 
         Batches run in parallel with one thread each. This uses a CPU better than all threads for one batch.
 
         Args:
             texts: The texts.
-            look: Computes the results of a batch.
+            look: Computes the results of a batch: the tokens of windows of the same length, with special tokens.
             truncate: Read only the first window of every text.
         """
-        tokenized = [text.cut(self.capacity) if truncate else text for text in self._tokenize(texts)]
-        windows = [
-            window for number, text in enumerate(tokenized) for window in split_windows(number, text, self.capacity)
-        ]
-        windows.sort(key=lambda window: window.start - window.stop)  # the longest first
-        batches = [windows[i : i + self.batch_size] for i in range(0, len(windows), self.batch_size)]
+        return self.read_tokens([text.cut(self.capacity) if truncate else text for text in self.tokenize(texts)], look)
+
+    def read_tokens(self, texts: Sequence[TokenizedText], look: Look) -> list[ReadText]:
+        """Read texts that are split into tokens already."""
+        windows = [window for number, text in enumerate(texts) for window in split_windows(number, text, self.capacity)]
+        batches = list(batch_windows(windows, self.batch_size))
 
         def look_at(batch: list[Window]) -> list[Values]:
-            rows = look(Batch(*self._pad([tokenized[window.text].ids[window.start : window.stop] for window in batch])))
-            return list(self._check(rows.double().cpu().numpy()))
+            rows = look(self._surround([texts[window.text].ids[window.start : window.stop] for window in batch]))
+            return list(self._check(rows.float().cpu().double().numpy()))  # not every device has doubles
 
         seen: list[list[tuple[Window, Values]]] = [[] for _ in texts]
         for batch, rows in zip(batches, self._run_in_parallel(look_at, batches), strict=True):
@@ -147,15 +159,16 @@ class Encoder:
                 seen[window.text].append((window, row))
         return [
             ReadText(text.offsets, sorted(found, key=lambda pair: pair[0]), len(self.before))
-            for text, found in zip(tokenized, seen, strict=True)
+            for text, found in zip(texts, seen, strict=True)
         ]
 
-    def score_words(self, documents: Sequence[Document], look: Callable[[Batch], Any]) -> list[list[float | None]]:
+    def score_words(self, documents: Sequence[Document], look: Look) -> list[list[float | None]]:
         """The scores that ``look`` gives to the tokens of every window, summed by word."""
         read = self.read([document.text for document in documents], look)
         return [text.score_words(document) for text, document in zip(read, documents, strict=True)]
 
-    def _tokenize(self, texts: Sequence[str]) -> list[TokenizedText]:
+    def tokenize(self, texts: Sequence[str]) -> list[TokenizedText]:
+        """The tokens of every text."""
         if not texts:
             return []
         encoded = self.tokenizer(
@@ -171,13 +184,9 @@ class Encoder:
             for ids, offsets in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
         ]
 
-    def _pad(self, rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
-        whole = [[*self.before, *row, *self.behind] for row in rows]
-        longest = max(map(len, whole))
-        filler = self.tokenizer.pad_token_id or 0
-        ids = [row + [filler] * (longest - len(row)) for row in whole]
-        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in whole]
-        return self.torch.tensor(ids, device=self.device), self.torch.tensor(mask, device=self.device)
+    def _surround(self, rows: Sequence[Sequence[int]]) -> Any:
+        """Windows of the same length as a tensor, with special tokens at both ends."""
+        return self.torch.tensor([[*self.before, *row, *self.behind] for row in rows], device=self.device)
 
     def _check(self, rows: Values) -> Values:
         if not np.isfinite(rows).all():
@@ -187,17 +196,21 @@ class Encoder:
     def _run_in_parallel(
         self, look_at: Callable[[list[Window]], list[Values]], batches: list[list[Window]]
     ) -> Iterator[list[Values]]:
-        workers = self.torch.get_num_threads()
-        if self.device != "cpu" or workers == 1 or len(batches) < 2:
+        if self.device != "cpu":
             yield from map(look_at, batches)
             return
+        before, workers = self.torch.get_num_threads(), count_threads(self._wanted_device)
         try:
+            if workers == 1 or len(batches) < 2:
+                self.torch.set_num_threads(workers)
+                yield from map(look_at, batches)
+                return
             from concurrent.futures import ThreadPoolExecutor
 
             with ThreadPoolExecutor(workers, initializer=self.torch.set_num_threads, initargs=(1,)) as executor:
                 yield from executor.map(look_at, batches)
         finally:
-            self.torch.set_num_threads(workers)
+            self.torch.set_num_threads(before)
 
     def _error(self, trouble: str) -> ResourceError:
         return ResourceError(
@@ -210,7 +223,9 @@ class SentenceEncoder(Encoder):
     """An encoder with a pooling layer, which gives a text one vector."""
 
     @classmethod
-    def open(cls, files: ModelFiles, *, batch_size: int, device: str | None) -> SentenceEncoder:
+    def open(
+        cls, files: ModelFiles, *, batch_size: int, device: str | None, precision: str = FULL_PRECISION
+    ) -> SentenceEncoder:
         """Load a sentence encoder.
 
         Raises:
@@ -223,7 +238,7 @@ class SentenceEncoder(Encoder):
                 device=choose_device(device),
                 local_files_only=True,
                 trust_remote_code=False,
-                model_kwargs={"use_safetensors": True, "dtype": "float32"},
+                model_kwargs={"use_safetensors": True, "dtype": precision},
             )
         return cls(files, model, model.tokenizer, window=model.max_seq_length, batch_size=batch_size, device=device)
 
@@ -235,13 +250,21 @@ class SentenceEncoder(Encoder):
         """The contextual embeddings of the tokens of every text, without special tokens."""
         return [text.collect() for text in self.read(texts, self._look_at_tokens)]
 
-    def _look(self, batch: Batch) -> Any:
-        with self.torch.inference_mode():
-            return self.model({"input_ids": batch.ids, "attention_mask": batch.mask})["sentence_embedding"]
+    def embed_token(self, tokens: Sequence[int]) -> Values:
+        """The embedding of each token, as if it were a text."""
+        nowhere = np.zeros((1, 2), dtype=np.int64)
+        texts = [TokenizedText([token], nowhere) for token in tokens]
+        return np.array([text.average() for text in self.read_tokens(texts, self._look)])
 
-    def _look_at_tokens(self, batch: Batch) -> Any:
+    def _look(self, ids: Any) -> Any:
+        return self._run(ids)["sentence_embedding"]
+
+    def _look_at_tokens(self, ids: Any) -> Any:
+        return self._run(ids)["token_embeddings"]
+
+    def _run(self, ids: Any) -> Any:
         with self.torch.inference_mode():
-            return self.model({"input_ids": batch.ids, "attention_mask": batch.mask})["token_embeddings"]
+            return self.model({"input_ids": ids, "attention_mask": self.torch.ones_like(ids)})
 
 
 class ReadText(NamedTuple):
@@ -297,6 +320,20 @@ def split_windows(number: int, text: TokenizedText, capacity: int) -> list[Windo
     return [
         Window(number, start, start + capacity, first, last) for start, (first, last) in zip(starts, own, strict=True)
     ]
+
+
+def batch_windows(windows: Sequence[Window], batch_size: int) -> Iterator[list[Window]]:
+    """Batches of windows of the same length, the longest first. Batches of short windows have more of them.
+
+    >>> windows = [Window(number, 0, length, 0, length) for number, length in enumerate([90, 3, 90, 90])]
+    >>> [[window.text for window in batch] for batch in batch_windows(windows, 2)]
+    [[0, 2], [3], [1]]
+    """
+    lengths = sorted(windows, key=lambda window: window.start - window.stop)
+    for length, group in groupby(lengths, key=lambda window: window.stop - window.start):
+        alike = list(group)
+        rows = max(batch_size, batch_size * SHORT // max(1, length))
+        yield from (alike[start : start + rows] for start in range(0, len(alike), rows))
 
 
 def _window(model: Any, tokenizer: Any) -> int:

@@ -18,11 +18,24 @@ EXTRA = "neural"
 MODEL_SOURCES = "a resource, a folder, or OWNER/NAME in the Hugging Face cache"
 """The possible values of a parameter that names a model."""
 DEVICE_OPTION = Option(
-    "device", str, None, "The PyTorch device; by default a GPU if there is one.", changes_results=False
+    "device",
+    str,
+    None,
+    "The PyTorch device: cpu, cpu:THREADS, cuda, mps; by default CUDA if there is such a GPU.",
+    changes_results=False,
 )
 """The option of methods that run a model."""
+PRECISION_OPTION = Option(
+    "precision",
+    str,
+    "float32",
+    "The numbers that the encoder computes with. The shorter ones are faster on some devices, and less exact.",
+    choices=("float32", "bfloat16", "float16"),
+)
+"""The option of methods that run an encoder."""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")  # an unpaired surrogate, which tokenizers refuse
+_CPU_THREADS = re.compile(r"cpu:([1-9]\d{0,2})")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _MODEL_FILES = (
     "config.json", "*/config.json", "modules.json", "sentence_bert_config.json", "tokenizer*.json",
@@ -113,12 +126,24 @@ def reading_model(files: ModelFiles, kind: str = "encoder") -> Iterator[None]:
 
 
 def choose_device(device: str | None) -> str:
-    """The given device; by default a GPU if there is one."""
+    """The given device without a number of threads; by default a GPU if there is one."""
     torch = require("torch", extra=EXTRA)
     if device is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
+    if _CPU_THREADS.fullmatch(device):
+        return "cpu"
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ParameterError(f"PyTorch has no device {device!r} here. Remove `device`, or set it to cpu.") from error
     return device
+
+
+def count_threads(device: str | None) -> int:
+    """The threads of ``cpu:THREADS``; otherwise as many as PyTorch uses.
+
+    >>> count_threads("cpu:3")
+    3
+    """
+    found = _CPU_THREADS.fullmatch(device or "")
+    return int(found[1]) if found else int(require("torch", extra=EXTRA).get_num_threads())

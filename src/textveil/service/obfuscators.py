@@ -25,7 +25,7 @@ AXES: dict[str, Registry[Any]] = {
     "distribution": DISTRIBUTORS,
     "mechanism": MECHANISMS,
 }
-DECIDED = ("model", "models", "batch_size", "device")
+DECIDED = ("model", "models", "batch_size", "device", "precision", "keep_words")
 """Options that a request may not choose: they name files of the server, or use its memory."""
 
 
