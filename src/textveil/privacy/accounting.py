@@ -41,7 +41,8 @@ class Account:
         kept = {
             each.name: getattr(self.terms, each.name) for each in fields(self.terms) if each.name not in _NOT_SETTINGS
         }
-        return {**kept, "profile": self.terms.profile.name, "budget": self.budget.as_dict()}
+        versions = dict(self.terms.versions)  # looked up now
+        return {**kept, "versions": versions, "profile": self.terms.profile.name, "budget": self.budget.as_dict()}
 
     def number(self, texts: Sequence[str | None], numbers: Iterator[int]) -> list[int]:
         """The number of every text, which selects its noise.
