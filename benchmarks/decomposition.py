@@ -12,6 +12,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from benchmarks.records import Record
 from tests.decomposition.plain import Test, decompose_plainly, in_lexicon, in_wordnet, read_wordnet
 from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS, Decomposer
@@ -55,19 +56,18 @@ def measure(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def compare_decomposition(datasets: Path | None) -> None:
-    """Print words per second from text to chunks, including sentence splitting."""
+def compare_decomposition(datasets: Path | None) -> list[Record]:
+    """Words per second from text to chunks, including sentence splitting."""
     bundle, reviews = Bundle.load(), read_reviews(datasets)
     words = sum(len(Document.parse(review).words) for review in reviews)
-    print(f"\nFrom text to chunks: {len(reviews):,} reviews, {words:,} words")
-    print(f"Medians of {ROUNDS} alternating rounds; the loop over WordNet runs once")
+    records = []
     for name in DECOMPOSERS:
         decomposer = DECOMPOSERS.load(name)(bundle)
         ours = partial(split, decomposer, reviews)
         is_entry = choose_test(bundle, name)
         if is_entry is None:
             seconds = statistics.median(measure(ours) for _ in range(ROUNDS))
-            print(f"  {name:<9}{words / seconds:>12,.0f} words/s")
+            records.append(Record("decomposition", name, words / seconds, "words/s"))
             continue
         plain = partial(split_plainly, is_entry, reviews)
         # The rounds alternate, so that a slow phase of the machine affects both; each round has its own ratio.
@@ -75,10 +75,10 @@ def compare_decomposition(datasets: Path | None) -> None:
         seconds = statistics.median(fast for fast, _ in rounds)
         slow = statistics.median(slow for _, slow in rounds)
         ratio = statistics.median(slow / fast for fast, slow in rounds)
-        print(
-            f"  {name:<9}{words / seconds:>12,.0f} words/s   plain loop {words / slow:>9,.0f} words/s   "
-            f"{ratio:.1f} times as fast"
+        records.append(
+            Record("decomposition", name, words / seconds, "words/s", f"plain loop: {words / slow:,.0f}", ratio)
         )
+    return records
 
 
 def choose_test(bundle: Bundle, name: str) -> Test | None:

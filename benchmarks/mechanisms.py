@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.records import Record
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.prior import NgramPrior, Ngrams, compress_prior, read_prior
 from textveil.bundles.vectors import Vectors
@@ -33,7 +34,7 @@ SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def compare_mechanisms(name: str = "en") -> None:
+def compare_mechanisms(name: str = "en") -> list[Record]:
     """Print words per second of every mechanism. Runs alternate, so that a slow phase of the machine affects all."""
     bundle = Bundle.load(name)
     vectors = bundle.vectors("words")
@@ -50,13 +51,18 @@ def compare_mechanisms(name: str = "en") -> None:
         for place, mechanism in enumerate(mechanisms):
             seconds = time_words(mechanism, rows)
             best[place] = min(best[place], seconds) if number else best[place]
-    print(f"\nMechanisms on {bundle.manifest.name}, {len(vectors):,} x {vectors.dimensions}, {rows.size:,} words")
-    for mechanism, seconds in zip(mechanisms, best, strict=True):
-        described = mechanism.description.replace(" 000000000000", "")
-        name = f"{described} in {mechanism.space.dimensions}-d"
-        print(f"  {name:<58}{rows.size / seconds:>10,.0f} words/s{best[0] / seconds:>8.2f} times madlib in {WIDE}-d")
-    if made:
-        print(f"  The language model of fluent is random, with {NGRAMS:,} n-grams of each length.")
+    prior_is = " (random language model)" if made else ""
+    return [
+        Record(
+            "mechanisms",
+            f"{mechanism.description.replace(' 000000000000', '')} in {mechanism.space.dimensions}-d{prior_is}",
+            rows.size / seconds,
+            "words/s",
+            f"madlib in {WIDE}-d",
+            best[0] / seconds,
+        )
+        for mechanism, seconds in zip(mechanisms, best, strict=True)
+    ]
 
 
 def widen(vectors: Vectors) -> Vectors:

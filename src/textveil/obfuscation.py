@@ -20,29 +20,25 @@ import randomgen
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, SHIPPED, Bundle
 from textveil.bundles.distances import measure_distances
-from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
+from textveil.bundles.vectors import UNKNOWN, Floats
 from textveil.decomposition import DECOMPOSERS, Decomposer
-from textveil.decomposition.backoff import back_off
-from textveil.distribution import DISTRIBUTORS, Distributor, Score
-from textveil.distribution.allocation import allocate
+from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.errors import BudgetError, ParameterError, ProfileError
 from textveil.language.batches import BATCH_SIZE, batch_texts, check_batch_size
-from textveil.language.codes import Code, find_codes, merge_codes
-from textveil.language.plain_stopwords import mark_plain_stopwords
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Chunk, Document, spoken
+from textveil.language.text import Chunk, Document
 from textveil.mechanisms import MECHANISMS, Mechanism, Request
 from textveil.mechanisms.base import ASKED, NO_GUARANTEE
 from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
 from textveil.privacy.budget import Budget, Length
-from textveil.privacy.certificate import Certificate, Tally, Terms, name_band
+from textveil.privacy.certificate import Terms
+from textveil.privacy.finishing import finish
 from textveil.privacy.levels import Level, find_rate
-from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.plan import Plan, PlannedChunk
+from textveil.privacy.plan import Plan
+from textveil.privacy.planning import Planner
 from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_profile
 from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.replacements import describe_deniability
-from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+from textveil.privacy.results import Obfuscation
 from textveil.privacy.screening import Screen, Screened, Treatment, choose_screen
 from textveil.privacy.versions import Versions
 from textveil.privacy.writing import Writer
@@ -65,8 +61,6 @@ LEVEL: Level = "medium"
 """The defaults follow our own study (docs/study.md)."""
 SIMPLE_MECHANISM = "madlib"
 """The default where a language model is missing or out of place."""
-
-_KEPT_STOPWORD, _PERTURBED = Outcome.KEPT_STOPWORD, Outcome.PERTURBED
 
 
 def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
@@ -166,6 +160,15 @@ class Obfuscator:
         self._writer = self._build_writer(form, keep_emoji=keep_emoji)
         self.largest_share = self._choose_largest_share(largest_share)
         self._drafter = self._build_drafter()
+        self._planner = Planner(
+            self._decomposer,
+            self._distributor,
+            self._vectors,
+            profile=self.profile,
+            stopwords=self.stopwords,
+            largest_share=self.largest_share,
+            draft_share=self.draft_share,
+        )
         self._documents = count()
         self.terms = self._state_terms(data_independent=data_independent)
 
@@ -325,7 +328,7 @@ class Obfuscator:
         """
         if self.draft_share is not None:
             raise ParameterError("With `draft_share`, chunks and shares depend on noise. There is no plan without it.")
-        (plan,) = self._plan_all(self._read([text]), [None], self.choose_budget(budget))
+        (plan,) = self._planner.plan(self._read([text]), [None], self.choose_budget(budget))
         return plan, self._request(plan, self.randomness.stream(0))
 
     def choose_budget(self, budget: Budget) -> Budget:
@@ -503,10 +506,17 @@ class Obfuscator:
         screened = self._read([text or "" for text in texts])
         streams = [self.randomness.stream(number) for number in numbers]
         drafts = self._draft([each.document for each in screened], budget, streams)
-        plans = self._plan_all(screened, drafts, budget)
+        plans = self._planner.plan(screened, drafts, budget)
         chosen = self._mechanism.perturb([self._request(*pair) for pair in zip(plans, streams, strict=True)])
         return (
-            self._finish(plan, rows, budget, missing=text is None)
+            finish(
+                plan,
+                [self._vectors.entries[row] for row in rows.tolist()],
+                writer=self._writer,
+                terms=self.terms,
+                budget=budget,
+                missing=text is None,
+            )
             for text, plan, rows in zip(texts, plans, chosen, strict=True)
         )
 
@@ -519,135 +529,6 @@ class Obfuscator:
     ) -> Sequence[DraftedText | None]:
         """The drafts of documents; ``None`` for each of them where nothing is drafted."""
         return [None] * len(documents) if self._drafter is None else self._drafter.write(documents, budget, streams)
-
-    def _plan_all(
-        self, screened: Sequence[Screened], drafts: Sequence[DraftedText | None], budget: Budget
-    ) -> list[Plan]:
-        """Decide, before the last noise is drawn, what is to become of every chunk of every document."""
-        documents = [each.document for each in screened]
-        read = [
-            document if draft is None else draft.document for document, draft in zip(documents, drafts, strict=True)
-        ]
-        scores = self._distributor.score(read)
-        chunks = self._decomposer.decompose(read)
-        codes = [self._find_codes(each) for each in screened]
-        kept = self._mark_kept(screened, codes)
-        return [
-            self._plan(*parts, draft=draft, budget=budget)
-            for parts, draft in zip(zip(screened, chunks, scores, kept, codes, strict=True), drafts, strict=True)
-        ]
-
-    def _find_codes(self, screened: Screened) -> list[Code]:
-        """The codes of a document, and what is written in the stead of identifiers."""
-        codes = find_codes(screened.document) if self.profile.guards_form else []
-        if not screened.redactions:
-            return codes
-        redacted = {chunk.start for chunk in screened.redactions}
-        apart = [code for code in codes if redacted.isdisjoint(range(code.chunk.start, code.chunk.stop))]
-        return sorted([*apart, *screened.codes])
-
-    def _mark_kept(self, screened: Sequence[Screened], codes: Sequence[Sequence[Code]]) -> list[list[bool]]:
-        """For every word of every document, whether it is a stopword that is kept.
-
-        Words of codes never are, and neither are those of identifiers.
-        """
-        documents = [each.document for each in screened]
-        if self.stopwords == "perturb":
-            return [[False] * len(document.words) for document in documents]
-        if self.profile.guards_form:
-            kept = mark_plain_stopwords(documents)
-        else:
-            kept = [[word in ENGLISH for word in document.words] for document in documents]
-        for marks, each, found in zip(kept, screened, codes, strict=True):
-            for code in found:
-                marks[code.chunk.start : code.chunk.stop] = [False] * code.chunk.size
-            for position in each.marked:
-                marks[position] = False
-        return kept
-
-    def _plan(
-        self,
-        screened: Screened,
-        chunks: Sequence[Chunk],
-        scores: Sequence[Score],
-        kept: Sequence[bool],
-        codes: Sequence[Code],
-        *,
-        draft: DraftedText | None,
-        budget: Budget,
-    ) -> Plan:
-        """Decide what is to become of every chunk of a document."""
-        document = screened.document
-        if [chunk.start for chunk in chunks] + [len(document.words)] != [0, *(chunk.stop for chunk in chunks)]:
-            raise RuntimeError  # a decomposer's mistake would spend more than the budget, or leave words out
-        takes_part = [not keeps for keeps in kept]
-        for chunk in screened.redactions:
-            takes_part[chunk.start] = False
-        epsilon = budget.of(sum(takes_part))
-        shares = [0.0] * len(scores)
-        if any(takes_part):
-            shares = allocate(
-                scores,
-                takes_part,
-                budget=epsilon,
-                invert=self._distributor.invert,
-                missing=self.profile.missing,
-                filler=self._distributor.unscored,
-            )
-        if self.draft_share is not None:
-            shares = [(1 - self.draft_share) * share for share in shares]
-        spans = {code.chunk: (code.start, code.stop) for code in codes}
-        plan = Plan(document, scores, kept, shares, epsilon, spans, draft, screened=screened)
-        simple = draft is None and not screened.identifiers
-        for chunk in merge_codes(chunks, codes) if codes else chunks:
-            if simple and chunk.stop - chunk.start == 1:
-                plan.chunks.append(self._plan_word(plan, chunk))
-            else:
-                plan.chunks += self._plan_chunk(plan, chunk)
-        return plan
-
-    def _plan_word(self, plan: Plan, chunk: Chunk) -> PlannedChunk:
-        """What :meth:`_plan_chunk` decides, for a word without draft and identifiers: most are, so it must be fast."""
-        place = chunk.start
-        row = self._vectors.find(plan.document.words[place])
-        if plan.kept[place]:
-            return PlannedChunk(chunk, row, 0.0, 0.0, _KEPT_STOPWORD)
-        given = plan.shares[place]
-        share = given if given < self.largest_share else self.largest_share
-        if row != UNKNOWN and share != 0:
-            return PlannedChunk(chunk, row, share, given, _PERTURBED)
-        released = Outcome.KEPT_UNKNOWN if row == UNKNOWN else Outcome.KEPT_NO_SHARE
-        return PlannedChunk(chunk, row, share, given, released if self.profile.releases_unperturbed else Outcome.DRAWN)
-
-    def _plan_chunk(self, plan: Plan, chunk: Chunk) -> Iterator[PlannedChunk]:
-        document, is_code = plan.document, chunk in plan.codes
-        row = self._vectors.find(document.key(chunk)) if not is_code or chunk.size == 1 else UNKNOWN
-        if plan.is_redacted(chunk):
-            yield PlannedChunk(chunk, UNKNOWN, 0.0, 0.0, Outcome.REDACTED)
-            return
-        if all(plan.kept[chunk.start : chunk.stop]):
-            yield PlannedChunk(chunk, row, 0.0, 0.0, Outcome.KEPT_STOPWORD)
-            return
-        if chunk.size > 1 and not is_code and self.profile.backs_off and plan.read.key(chunk) not in self._vectors:
-            for part in back_off(
-                plan.read, chunk, known=self._vectors, longest=self._vectors.longest, stopwords=ENGLISH
-            ):
-                yield from self._plan_chunk(plan, part)
-            return
-        given = math.fsum(plan.shares[chunk.start : chunk.stop])
-        share = min(given, self.largest_share - plan.draft_share_per_word(chunk))
-        released = self.profile.releases_unperturbed and not (plan.screened and plan.screened.is_marked(chunk))
-        if row == UNKNOWN and not (chunk.size > 1 and plan.draft is not None and self._knows_word(document, chunk)):
-            outcome = Outcome.KEPT_UNKNOWN if released else Outcome.DRAWN
-        elif share == 0:
-            outcome = Outcome.KEPT_NO_SHARE if released else Outcome.DRAWN
-        else:
-            outcome = Outcome.PERTURBED
-        yield PlannedChunk(chunk, row, share, given, outcome)
-
-    def _knows_word(self, document: Document, chunk: Chunk) -> bool:
-        """Whether the vocabulary has a word of a chunk."""
-        return any(word in self._vectors for word in document.words[chunk.start : chunk.stop])
 
     def _request(self, plan: Plan, stream: np.random.Generator) -> Request:
         """What the mechanism is asked for one document."""
@@ -676,55 +557,6 @@ class Obfuscator:
     def place_unknown(self, keys: Sequence[str | None]) -> Floats | None:
         """The positions of words that the vocabulary lacks, by their spelling; ``None`` if all are at the center."""
         return None if self._spelling is None else self._spelling.place(keys)
-
-    def _finish(self, plan: Plan, rows: RowNumbers, budget: Budget, *, missing: bool) -> Obfuscation:
-        """The result for a document, once the mechanism has chosen."""
-        chosen = [self._vectors.entries[row] for row in rows.tolist()]
-        asked = plan.list_asked()
-        spoken_entries = iter(map(spoken, chosen))
-        replacements = [
-            next(spoken_entries) if planned.outcome.is_chosen else plan.write_kept(planned) for planned in plan.chunks
-        ]
-        returned = [
-            planned.chunk.size
-            for planned, entry in zip(asked, chosen, strict=True)
-            if entry.lower() == plan.document.key(planned.chunk)
-        ]
-        text, dropped = self._writer.write(plan, replacements)
-        tally = self._count(plan, sum(returned), dropped)
-        unchanged = len(returned) == len(chosen) and not tally.words[Outcome.REDACTED]
-        outcome = DocumentOutcome.of({planned.outcome for planned in plan.chunks}, unchanged=unchanged)
-        outcome = DocumentOutcome.MISSING if missing else outcome
-        tally.documents[outcome] += 1
-        certificate = Certificate(self.terms, budget, tally)
-        return Obfuscation(text, outcome, tuple(_describe_chunks(plan, replacements)), certificate)
-
-    def _count(self, plan: Plan, returned: int, dropped: int) -> Tally:
-        """Count what became of a document's words."""
-        tally = Tally(dropped_symbols=dropped, returned=returned, largest_budget=plan.epsilon)
-        for (start, stop), _, share, given, became in plan.chunks:
-            tally.words[became] += stop - start
-            if share < given:
-                tally.capped += stop - start
-        shares = [planned.share for planned in plan.chunks]
-        refinement = math.fsum(shares)
-        if plan.draft is not None:
-            tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks)
-        tally.largest_refinement = refinement if plan.draft else 0.0
-        tally.largest_spent = tally.largest_draft + refinement
-        if plan.draft is not None:
-            shares = [planned.share + plan.draft_share_per_word(planned.chunk) for planned in plan.chunks]
-        tally.largest_chunk = max(shares, default=0.0)
-        if None in plan.scores:
-            pairs = zip(plan.kept, plan.scores, strict=True)
-            tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
-        if plan.screened is not None and plan.screened.identifiers:
-            _count_identifiers(plan, plan.screened, tally)
-        chosen = sum(number for became, number in tally.words.items() if became.is_chosen)
-        if chosen:
-            tally.return_bands[name_band(returned, chosen)] += 1
-        tally.symbols = self._writer.count_symbols(plan, dropped)
-        return tally
 
     def _state_terms(self, *, data_independent: bool) -> Terms:
         public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
@@ -787,15 +619,6 @@ def _choose_randomness(seed: int | None, ledger: Ledger | None) -> Randomness:
     return ledger.build_randomness()
 
 
-def _count_identifiers(plan: Plan, screened: Screened, tally: Tally) -> None:
-    """Count identifiers. A redacted one has the words of the original, and needs no score."""
-    redacted = screened.redactions
-    if redacted:
-        tally.words[Outcome.REDACTED] = sum(plan.locate(chunk)[0].size for chunk in redacted)
-    tally.unscored -= sum(plan.scores[chunk.start] is None for chunk in redacted)
-    tally.identifiers = screened.count()
-
-
 def _list_options(registry: Registry[Any], method: Method) -> dict[str, Any]:
     """The options with which a registered method can be built again."""
     if method.name not in registry or registry.load(method.name) is not type(method):
@@ -811,28 +634,6 @@ def _rebuild(bundle: str, randomness: Randomness, given: Mapping[str, Any]) -> O
     obfuscator = Obfuscator(bundle, **given)
     obfuscator.randomness = randomness
     return obfuscator
-
-
-def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
-    if plan.screened is not None and plan.screened.redactions:
-        text = plan.screened.original.text
-        places = [plan.locate(planned.chunk) for planned in plan.chunks]
-    else:
-        text = plan.document.text
-        places = list(zip((planned.chunk for planned in plan.chunks), plan.list_spans(), strict=True))
-    scores, draft = tuple(plan.scores), plan.draft
-    for (located, (start, stop)), planned, replacement in zip(places, plan.chunks, replacements, strict=True):
-        chunk = planned.chunk
-        yield ObfuscatedChunk(
-            located,
-            text[start:stop],
-            scores[chunk.start : chunk.stop],
-            planned.share,
-            planned.outcome,
-            replacement,
-            None if draft is None else draft.document.written(chunk),
-            0.0 if draft is None else plan.draft_share(chunk),
-        )
 
 
 def _check_texts(texts: Iterable[str | None]) -> Iterator[str | None]:

@@ -130,5 +130,5 @@ def test_obfuscate_takes_every_distribution():
     result = CliRunner().invoke(
         app, ["obfuscate", TEXT, "-e", "60", "--distribution", "gradients", "--steps", "5", "--json"]
     )
-    assert json.loads(result.stdout)["certificate"]["distribution"]["options"] == {"steps": 5}
+    assert json.loads(result.stdout)["certificate"]["distribution"]["options"] == {"steps": 5, "precision": "float32"}
     assert len(json.loads(result.stdout)["chunks"][1]["scores"]) == 1

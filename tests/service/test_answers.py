@@ -18,6 +18,8 @@ def test_the_shares_are_those_of_the_obfuscator(tiny):
     plan, _ = Obfuscator(tiny, largest_share=99).plan(text, Budget(12.0))
     assert [word["share"] for word in words] == list(plan.shares)
     assert words[7]["share"] > 0  # THE is no plain stopword
+    answer = distribute("to @the", 12.0, [uniform], profile="strict", stopwords=None)
+    assert [word["share"] for word in answer["distributions"]["uniform"]["words"]] == [0.0, 12.0]  # @the is a code
 
 
 def test_a_text_without_words_has_no_shares():

@@ -17,8 +17,8 @@ from textveil.distribution import DISTRIBUTORS, Distributor, Score
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import MissingExtraError, ResourceError
 from textveil.jobs import check_free
-from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
+from textveil.privacy.kept import mark_kept_words
 from textveil.privacy.profiles import PROFILES, STRICT, load_profile
 from textveil.storage.atomic import writing
 
@@ -60,11 +60,17 @@ def distribute(
         check_free(html, overwrite=overwrite)
     document = Document.parse(read_text(text))
     rules = load_profile(profile)
-    kept = ENGLISH if rules.choose_stopwords(stopwords) == "keep" else frozenset()
-    takes_part = [word not in kept for word in document.words]
+    takes_part = [not keeps for keeps in mark_kept_words(document, profile=rules, stopwords=stopwords)]
     found: list[Division] = []
     for distributor, scores in _score(document, distributions, method_options):
-        shares = allocate(scores, takes_part, budget=budget, invert=distributor.invert, missing=rules.missing)
+        shares = allocate(
+            scores,
+            takes_part,
+            budget=budget,
+            invert=distributor.invert,
+            missing=rules.missing,
+            filler=distributor.unscored,
+        )
         found.append(Division(distributor.name, distributor.description, scores, shares))
     words = [document.text[start:stop] for start, stop in document.spans]
     if html is not None:

@@ -14,13 +14,12 @@ from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.distribution import Distributor
 from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import BundleError, MissingExtraError, ResourceError
-from textveil.language.plain_stopwords import mark_plain_stopwords
-from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.alternatives import Alternatives, has_closed_form, list_alternatives
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.kept import mark_kept_words
 from textveil.privacy.outcomes import DocumentOutcome
 from textveil.privacy.profiles import load_profile
 from textveil.privacy.results import Obfuscation
@@ -150,11 +149,7 @@ def distribute(
 ) -> dict[str, Any]:
     """The shares of the words of a text under some distributions, as :class:`Obfuscator` would give them."""
     budget, rules, document = check_budget(epsilon), load_profile(profile), Document.parse(text)
-    keeps = rules.choose_stopwords(stopwords) == "keep"
-    kept = [keeps and word in ENGLISH for word in document.words]
-    if keeps and rules.guards_form:
-        (kept,) = mark_plain_stopwords([document])
-    takes_part = [not keep for keep in kept]
+    takes_part = [not keeps for keeps in mark_kept_words(document, profile=rules, stopwords=stopwords)]
     words = [document.text[start:stop] for start, stop in document.spans]
     found = {}
     for distributor in distributors:

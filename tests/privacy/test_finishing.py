@@ -1,0 +1,48 @@
+import math
+
+import pytest
+
+from textveil.obfuscation import Obfuscator
+from textveil.privacy.budget import Budget
+from textveil.privacy.finishing import finish
+from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.privacy.writing import Writer
+
+WRITER = Writer("keep", cleans_gaps=True, keep_emoji=False)
+
+
+@pytest.fixture
+def end(tiny):
+    """Finishes a text with given choices of the mechanism."""
+    obfuscator = Obfuscator(tiny, form="keep", largest_share=math.inf)
+
+    def end(text, *chosen, missing=False):
+        plan, _ = obfuscator.plan(text, Budget(6.0))
+        return finish(plan, chosen, writer=WRITER, terms=obfuscator.terms, budget=Budget(6.0), missing=missing)
+
+    return end
+
+
+def test_choices_are_written_described_and_counted(end):
+    result = end("The Alpha, xyzzy!", "green_tea", "beta")
+    assert (result.text, result.outcome) == ("The green tea, beta!", DocumentOutcome.OBFUSCATED)
+    assert [(chunk.original, chunk.replacement) for chunk in result.chunks] == [
+        ("The", None),
+        ("Alpha", "green tea"),
+        ("xyzzy", "beta"),
+    ]
+    tally = result.certificate.tally
+    assert tally.words == {Outcome.KEPT_STOPWORD: 1, Outcome.PERTURBED: 1, Outcome.DRAWN: 1}
+    assert (tally.returned, tally.largest_spent, tally.largest_chunk) == (0, 6.0, 3.0)
+
+
+def test_words_that_come_back_are_counted(end):
+    result = end("alpha beta", "alpha", "gamma")
+    assert (result.outcome, result.certificate.tally.returned) == (DocumentOutcome.OBFUSCATED, 1)
+    assert end("alpha beta", "alpha", "beta").outcome is DocumentOutcome.RETURNED
+
+
+def test_texts_without_a_choice(end):
+    assert end("the of").outcome is DocumentOutcome.ONLY_STOPWORDS
+    assert end("").outcome is DocumentOutcome.NO_WORDS
+    assert end("", missing=True).outcome is DocumentOutcome.MISSING
