@@ -47,7 +47,11 @@ def list_public_names(source: Path = SOURCE, package: str = "textveil") -> dict[
         dotted = ".".join([package, *(part for part in parts if part != "__init__")])
         if "__all__" in path.read_text(encoding="utf-8"):
             module = importlib.import_module(dotted)
-            names = [_read_name(module, name) for name in module.__all__ if not name.startswith("__")]
+            names = [
+                _read_name(module, name)
+                for name in module.__all__
+                if not name.startswith("__") and not inspect.ismodule(getattr(module, name))  # it has a page of its own
+            ]
             if names:
                 found[dotted] = names
     return found
