@@ -664,8 +664,12 @@ def test_options_of_a_distribution(tiny, make_encoder):
     encoder = make_encoder()
     obfuscator = Obfuscator(tiny, distribution="gradients", distribution_options={"model": encoder, "steps": 2})
     certificate = obfuscator.obfuscate("alpha beta", epsilon=6).certificate.as_dict()
-    assert certificate["distribution"]["options"] == {"steps": 2}
-    assert certificate["distribution"]["model"] == {"name": "Bert", "sha256": ModelFiles.find(encoder).sha256}
+    assert certificate["distribution"]["options"] == {"steps": 2, "precision": "float32"}
+    assert certificate["distribution"]["model"] == {
+        "name": "Bert",
+        "sha256": ModelFiles.find(encoder).sha256,
+        "device": "cpu",
+    }
     assert {"torch", "transformers"} <= set(certificate["versions"])
     assert str(encoder) not in json.dumps(certificate)
 

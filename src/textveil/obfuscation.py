@@ -36,7 +36,7 @@ from textveil.privacy.levels import Level, find_rate
 from textveil.privacy.plan import Plan
 from textveil.privacy.planning import Planner
 from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_profile
-from textveil.privacy.refinement import CLAIM, DraftedText, Drafter, average_words, choose_draft_share
+from textveil.privacy.refinement import DraftedText, Drafter, average_words, choose_draft_share
 from textveil.privacy.replacements import describe_deniability
 from textveil.privacy.results import Obfuscation
 from textveil.privacy.screening import Screen, Screened, Treatment, choose_screen
@@ -562,11 +562,12 @@ class Obfuscator:
         public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
         mechanism = self._mechanism
         allocation = public if data_independent else "data-dependent"
-        profile = self.profile.written(self._writer.form)
-        if self._screen is not None and self._screen.treatment == "redact":
-            profile = replace(profile, neighbors=f"{profile.neighbors}, once identifiers are replaced by their kinds")
         return Terms(
-            profile=profile if self.draft_share is None else replace(profile, claim=CLAIM),
+            profile=self.profile.stated(
+                self._writer.form,
+                drafts=self.draft_share is not None,
+                redacts=self._screen is not None and self._screen.treatment == "redact",
+            ),
             decomposition=self._decomposer.as_dict(),
             distribution=self._distributor.as_dict(),
             mechanism={

@@ -80,7 +80,9 @@ def test_import_builds_a_bundle_that_works(tmp_path, glove):
     assert bundle.manifest.license == "PDDL"
     unit = bundle.manifest.vectors["words"]["unit"]
     np.testing.assert_allclose(bundle.vectors("words").matrix[1] * unit, [4, 5, 6], rtol=1e-3)
-    used = CliRunner().invoke(app, ["obfuscate", "a nice tea", "--epsilon", "9000", "--bundle", str(out)])
+    used = CliRunner().invoke(
+        app, ["obfuscate", "a nice tea", "--epsilon", "9000", "--form", "keep", "--bundle", str(out)]
+    )
     assert used.stdout.split()[0] == "a"
     assert set(used.stdout.split()[1:]) <= {"tea", "cup"}
 

@@ -29,7 +29,7 @@ def read(result):
     return certificate["mechanism"]["name"], certificate["budget"]["epsilon"]
 
 
-FILE = '[obfuscate]\nmechanism = "exponential"\nepsilon = 7\nkeep-emoji = true\njson = true\ncap = 2.5\n'
+FILE = '[obfuscate]\nmechanism = "exponential"\nepsilon = 7\nform = "keep"\nkeep-emoji = true\njson = true\ncap = 2.5\n'
 
 
 def test_flags_come_before_variables_and_those_before_the_file(run):

@@ -42,7 +42,7 @@ def test_a_text_that_begins_with_a_dash_is_not_taken_for_an_option():
     assert "at the end, after --" in wrong.stderr
     assert "secret" not in wrong.stderr
     right = subprocess.run(
-        [TEXTVEIL, "obfuscate", "--epsilon", "9000", "--largest-share", "inf", "--", "--my music"],
+        [TEXTVEIL, "obfuscate", "--epsilon", "9000", "--largest-share", "inf", "--form", "keep", "--", "--my music"],
         capture_output=True,
         text=True,
     )

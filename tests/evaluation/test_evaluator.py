@@ -144,7 +144,7 @@ def test_a_package_that_is_not_installed(rows, monkeypatch):
             raise PackageNotFoundError(package)
         return "1.0"
 
-    monkeypatch.setattr("textveil.extras.metadata.version", version)
+    monkeypatch.setattr("importlib.metadata.version", version)
     with pytest.raises(MissingExtraError, match=r"'presidio-analyzer'.*textveil\[evaluate\]"):
         Evaluator(Dataset(rows[0]), ["identifiers"])
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SMOLLM2", "/nowhere")

@@ -6,6 +6,7 @@ from textveil.evaluation.verification import Check, summarize_checks, verify_cer
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.screening import Screen
 
 
 def results(*arguments, **options):
@@ -40,6 +41,27 @@ def test_the_right_certificate_passes_every_check(issued, texts, obfuscated, obf
     assert set(found.values()) == {True}
     loaded = Certificate.from_dict(issued.as_dict())
     assert results(loaded, texts, obfuscated, obfuscations, unchanged=share_of(issued)) == found
+
+
+class NothingFound:
+    """A finder of identifiers that finds none."""
+
+    versions = {"finder": "1"}  # noqa: RUF012
+    model_used = {"name": "none", "sha256": "0" * 64}  # noqa: RUF012
+
+    def find(self, texts):
+        return [[] for _ in texts]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"form": "keep"}, {"profile": "proven", "draft_share": 0.3}, {"identifiers": Screen("redact", NothingFound())}],
+    ids=["keep", "draft", "redact"],
+)
+def test_the_claim_follows_the_settings(tiny, settings):
+    certificate = Obfuscator(tiny, **settings).obfuscate("alpha", epsilon=3).certificate
+    for each in (certificate, Certificate.from_dict(certificate.as_dict())):
+        assert results(each, ["alpha"], ["beta"])["claim"] is True
 
 
 def test_a_certificate_of_other_texts_fails(issued, texts, obfuscated, obfuscations):

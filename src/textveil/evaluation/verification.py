@@ -143,8 +143,9 @@ def _check_outcomes(certificate: Certificate, obfuscations: Sequence[Obfuscation
 
 def _check_claim(certificate: Certificate) -> Check:
     """Whether the statements of the certificate are those that textveil makes for its settings."""
-    own = load_profile(certificate.terms.profile.name)
-    stated = certificate.terms.profile
+    terms = certificate.terms
+    stated, redacts = terms.profile, (terms.identifiers or {}).get("treatment") == "redact"
+    own = load_profile(stated.name).stated(terms.form, drafts=terms.draft_share is not None, redacts=redacts)
     expected = replace(certificate, terms=replace(certificate.terms, profile=own), _as_read=None).not_protected
     if (stated.claim, stated.neighbors, certificate.not_protected) == (own.claim, own.neighbors, expected):
         return Check("claim", True, "The claim is the one that textveil makes for these settings.")

@@ -15,6 +15,13 @@ Form: TypeAlias = Literal["keep", "plain", "bare"]
 the released words with one space between them."""
 
 _TEXT_BETWEEN_WORDS = "the text between words: spaces and punctuation"
+_CLAIM_OF_DRAFTS = (
+    "The probabilities of any draft and output together differ by a factor of at most exp(sum of share * distance) "
+    "over both rounds: word by word in the draft, and chunk by chunk in the refinement, whose chunks and shares are "
+    "computed from the draft alone; a word that is not in the vocabulary is placed by its spelling, or at the center "
+    "of the embedding, and a chunk of several words that is not in it at the mean of its words."
+)
+"""What may be claimed of a text that was drafted first, instead of the claim of its profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,19 @@ class Profile:
             f"The profile {self.name!r} needs `{parameter}` to be {' or '.join(map(repr, allowed))}. "
             f"Got {wanted!r} instead."
         )
+
+    def stated(self, form: Form, *, drafts: bool, redacts: bool) -> Profile:
+        """The profile as a certificate states it.
+
+        Args:
+            form: The form of the texts.
+            drafts: Whether a text is drafted first.
+            redacts: Whether identifiers are replaced by their kinds before all else.
+        """
+        profile = self.written(form)
+        if redacts:
+            profile = replace(profile, neighbors=f"{profile.neighbors}, once identifiers are replaced by their kinds")
+        return replace(profile, claim=_CLAIM_OF_DRAFTS) if drafts else profile
 
     def written(self, form: Form) -> Profile:
         """The profile for texts in a form: what is not written is protected."""

@@ -30,14 +30,6 @@ DRAFT_SHARE = Option(
     most=0.99,
 )
 
-CLAIM = (
-    "The probabilities of any draft and output together differ by a factor of at most exp(sum of share * distance) "
-    "over both rounds: word by word in the draft, and chunk by chunk in the refinement, whose chunks and shares are "
-    "computed from the draft alone; a word that is not in the vocabulary is placed by its spelling, or at the center "
-    "of the embedding, and a chunk of several words that is not in it at the mean of its words."
-)
-"""What may be claimed of a text that was drafted first, instead of the claim of its profile."""
-
 
 def choose_draft_share(profile: Profile, wanted: float | None, *, data_independent: bool) -> float | None:
     """The part of the budget that a draft spends; ``None`` without a draft.
