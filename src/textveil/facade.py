@@ -171,13 +171,21 @@ _lock = threading.Lock()
 
 def _find_obfuscator(settings: Mapping[str, Any]) -> Obfuscator:
     """The obfuscator of an earlier call with the same settings, or a new one."""
-    key = _freeze(settings)
+    key = _freeze(_locate_bundle(settings))
     with _lock:
         found = _obfuscators.pop(key, None) or Obfuscator(**settings)
         _obfuscators[key] = found
         while len(_obfuscators) > CACHED:
             _obfuscators.popitem(last=False)
     return found
+
+
+def _locate_bundle(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings with a whole path, since another folder may be the current one at the next call."""
+    bundle = settings.get("bundle")
+    if isinstance(bundle, str | Path) and Path(bundle).exists():
+        return {**settings, "bundle": Path(bundle).resolve()}
+    return settings
 
 
 def _freeze(value: Any) -> Hashable:

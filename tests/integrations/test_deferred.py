@@ -43,6 +43,8 @@ def test_a_seed_is_for_one_process(settings):
     assert [result.text for result in deferred.obfuscate_all(["good plot"])] == expected
     with SPAWN.Pool(1) as pool, pytest.raises(ParameterError, match="With `seed`, all processes would draw the same"):
         pool.apply(obfuscate, [deferred])
+    with pytest.raises(ParameterError, match="With `seed`"):
+        pickle.loads(pickle.dumps(deferred)).ready()  # noqa: S301 # a copy would begin the noise again
 
 
 def test_an_obfuscator_stays_where_it_is(obfuscator):

@@ -126,3 +126,13 @@ def test_other_things_are_refused(obfuscator):
         obfuscate(pandas.Series(TEXTS), epsilon=20, obfuscator=obfuscator)
     with pytest.raises(ParameterError, match="Row 1 of the column 'when' must be a string"):
         obfuscate(make(), "when", epsilon=20, obfuscator=obfuscator)
+
+
+def test_a_sparse_column_is_refused_and_attributes_are_stated(tiny):
+    sparse = pandas.DataFrame({"text": pandas.arrays.SparseArray(["alpha", "secret"], fill_value="secret")})
+    with pytest.raises(ParameterError, match="sparse"):
+        obfuscate(sparse, bundle=tiny, epsilon=3)
+    frame = pandas.DataFrame({"text": ["alpha"]})
+    assert not obfuscate(frame, bundle=tiny, epsilon=3).certificate.other_columns
+    frame.attrs["owner"] = "Ann"
+    assert obfuscate(frame, bundle=tiny, epsilon=3).certificate.other_columns

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 pytest.importorskip("presidio_anonymizer")
@@ -5,7 +7,7 @@ pytest.importorskip("presidio_anonymizer")
 from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
 
-from textveil import Obfuscator, Outcome
+from textveil import Obfuscator
 from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.evaluation.replay import rebuild_obfuscator
 from textveil.integrations.presidio import TextveilOperator, build_screen
@@ -27,17 +29,17 @@ def anonymize(engine, **parameters):
 
 
 def test_every_word_of_an_entity_is_perturbed(engine, tiny):
-    found = anonymize(engine, bundle=tiny, epsilon=3, seed=1, mechanism="madlib")
+    found = anonymize(engine, bundle=tiny, epsilon=3e6, largest_share=math.inf, mechanism="madlib")
     assert found.text.startswith("the ")
     assert found.text.endswith(" was good")
-    expected = Obfuscator(tiny, stopwords="perturb", seed=1, mechanism="madlib").obfuscate("alpha of beta", epsilon=3)
-    assert found.items[0].text == " ".join(chunk.replacement for chunk in expected.chunks)
-    assert all(chunk.outcome is Outcome.PERTURBED for chunk in expected.chunks)
+    first, of, last = found.items[0].text.split()
+    assert (first, last) == ("alpha", "beta")  # with this budget, known words return
+    assert of in tiny.vectors("words")
     assert found.items[0].operator == "textveil"
 
 
 def test_with_an_obfuscator(engine, tiny):
-    obfuscator = Obfuscator(tiny, stopwords="perturb", seed=1)
+    obfuscator = Obfuscator(tiny, stopwords="perturb")
     assert anonymize(engine, obfuscator=obfuscator, epsilon=3).text.endswith(" was good")
 
 
@@ -52,6 +54,12 @@ def test_with_an_obfuscator(engine, tiny):
 def test_parameters_that_would_keep_words_are_refused(engine, parameters, message):
     with pytest.raises(ParameterError, match=message):
         anonymize(engine, epsilon=3, **parameters)
+
+
+def test_a_seed_is_refused_since_entities_would_have_the_same_noise(engine, tiny):
+    for parameters in ({"bundle": tiny, "seed": 1}, {"obfuscator": Obfuscator(tiny, stopwords="perturb", seed=1)}):
+        with pytest.raises(ParameterError, match="the noise of entities would repeat"):
+            anonymize(engine, epsilon=3, **parameters)
 
 
 def test_an_obfuscator_that_keeps_stopwords_is_refused(engine, tiny):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.integrations.conftest import TEXTS
+from textveil import Obfuscator
 from textveil.errors import ParameterError
 from textveil.integrations.ray import ActorObfuscator
 
@@ -25,6 +26,8 @@ def test_a_batch_keeps_its_other_columns(settings):
 def test_a_seed_is_refused(settings):
     with pytest.raises(ParameterError, match="With `seed`, all processes would draw the same noise"):
         ActorObfuscator(epsilon=20, seed=1, **settings)
+    with pytest.raises(ParameterError, match="With `seed`"):
+        ActorObfuscator(epsilon=20, obfuscator=Obfuscator(**settings, seed=1))
 
 
 def test_another_batch_format_is_refused(settings):

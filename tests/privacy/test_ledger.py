@@ -1,5 +1,6 @@
 import math
 import multiprocessing
+import pickle
 import shutil
 import sqlite3
 from datetime import UTC, datetime
@@ -224,3 +225,10 @@ def test_processes_that_create_and_charge_together_never_pass_the_budget(tmp_pat
     ledger = Ledger(tmp_path / "spent.db")
     assert [len(ledger.find(text)) for text in ("alpha", "gamma")] == [50, 50]  # of 80 that were asked for
     assert ledger.verify() == []
+
+
+def test_a_ledger_travels_without_its_key(tmp_path):
+    ledger = Ledger(tmp_path / "spent.db", budget_per_document=3.0)
+    sent = pickle.dumps(ledger)  # by libraries such as joblib
+    assert ledger.key_path.read_bytes().strip() not in sent
+    assert pickle.loads(sent).fingerprint == ledger.fingerprint  # noqa: S301

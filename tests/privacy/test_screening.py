@@ -14,7 +14,7 @@ from textveil.privacy.screening import (
     mark,
     merge_found,
     redact,
-    snap,
+    widen,
     write_kind,
 )
 
@@ -43,7 +43,7 @@ def test_a_part_of_a_word_covers_all_of_it():
     document = Document.parse("Ann Lee, (555) 12.")
     assert cover(document, 1, 2) == Chunk(0, 1)
     assert cover(document, 3, 4) == Chunk(1, 1)
-    assert snap(document, [Found(1, 5, "PERSON"), Found(7, 9, "URL"), Found(9, 17, "PHONE_NUMBER")]) == [
+    assert widen(document, [Found(1, 5, "PERSON"), Found(7, 9, "URL"), Found(9, 17, "PHONE_NUMBER")]) == [
         Found(0, 7, "PERSON"), Found(9, 17, "PHONE_NUMBER")
     ]  # fmt: skip
 
@@ -64,7 +64,7 @@ def test_redaction_leads_back_to_the_original():
 def test_words_outside_identifiers_stay_whatever_the_text(text, spans):
     original = Document.parse(text)
     found = [Found(start, min(start + size, len(text)), "PERSON") for start, size in spans if start < len(text)]
-    merged = merge_found(snap(original, found))
+    merged = merge_found(widen(original, found))
     screened = redact(original, merged)
     gone = {place for each in merged for place in range(*cover(original, each.start, each.stop))}
     kept = [word for place, word in enumerate(original.words) if place not in gone]
@@ -115,3 +115,21 @@ def test_only_the_screen_of_textveil_reaches_workers():
     for own in (Screen("redact", Given()), Screen("perturb", kinds=["PERSON"])):
         with pytest.raises(ParameterError, match="Give `identifiers` as 'redact' or 'perturb'"):
             own.for_workers()
+
+
+def test_an_identifier_takes_the_words_and_codes_that_it_touches():
+    (screened,) = Screen("redact", Given(Found(9, 12, "PERSON"))).screen(["I phoned _Ann_ again."])
+    assert screened.document.text == "I phoned <PERSON> again."
+    (screened,) = Screen("redact", Given(Found(18, 21, "PERSON"))).screen(["see http://who.it/Zqw?me=very&only=now"])
+    assert screened.document.text == "see <PERSON>"
+
+
+@pytest.mark.parametrize("kinds", ["PERSON", (), ("",)])
+def test_kinds_that_would_find_nothing_are_refused(kinds):
+    with pytest.raises(ParameterError, match="`kinds` must be several names"):
+        Screen("redact", Given(), kinds)
+
+
+def test_an_unknown_kind_is_refused_by_a_finder_that_knows_its_kinds():
+    with pytest.raises(UnknownNameError, match="There is no kind of identifier 'PERSN'"):
+        Screen("redact", kinds=["PERSN"])

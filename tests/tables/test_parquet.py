@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from textveil import Ledger, Obfuscator
 from textveil.errors import InputError
 from textveil.tables import Result
 
@@ -140,3 +141,13 @@ def test_a_table_knows_whether_metadata_was_dropped(metadata, dropped, place):
         assert (table.schema.field("text").metadata or {}) == {
             k.encode(): v.encode() for k, v in (metadata or {}).items()
         }
+
+
+def test_a_refused_text_of_a_column_that_must_not_lack_any_is_empty(tmp_path, tiny):
+    schema = pa.schema([pa.field("text", pa.string(), nullable=False)])
+    pq.write_table(pa.table({"text": ["alpha", "alpha"]}, schema), tmp_path / "in.parquet")
+    ledger = Ledger(tmp_path / "spent.db", budget_per_document=15)
+    Obfuscator(tiny, ledger=ledger).obfuscate_file(tmp_path / "in.parquet", tmp_path / "out.parquet", epsilon=10)
+    written = pq.read_table(tmp_path / "out.parquet").to_pydict()
+    assert written["textveil_outcome"][1] == "refused"
+    assert written["text"][1] == ""

@@ -20,6 +20,7 @@ from textveil.language.identifiers import (
     Finder,
     Found,
     Harm,
+    is_whole,
 )
 from textveil.registry import Option
 from textveil.storage.score_cache import Row, hash_text
@@ -69,6 +70,12 @@ class Counts(NamedTuple):
 
     def _shares(self) -> list[float]:
         return [survived / found for survived, found in zip(self.survived, self.found, strict=True) if found]
+
+
+def _as_row(text: str, found: Sequence[Found]) -> Row:
+    """Identifiers as numbers, without those that split a word."""
+    whole = [(start, stop, KINDS.index(kind)) for start, stop, kind in found if is_whole(text, start, stop)]
+    return np.array(whole, dtype=np.float64).ravel()
 
 
 class Identifiers(Metric):
@@ -128,11 +135,8 @@ class Identifiers(Metric):
         originals = case.originals
 
         def work(positions: list[int]) -> list[Row]:
-            found = self.finder.find([originals[position] for position in positions])
-            return [
-                np.array([(start, stop, KINDS.index(kind)) for start, stop, kind in row], dtype=np.float64).ravel()
-                for row in found
-            ]
+            texts = [originals[position] for position in positions]
+            return [_as_row(text, found) for text, found in zip(texts, self.finder.find(texts), strict=True)]
 
         rows = originals.score(self._positions, work, stage="originals, identifiers", progress=case.progress)
         return [[Found(a, b, KINDS[kind]) for a, b, kind in row.astype(int).reshape(-1, 3).tolist()] for row in rows]

@@ -78,7 +78,8 @@ def worker_died() -> ExecutionError:
     """The error for workers that die repeatedly."""
     return ExecutionError(
         "Worker processes were killed repeatedly, perhaps because memory ran out. Lower `workers`, then run the same "
-        "job again: finished work is kept."
+        "job again: finished work is kept. In a script, calls that start workers must stand below "
+        "`if __name__ == '__main__':`."
     )
 
 

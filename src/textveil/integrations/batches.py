@@ -66,6 +66,11 @@ class BatchObfuscator:
         self._tally = Tally()
         self._other_columns = False
 
+    @property
+    def predictable(self) -> bool:
+        """Whether a seed decides the noise."""
+        return self._deferred.obfuscator.randomness.predictable
+
     def __getstate__(self) -> dict[str, Any]:
         # Libraries recognize a function by a hash of its state, and would take noise that was drawn before for a result
         # that needs no computation. So the state is never the same twice.

@@ -42,7 +42,7 @@ class DeferredObfuscator:
         self._settings = dict(settings)
         self._given = obfuscator is not None
         self._numbers = (epsilon, epsilon_per_word, length, level)
-        self._process = os.getpid()
+        self._process: int | None = os.getpid()
         self._token = secrets.token_hex(16)
         self._built: Obfuscator | None = choose_obfuscator(obfuscator, settings)
         self.budget: Budget = self._built.build_budget(*self._numbers)
@@ -57,7 +57,7 @@ class DeferredObfuscator:
             raise ParameterError(
                 "An obfuscator cannot be sent to another process. Give its settings instead of `obfuscator`."
             )
-        return {**self.__dict__, "_built": None}
+        return {**self.__dict__, "_built": None, "_process": None}  # a copy would repeat the noise of a seed
 
     @property
     def obfuscator(self) -> Obfuscator:

@@ -57,13 +57,15 @@ def obfuscate(
         raise ParameterError(f"`frame` must be a pandas DataFrame. Got {type(frame).__name__} instead.")
     names = find_columns(columns, frame.columns.tolist(), "The frame")
     for name in names:
-        _refuse_categories(pandas, frame[name], name)
+        _refuse_types(pandas, frame[name], name)
     chosen = choose_obfuscator(obfuscator, settings)
     done = obfuscate_columns(
         chosen,
         {name: frame[name].tolist() for name in names},
         chosen.build_budget(epsilon, epsilon_per_word, length, level),
-        other_columns=len(names) < len(frame.columns) or not isinstance(frame.index, pandas.RangeIndex),
+        other_columns=len(names) < len(frame.columns)
+        or not isinstance(frame.index, pandas.RangeIndex)
+        or bool(frame.attrs),
     )
     copied = frame.copy(deep=False)  # new columns take the place of the old ones, which are not written to
     for name in names:
@@ -71,10 +73,15 @@ def obfuscate(
     return ObfuscatedFrame(copied, pandas.DataFrame(done.outcomes, index=frame.index), done.certificate)
 
 
-def _refuse_categories(pandas: Any, column: Any, name: Any) -> None:
+def _refuse_types(pandas: Any, column: Any, name: Any) -> None:
     if isinstance(column.dtype, pandas.CategoricalDtype):
         raise ParameterError(
             f"The column {name!r} has categories, which would keep the original texts. Turn it into strings first: "
+            f"frame[{name!r}].astype('str')."
+        )
+    if isinstance(column.dtype, pandas.SparseDtype):
+        raise ParameterError(
+            f"The column {name!r} is sparse. Its type keeps a text that fills gaps. Turn it into strings first: "
             f"frame[{name!r}].astype('str')."
         )
 

@@ -49,7 +49,8 @@ class TextveilOperator(_operators.Operator):  # type: ignore[misc,name-defined] 
         """Refuse parameters with which a word of an entity could be kept.
 
         Raises:
-            ParameterError: Stopwords or unknown words would be kept, or there are settings beside an obfuscator.
+            ParameterError: Words of entities would be kept, noise would repeat, or there are settings beside an
+                obfuscator.
         """
         given = dict(params or {})
         obfuscator = given.get("obfuscator")
@@ -58,6 +59,8 @@ class TextveilOperator(_operators.Operator):  # type: ignore[misc,name-defined] 
                 raise ParameterError(f"`obfuscator` must be an Obfuscator. Got {type(obfuscator).__name__} instead.")
             if others := [name for name in given if name not in (*_BUDGET, *_ADDED, "obfuscator")]:
                 raise ParameterError(f"`{others[0]}` is a setting of the `obfuscator`. Set it there.")
+        if given.get("seed") is not None or (obfuscator is not None and obfuscator.randomness.predictable):
+            raise ParameterError("With `seed`, the noise of entities would repeat. Leave it out.")
         keeps = given.get("stopwords", "perturb") if obfuscator is None else obfuscator.stopwords
         profile = given.get("profile") if obfuscator is None else obfuscator.profile.name
         if keeps != "perturb" or profile == "paper":

@@ -23,9 +23,9 @@ class ActorObfuscator(BatchObfuscator):
     """
 
     def __init__(self, columns: str | Sequence[str] = TEXT_COLUMN, **arguments: Any) -> None:
-        if arguments.get("seed") is not None:
-            raise seed_refused()
         super().__init__(columns, **arguments)
+        if self.predictable:
+            raise seed_refused()
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The batch with new texts and outcomes."""

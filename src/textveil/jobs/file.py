@@ -72,6 +72,8 @@ class FileJob:
         table = self.options.layout.convert(source, self.output)
         chosen = obfuscator.choose_budget(self.options.budget)
         settings = self._settings(obfuscator, table, chosen)
+        if executor is not None:
+            obfuscator.for_workers()  # what workers cannot build is refused before anything is written
 
         def derive() -> Mapping[str, Any]:
             texts = read_texts(source, self.options.layout.table(source), self.options.batch_size, progress)

@@ -130,7 +130,7 @@ def identify(terms: Terms) -> dict[str, Any]:
     """What results depend on, besides texts, noise and budget."""
     methods = {axis: dict(getattr(terms, axis)) for axis in ("decomposition", "distribution", "mechanism")}
     versions = {f"version of {name}": version for name, version in terms.versions.items()}
-    return {**versions, "bundle": terms.bundle["sha256"], **methods}
+    return {**versions, "bundle": terms.bundle["sha256"], "finder of identifiers": terms.identifiers, **methods}
 
 
 class Workers:

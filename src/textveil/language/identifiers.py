@@ -95,6 +95,9 @@ class Finder:
         ResourceError: The model is not installed.
     """
 
+    kinds = KINDS
+    """The kinds that it finds."""
+
     def __init__(self, *, extra: str = EXTRA) -> None:
         self.versions = {package: require_version(package, extra=extra) for package in PACKAGES}
         """Presidio and spaCy."""
@@ -113,7 +116,7 @@ class Finder:
         return _load_analyzer(str(self.folder))
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Found]]:
-        """The identifiers of every text in order, each span once per kind, without spans that split a word."""
+        """The identifiers of every text in order, each span once per kind. A span may begin or end inside a word."""
         parts = [(number, start, part) for number, text in enumerate(texts) for start, part in _cut(text)]
         found: list[set[Found]] = [set() for _ in texts]
         done = 0
@@ -121,16 +124,12 @@ class Finder:
         searched = engine.process_batch([part for _, _, part in parts], language="en", batch_size=64)
         for (number, offset, _), (part, artifacts) in zip(parts, searched, strict=True):
             while done < number:
-                yield _keep_whole(texts[done], found[done])
+                yield sorted(found[done])
                 done += 1
             results = self.analyzer.analyze(part, language="en", nlp_artifacts=artifacts)
             found[number] |= {Found(offset + each.start, offset + each.end, each.entity_type) for each in results}
         for number in range(done, len(texts)):
-            yield _keep_whole(texts[number], found[number])
-
-
-def _keep_whole(text: str, found: set[Found]) -> list[Found]:
-    return sorted(each for each in found if is_whole(text, each.start, each.stop))
+            yield sorted(found[number])
 
 
 def _cut(text: str) -> Iterator[tuple[int, str]]:

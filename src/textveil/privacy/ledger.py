@@ -138,6 +138,10 @@ class Ledger:
         self._clock = clock
         self._file = LedgerFile(Path(path), None if key_path is None else Path(key_path), create=create)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the files again. The key does not travel."""
+        return _reopen, (self.path, self.key_path, self.budget_per_document, self.repeat)
+
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r}, budget_per_document={self.budget_per_document}, repeat={self.repeat!r})"
 
@@ -344,3 +348,7 @@ def _refuse(release: Release, entries: Iterable[Entry], limit: float | None) -> 
 def _is_equal(found: Any, expected: bytes) -> bool:
     """Whether a stored seal is the expected one; SQLite allows other types in its place."""
     return isinstance(found, bytes) and hmac.compare_digest(found, expected)
+
+
+def _reopen(path: Path, key_path: Path, budget_per_document: float | None, repeat: Repeat) -> Ledger:
+    return Ledger(path, key_path=key_path, budget_per_document=budget_per_document, repeat=repeat, create=False)

@@ -95,9 +95,15 @@ class Profile:
             redacts: Whether identifiers are replaced by their kinds before all else.
         """
         profile = self.written(form)
+        if drafts:
+            profile = replace(profile, claim=_CLAIM_OF_DRAFTS)
         if redacts:
-            profile = replace(profile, neighbors=f"{profile.neighbors}, once identifiers are replaced by their kinds")
-        return replace(profile, claim=_CLAIM_OF_DRAFTS) if drafts else profile
+            profile = replace(
+                profile,
+                neighbors=f"{profile.neighbors}, once identifiers are replaced by their kinds",
+                claim=f"{profile.claim} Redacted identifiers are exempt: their kinds and places are released.",
+            )
+        return profile
 
     def written(self, form: Form) -> Profile:
         """The profile for texts in a form: what is not written is protected."""

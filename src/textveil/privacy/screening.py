@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from textveil.errors import ParameterError, ProfileError
-from textveil.language.codes import Code
+from textveil.language.codes import Code, find_codes
 from textveil.language.identifiers import HARMS, KINDS, Finder, Found, Harm
 from textveil.language.text import Chunk, Document, Span
 from textveil.privacy.profiles import Profile
@@ -128,7 +128,7 @@ class Screen:
             raise unknown_name("treatment of identifiers (`identifiers`)", treatment, TREATMENTS)
         self.treatment: Treatment = treatment
         self.finder: FindsIdentifiers = Finder() if finder is None else finder
-        self.kinds = tuple(kinds)
+        self.kinds = _check_kinds(kinds, getattr(self.finder, "kinds", None))
 
     def as_dict(self) -> dict[str, Any]:
         """The screen as a certificate records it."""
@@ -152,9 +152,19 @@ class Screen:
         documents = map(Document.parse, texts)
         treat = redact if self.treatment == "redact" else mark
         return [
-            treat(document, merge_found(snap(document, (each for each in found if each.kind in self.kinds))))
+            treat(document, merge_found(widen(document, (each for each in found if each.kind in self.kinds))))
             for document, found in zip(documents, self.finder.find(texts), strict=True)
         ]
+
+
+def _check_kinds(wanted: Sequence[str], known: Collection[str] | None) -> tuple[str, ...]:
+    """The kinds to look for, if the finder knows them. Otherwise nothing would be found, without a word."""
+    if isinstance(wanted, str) or not wanted or not all(wanted):
+        raise ParameterError(f"`kinds` must be several names of kinds, such as ['PERSON']. Got {wanted!r} instead.")
+    for kind in wanted:
+        if known is not None and kind not in known:
+            raise unknown_name("kind of identifier", kind, known)
+    return tuple(wanted)
 
 
 def choose_screen(profile: Profile, wanted: Treatment | Screen | None) -> Screen | None:
@@ -213,15 +223,27 @@ def cover(document: Document, start: int, stop: int) -> Chunk:
     )
 
 
-def snap(document: Document, found: Iterable[Found]) -> list[Found]:
-    """Identifiers that begin and end with whole words; those without a word are left out."""
-    snapped = []
+def widen(document: Document, found: Iterable[Found]) -> list[Found]:
+    """Identifiers with the whole words and codes that they touch; those without a word are left out.
+
+    A code, such as an address on the web, is one chunk: what is left of it would tell more than other words do.
+
+    >>> document = Document.parse("Ask _Ann_ or see http://x.org/bob?me=now.")
+    >>> found = [Found(5, 8, "PERSON"), Found(30, 33, "PERSON")]
+    >>> [document.text[start:stop] for start, stop, _ in widen(document, found)]
+    ['_Ann_', 'http://x.org/bob?me=now']
+    """
+    widened = []
+    codes: list[Code] | None = None
     for each in found:
         chunk = cover(document, each.start, each.stop)
-        if chunk.size > 0:
-            first, last = document.span(chunk)
-            snapped.append(Found(min(first, each.start), max(last, each.stop), each.kind))
-    return snapped
+        if chunk.size == 0:
+            continue
+        codes = find_codes(document) if codes is None else codes
+        spans = [document.span(chunk), each[:2]]
+        spans += [code[1:] for code in codes if code.chunk.start < chunk.stop and chunk.start < code.chunk.stop]
+        widened.append(Found(min(span[0] for span in spans), max(span[1] for span in spans), each.kind))
+    return widened
 
 
 def mark(document: Document, found: Sequence[Found]) -> Screened:

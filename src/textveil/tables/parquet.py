@@ -212,7 +212,10 @@ class _ParquetWriter(Writer):
             replaced[name] = [result.outcome for result in results[number :: rows.width]]
         for name, values in replaced.items():
             position = self._schema.get_field_index(name)
-            columns[position] = self._table.arrow.array(values, self._schema.field(position).type)
+            field = self._schema.field(position)
+            if not field.nullable:  # a ledger may refuse a text of a column that must not lack any
+                values = [value or "" for value in values]
+            columns[position] = self._table.arrow.array(values, field.type)
         self._writer.write_batch(self._table.arrow.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def __exit__(self, *_: object) -> None:
