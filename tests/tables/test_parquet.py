@@ -1,4 +1,5 @@
 import io
+import math
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -147,7 +148,8 @@ def test_a_refused_text_of_a_column_that_must_not_lack_any_is_empty(tmp_path, ti
     schema = pa.schema([pa.field("text", pa.string(), nullable=False)])
     pq.write_table(pa.table({"text": ["alpha", "alpha"]}, schema), tmp_path / "in.parquet")
     ledger = Ledger(tmp_path / "spent.db", budget_per_document=15)
-    Obfuscator(tiny, ledger=ledger).obfuscate_file(tmp_path / "in.parquet", tmp_path / "out.parquet", epsilon=10)
+    obfuscator = Obfuscator(tiny, ledger=ledger, largest_share=math.inf)
+    obfuscator.obfuscate_file(tmp_path / "in.parquet", tmp_path / "out.parquet", epsilon=10)
     written = pq.read_table(tmp_path / "out.parquet").to_pydict()
     assert written["textveil_outcome"][1] == "refused"
     assert written["text"][1] == ""

@@ -213,9 +213,9 @@ class _ParquetWriter(Writer):
         for name, values in replaced.items():
             position = self._schema.get_field_index(name)
             field = self._schema.field(position)
-            if not field.nullable:  # a ledger may refuse a text of a column that must not lack any
-                values = [value or "" for value in values]
-            columns[position] = self._table.arrow.array(values, field.type)
+            # A ledger may refuse a text of a column that must not lack any.
+            written = values if field.nullable else [value or "" for value in values]
+            columns[position] = self._table.arrow.array(written, field.type)
         self._writer.write_batch(self._table.arrow.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def __exit__(self, *_: object) -> None:
