@@ -128,10 +128,11 @@ def evaluate(
     """Measure the privacy and the utility of obfuscated texts.
 
     Privacy metrics: surviving identifiers, inference of an attribute from words or from style alone, texts linked to
-    their originals, membership in the training texts of a model, guessed chunks, unchanged words, lexical overlap.
-    Utility metrics: a downstream task, semantic similarity of texts and of tokens, fluency. Also their trade-off. By
-    default, the command measures every metric whose inputs are given and whose models are installed. It lists the
-    others with the reason. Brackets contain 95 % intervals. The run resumes after an interruption: repeat the command.
+    their originals, membership in the training texts of a model, chunks that can be guessed, unchanged words, lexical
+    overlap. Utility metrics: a downstream task, semantic similarity of texts and of tokens, fluency. Also their
+    trade-off. By default, the command measures every metric whose inputs are given and whose models are installed. It
+    lists the others with the reason. Brackets contain 95 % intervals. The run resumes after an interruption: repeat
+    the command.
     """
     if output is not None:
         check_free(output, overwrite=overwrite)
