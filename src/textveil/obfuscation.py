@@ -90,19 +90,19 @@ class Obfuscator:
         mechanism_options: Options of a mechanism that is given by name.
         profile: What happens to words that cannot be perturbed, and what may be claimed.
         stopwords: ``keep`` or ``perturb``; by default the profile decides.
-        form: ``keep`` the case and the text between words, write ``plain`` sentences from the released words alone, or
-            the ``bare`` words; by default the profile decides.
-        keep_emoji: Keep emoji between words; by default the profile ``strict`` drops them, with all other symbols.
-        identifiers: ``redact`` what Presidio finds (names, places, dates, numbers): its kind, such as ``<PERSON>``, is
-            written in its stead before the rest is obfuscated. Or ``perturb`` all of it, so that no word of it is kept.
-            By default, nothing is looked for. A ``Screen`` finds other identifiers, in other ways.
-        largest_share: The largest share of a chunk. What a chunk would get beyond it is not spent. By default it is the
-            share at which half of the words return, computed from the bundle; ``math.inf`` lifts it. The profile
-            ``paper`` has none.
-        draft_share: The part of a budget that buys a draft under the profile ``proven``. Chunks and scores are then
-            computed from the draft. By default there is a draft only if a method looks at the text.
+        form: ``plain`` computes case and punctuation from the released words, ``keep`` keeps those of the original, and
+            ``bare`` writes only the words. By default ``plain``, or ``keep`` with the profile ``paper``.
+        keep_emoji: Keep emoji between words. By default the profile ``strict`` drops them and all other symbols.
+        identifiers: ``redact`` replaces the identifiers that Presidio finds (names, places, dates, numbers) by their
+            kinds, such as ``<PERSON>``, before all other steps. ``perturb`` keeps none of their words. By default,
+            identifiers are words like all others. A ``Screen`` finds identifiers in other ways.
+        largest_share: The largest share of a chunk; the rest is not spent. By default it is the share at which half of
+            the words return unchanged, computed from the bundle; ``math.inf`` removes it. The profile ``paper`` has no
+            largest share.
+        draft_share: The part of a budget for a draft under the profile ``proven``. Chunks and scores are then computed
+            from the draft. By default there is a draft only if a method reads the text.
         seed: Makes the noise repeatable, and so predictable. Leave it out to protect real texts.
-        ledger: Records what every document spends over all releases, and refuses what would pass its budget.
+        ledger: Records the budgets that documents spend over all releases, and refuses releases beyond a limit.
 
     >>> result = Obfuscator(seed=7, largest_share=math.inf).obfuscate("The tea was lovely.", epsilon=1000)
     >>> result.text, result.outcome.value

@@ -66,7 +66,9 @@ def analyze(
     as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier analysis.")] = False,
 ) -> None:
-    """Analyze results: which choices matter, which combinations differ, which one to choose.
+    """Analyze results: find the factors that matter.
+
+    Shows which factors matter, which combinations differ, and which one to choose.
 
     Analysis of variance with data set and level as controls, and Tukey's HSD over all pairs of combinations.
     """

@@ -61,10 +61,11 @@ def audit(
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The budget of a text.")] = None,
     epsilon_per_word: Annotated[float | None, typer.Option(help="The budget per word that is perturbed.")] = None,
     level: Annotated[
-        str | None, typer.Option(help=f"The protection, instead of a number: {LEVELS_HELP}. By default {LEVEL}.")
+        str | None,
+        typer.Option(help=f"The level of protection, instead of a number. {LEVELS_HELP}. By default {LEVEL}."),
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(help="Audit the settings of this certificate, and its budget.")
+        Path | None, typer.Option(help="Audit the settings and the budget of this certificate.")
     ] = None,
     command: Annotated[
         str | None,
@@ -78,20 +79,26 @@ def audit(
         ),
     ] = None,
     draws: Annotated[int, typer.Option(help="Number of answers to draw for each text.")] = DRAWS,
-    confidence: Annotated[float, typer.Option(help="Probability that all bounds shown hold together.")] = CONFIDENCE,
+    confidence: Annotated[
+        float, typer.Option(help="Probability that all shown bounds hold at the same time.")
+    ] = CONFIDENCE,
     pairs: Annotated[
         Path | None,
-        typer.Option(help="A file of pairs, instead of those made up from the bundle: two texts per line, with a tab."),
+        typer.Option(
+            help="A file of pairs: two texts per line, tab-separated. By default, pairs of words of the bundle."
+        ),
     ] = None,
     profile: Annotated[str | None, typer.Option(help=f"The profile: {', '.join(PROFILES)}.")] = None,
     decomposition: Annotated[
-        str | None, typer.Option(help=f"How texts are split: {', '.join(DECOMPOSERS)}. Default as in obfuscate.")
+        str | None, typer.Option(help=f"How texts are split: {', '.join(DECOMPOSERS)}. By default as in obfuscate.")
     ] = None,
     distribution: Annotated[
         str | None, typer.Option(help=f"How the budget is divided: {', '.join(DISTRIBUTORS)}.")
     ] = None,
     mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
-    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    stopwords: Annotated[
+        str | None, typer.Option(help="keep or perturb stopwords. By default the profile decides.")
+    ] = None,
     draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
     form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     largest_share: Annotated[float | None, typer.Option(help="The largest share, as in obfuscate.")] = None,
@@ -101,11 +108,11 @@ def audit(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     method_options: dict[str, Any],
 ) -> None:
-    """Try to refute what a certificate, or another tool, claims.
+    """Try to refute the claim of a certificate or of another tool.
 
-    Draws answers to pairs of public texts that are hard to keep apart: near and far words, known and unknown ones, and
-    so on. Looks for an event that tells both texts of a pair apart, and bounds its log-ratio on other answers. A bound
-    above the claim refutes it. Where the mechanism has a closed form, exact log-ratios are computed, too.
+    Draws answers to pairs of public texts that are hard cases: near and far words, known and unknown words, and so on.
+    Looks for an event that distinguishes the two texts of a pair, and bounds its log-ratio on other answers. A bound
+    above the claim refutes the claim. If the mechanism has a closed form, the audit also computes exact log-ratios.
     """
     axes: dict[str, Any] = {
         "profile": profile,

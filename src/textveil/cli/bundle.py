@@ -22,7 +22,7 @@ from textveil.jobs import check_free
 from textveil.resources import find
 
 app = typer.Typer(
-    help="Inspect, verify, import and export bundles, which hold the vectors and lexicons of a language.",
+    help="Inspect, verify, import and export bundles.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -217,7 +217,9 @@ def make_bundle(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Build a bundle from a corpus: count n-grams, score them, split the corpus by each decomposition, embed chunks.
+    """Build a bundle from a corpus, with all steps.
+
+    The steps count n-grams, score them, split the corpus by each decomposition, and embed the chunks.
 
     The name of this command is optional: textveil prepare CORPUS... --output BUNDLE
     """
@@ -295,7 +297,10 @@ def train(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Split a corpus by each decomposition, embed the chunks, and write a bundle: the last steps of a preparation."""
+    """Split a corpus, embed its chunks, and write a bundle.
+
+    These are the last steps of a preparation. The corpus is split by each decomposition.
+    """
     _require_libraries()
     from textveil.corpus.association import MEASURES
     from textveil.corpus.inputs import Corpus
@@ -362,7 +367,9 @@ def prior(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Add n-gram priors to a bundle: write a copy of it that knows which chunk is likely after two others.
+    """Write a copy of a bundle with n-gram priors.
+
+    A prior states which chunk is likely after two others.
 
     The mechanism fluent needs a prior. The corpus is split by the decompositions of the bundle. One of 100 documents
     is not counted, and shows how well the prior predicts. All other files of the bundle are copied unchanged.

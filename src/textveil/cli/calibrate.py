@@ -81,26 +81,28 @@ def calibrate(
         str, typer.Option(help=f"How the budget is divided: {', '.join(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
     mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
-    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    stopwords: Annotated[
+        str | None, typer.Option(help="keep or perturb stopwords. By default the profile decides.")
+    ] = None,
     draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
     form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     keep_emoji: Annotated[bool, typer.Option("--keep-emoji", help="Keep emoji, as for obfuscate.")] = False,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[int, typer.Option(help="The seed of the noise and of the sample.")] = SAMPLE_SEED,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the calibration, for obfuscate --target, to this file.")
+        Path | None, typer.Option("--output", "-o", help="Write the calibration to this file, for obfuscate --target.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with the curve to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no plot.")] = False,
     method_options: dict[str, Any],
 ) -> None:
     """Find the epsilon per word that meets a target.
 
-    At most: unchanged words, chunks that an attacker guesses (inversion), the F1 of an adaptive attacker, and the
-    log-ratio for any two words. At least: similarity. The answer is the largest epsilon whose confidence bounds meet
-    all targets, or with similarity the smallest.
+    A target is an upper limit for unchanged words, for chunks that an attacker guesses (inversion), for the F1 of an
+    adaptive attacker, or for the log-ratio of any two words. For similarity, it is a lower limit. The answer is the
+    largest epsilon whose confidence bounds meet all targets. With a target for similarity, it is the smallest.
     """
     wanted = parse_targets(targets)
     check_targets(wanted)

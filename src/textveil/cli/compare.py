@@ -104,20 +104,20 @@ def compare(
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(help="The setting that curves are compared with. Default: one named madlib, or the first."),
+        typer.Option(help="The setting with which curves are compared. Default: the one named madlib, or the first."),
     ] = None,
     cache: Annotated[
         Path | None,
-        typer.Option(help="The folder of cached scores, with which a run resumes. Default: ORIGINALS.scores."),
+        typer.Option(help="The folder of cached scores, from which a run resumes. Default: ORIGINALS.scores."),
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Cache scores in memory only.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing outputs.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")] = False,
 ) -> None:
-    """Compare several obfuscations of the same texts, from any tool.
+    """Compare obfuscations of the same texts, from any tool.
 
-    Shows their privacy and utility side by side, with 95 % intervals, beside the originals and chance. Says which
-    obfuscations are on the Pareto front of attack and utility, as far as the intervals support it.
+    Shows their privacy and utility side by side with those of the originals and of chance, with 95 % intervals. Shows
+    which obfuscations are on the Pareto front of attack and utility, as far as the intervals support it.
     """
     drawings = [] if figures is None else [figures / f"curves.{kind}" for kind in ("svg", "png")]
     outputs = [*(path for path in (html, as_json) if path is not None), *drawings]

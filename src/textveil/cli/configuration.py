@@ -129,7 +129,7 @@ Config = Annotated[
         "--config",
         callback=configure,
         is_eager=True,
-        help="A TOML file with values for flags, in a table named like the command; see docs/service.md.",
+        help="A TOML file with values of flags, in a table with the name of the command; see docs/service.md.",
     ),
 ]
 """The flag of a command that can be configured."""

@@ -49,7 +49,9 @@ def deniability(
     as_json: Annotated[bool, typer.Option("--json", help="Print the values as JSON.")] = False,
     method_options: dict[str, Any],
 ) -> None:
-    """Show how deniable words are: how likely each stays, what else it may become, how often it is guessed.
+    """Show how deniable words are.
+
+    Shows how likely a word stays unchanged, what else it may become, and how often an attacker guesses it.
 
     The values are exact for the mechanisms exponential and fluent. For others they come from draws, with 95 %
     intervals. The attacker who guesses knows the mechanism, the share and the frequencies of words.

@@ -51,7 +51,7 @@ def distribute(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that exists.")] = False,
     method_options: dict[str, Any],
 ) -> None:
-    """Show how each distribution divides a budget over the words of a text.
+    """Show how each distribution divides a budget over words.
 
     Kept stopwords get nothing. A word without a score gets the mean of the others (profile strict) or nothing (paper).
     """

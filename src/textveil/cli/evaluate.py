@@ -119,7 +119,7 @@ def evaluate(
     ] = None,
     cache: Annotated[
         Path | None,
-        typer.Option(help="The folder of cached scores, with which a run resumes. Default: ORIGINAL.scores."),
+        typer.Option(help="The folder of cached scores, from which a run resumes. Default: ORIGINAL.scores."),
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Cache scores in memory only.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing output.")] = False,
@@ -127,12 +127,12 @@ def evaluate(
 ) -> None:
     """Measure the privacy and the utility of obfuscated texts.
 
-    Privacy: surviving identifiers, inference of an attribute from words or from style alone, texts linked to their
-    originals, membership in the training texts of a model, chunks that can be guessed, unchanged words, lexical
-    overlap. Utility: a downstream task, semantic similarity of texts and of tokens, fluency. Also their trade-off. By
-    default, every metric is measured whose inputs are given and whose models are installed. The others are listed with
-    the reason.
-    Brackets hold 95 % intervals. An interrupted run resumes with the same command.
+    Privacy metrics: surviving identifiers, inference of an attribute from words or from style alone, texts linked to
+    their originals, membership in the training texts of a model, chunks that can be guessed, unchanged words, lexical
+    overlap. Utility metrics: a downstream task, semantic similarity of texts and of tokens, fluency. Also their
+    trade-off. By default, the command measures every metric whose inputs are given and whose models are installed. It
+    lists the others with the reason. Brackets contain 95 % intervals. The run resumes after an interruption: repeat
+    the command.
     """
     if output is not None:
         check_free(output, overwrite=overwrite)

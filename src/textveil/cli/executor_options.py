@@ -13,11 +13,11 @@ FileExecutorName = Annotated[
     str | None,
     typer.Option(
         "--executor",
-        help=f"File: where the work runs: {', '.join(EXECUTORS)}. By default local, or processes with --workers. With "
-        "a seed, the output is the same, byte for byte.",
+        help=f"For a file, where the work runs: {', '.join(EXECUTORS)}. By default local, or processes with --workers. "
+        "With a seed, the output does not depend on it.",
     ),
 ]
-Workers = Annotated[int | None, typer.Option(help="The number of workers; by default, one per core.")]
+Workers = Annotated[int | None, typer.Option(help="The number of workers. By default, one per core.")]
 Address = Annotated[
     str | None,
     typer.Option(help="The address of a running Ray cluster, or auto. Its machines must share the files."),

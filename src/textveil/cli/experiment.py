@@ -64,7 +64,7 @@ Examples:
 """
 
 app = typer.Typer(
-    help="Run a study: every combination of methods on every data set, with metrics and a report.",
+    help="Run a study of methods, and report its results.",
     epilog="""
 \b
 Examples:

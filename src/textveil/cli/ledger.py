@@ -16,15 +16,13 @@ from textveil.privacy.ledger import Ledger
 from textveil.tables import TEXT_COLUMN, FileSource, Layout
 
 app = typer.Typer(
-    help="Show, verify and merge ledgers, which record what documents spend over all releases.",
+    help="Show, verify and merge ledgers of spent budgets.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 LedgerPath = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of the ledger.")]
-KeyPath = Annotated[
-    Path | None, typer.Option("--key", help="The key of the ledger. By default the name of the ledger and .key.")
-]
+KeyPath = Annotated[Path | None, typer.Option("--key", help="The key file of the ledger. By default LEDGER.key.")]
 _SHOWN = 10
 
 
@@ -42,7 +40,9 @@ def show(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what documents have spent: in total, the largest, or a single document.
+    """Show the budgets that documents have spent.
+
+    Shows the total and the documents that spent most, or the releases of a single document.
 
     A document is shown by the first digits of its keyed hash.
     """
@@ -84,14 +84,15 @@ def verify(
     ledger: LedgerPath,
     key: KeyPath = None,
     original: Annotated[
-        Path | None, typer.Option(help="Also check that every text of this file, as --obfuscated has it, is recorded.")
+        Path | None,
+        typer.Option(help="Also check that the ledger has every release of a text of this file in --obfuscated."),
     ] = None,
     obfuscated: Annotated[Path | None, typer.Option(help="The released file, with the rows of --original.")] = None,
     column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
 ) -> None:
     """Check that nothing in a ledger was changed or removed.
 
-    A ledger that was replaced by an older copy of itself looks intact. To detect that, check a released file, too.
+    A ledger that was replaced by an older copy of itself looks intact. To detect that, also check a released file.
     """
     if (original is None) != (obfuscated is None):
         raise ParameterError("--original and --obfuscated go together.")
@@ -135,7 +136,9 @@ def merge(
     ],
     key: KeyPath = None,
 ) -> None:
-    """Add the releases of other ledgers with the same key, for example those of two computers.
+    """Add the releases of other ledgers with the same key.
+
+    This joins, for example, the ledgers of two computers.
 
     A release that is in both is counted once, so merging again changes nothing.
     """

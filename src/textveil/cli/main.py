@@ -54,7 +54,7 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil experiment run study.yaml
   textveil analyze results.csv --output analysis
 
-Epsilon is the budget of one document. Smaller is more private and less faithful.
+Epsilon is the privacy budget of a document. A smaller epsilon is more private and keeps less of the meaning.
 """
 
 

@@ -64,7 +64,7 @@ class _Listed(NamedTuple):
 
 @reporting_errors
 def methods(as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False) -> None:
-    """List all methods: those of textveil, and those that installed packages add.
+    """List all methods, including those of plugins.
 
     A plugin that cannot be used is reported with the reason. All other methods work without it.
     """

@@ -62,8 +62,8 @@ Examples:
 
 
 FORM_HELP = (
-    "plain writes sentences from the released words alone; keep keeps case and the text between words; bare writes "
-    "only the words. By default plain, and keep with the profile paper."
+    "The form of the output. plain computes case and punctuation from the released words; keep keeps those of the "
+    "original; bare writes only the words. By default plain; keep with the profile paper."
 )
 
 
@@ -76,7 +76,8 @@ MECHANISM_HELP = (
     "language model or the profile is paper."
 )
 LEVELS_HELP = (
-    f"{', '.join(LEVELS)}: {', '.join(f'{rate:.0%}' for rate in LEVELS.values())} of running words would return"
+    f"{', '.join(LEVELS)}: {', '.join(f'{rate:.0%}' for rate in LEVELS.values())} of running words would return "
+    "unchanged"
 )
 
 
@@ -85,36 +86,38 @@ LEVELS_HELP = (
 def obfuscate(
     text: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TEXT", help="The text, in quotes; - reads standard input, one document per line."),
+        typer.Argument(metavar="TEXT", help="The text, in quotes. - reads standard input, one document per line."),
     ] = None,
     *,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The budget of a document.")] = None,
     epsilon_per_word: Annotated[
         float | None,
-        typer.Option(help="The budget per word; a document gets this times its own number of words to perturb."),
+        typer.Option(help="The budget per word. A document gets this times its number of words to perturb."),
     ] = None,
     level: Annotated[
         str | None,
         typer.Option(
-            help=f"The protection, instead of a number: {LEVELS_HELP}. By default {LEVEL}, if no budget is given."
+            help=f"The level of protection, instead of a number. {LEVELS_HELP}. By default {LEVEL}, if no "
+            "other budget is given."
         ),
     ] = None,
     length: Annotated[
         str | None,
         typer.Option(
-            help="For --epsilon-per-word: multiply by a document's own length, or by the average of all (as the paper "
-            "does; short documents then come back nearly unchanged). By default own; average with --profile paper."
+            help="For --epsilon-per-word: multiply by a document's own length (own), or by the average length "
+            "(average, as in the paper; short documents then return nearly unchanged). By default own; average with "
+            "--profile paper."
         ),
     ] = None,
     target: Annotated[
         Path | None,
-        typer.Option(help="A file of textveil calibrate: take the epsilon per word and the largest share from it."),
+        typer.Option(help="A file of textveil calibrate, with the epsilon per word and the largest share to use."),
     ] = None,
     largest_share: Annotated[
         float | None,
         typer.Option(
             help="The largest share of a word or expression; the rest is not spent. By default the share at which half "
-            "of the words return; inf lifts the limit."
+            "of the words return unchanged; inf removes the limit."
         ),
     ] = None,
     draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
@@ -132,7 +135,7 @@ def obfuscate(
         typer.Option(
             "--output",
             "-o",
-            help="The file to write, in the format that its name shows; by default, standard output.",
+            help="The file to write. Its name decides the format. By default, standard output.",
         ),
     ] = None,
     column: Annotated[
@@ -140,89 +143,95 @@ def obfuscate(
         typer.Option(
             "--column",
             "-c",
-            help=f"The column with the texts, by default {TEXT_COLUMN}. Repeat it for several columns.",
+            help=f"The column with the texts (repeatable). By default {TEXT_COLUMN}.",
         ),
     ] = None,
     outcome_column: Annotated[
         str,
         typer.Option(
-            help="The column for the outcome of each row; '' writes none. With several --column, _COLUMN is appended."
+            help="The column for the outcome of each row; '' writes none. With several text columns, "
+            "_COLUMN is appended."
         ),
     ] = OUTCOME_COLUMN,
     format_name: Annotated[
         str | None,
-        typer.Option("--format", help=f"The format of the input, if its name does not show it: {_names(FORMATS)}."),
+        typer.Option("--format", help=f"The format of the input: {_names(FORMATS)}. By default, by its name."),
     ] = None,
     profile: Annotated[
-        str, typer.Option(help=f"How words that cannot be perturbed are handled: {_names(PROFILES)}.")
+        str, typer.Option(help=f"The profile, which decides what is kept and what is guaranteed: {_names(PROFILES)}.")
     ] = STRICT.name,
     decomposition: Annotated[
         str | None,
         typer.Option(
             help=f"How texts are split: {_names(DECOMPOSERS)}. By default {DECOMPOSITION}; words if the bundle "
-            "lacks it or the profile is proven."
+            "has no vectors for it or the profile is proven."
         ),
     ] = None,
     distribution: Annotated[
         str, typer.Option(help=f"How the budget is divided: {_names(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
     mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
-    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
+    stopwords: Annotated[
+        str | None, typer.Option(help="keep or perturb stopwords. By default the profile decides.")
+    ] = None,
     form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
     keep_emoji: Annotated[
-        bool, typer.Option("--keep-emoji", help="Keep emoji; by default they are dropped (profile strict).")
+        bool, typer.Option("--keep-emoji", help="Keep emoji. By default the profile strict drops them.")
     ] = False,
     identifiers: Annotated[
         str | None,
         typer.Option(
-            help="Look for identifiers (names, places, dates, numbers) with Presidio. redact writes their kind, such "
-            "as <PERSON>; perturb keeps none of their words."
+            help="Find identifiers (names, places, dates, numbers) with Presidio. redact replaces them by their kind, "
+            "such as <PERSON>; perturb keeps none of their words."
         ),
     ] = None,
     bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
     seed: Annotated[
-        int | None, typer.Option(help="Make the noise repeatable, and so predictable. For experiments only.")
+        int | None, typer.Option(help="Make the noise repeatable, and so predictable. Only for experiments.")
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="Record in this file what every document spends over all releases. It holds no text."),
+        typer.Option(
+            help="Record the budgets that documents spend over all releases in this file. It contains no text."
+        ),
     ] = None,
-    ledger_key: Annotated[
-        Path | None, typer.Option(help="The key of the ledger. By default the name of the ledger and .key.")
-    ] = None,
+    ledger_key: Annotated[Path | None, typer.Option(help="The key file of the ledger. By default LEDGER.key.")] = None,
     budget_per_document: Annotated[
         float | None,
-        typer.Option(help="For --ledger: refuse a release if the document would then have spent more than this."),
+        typer.Option(help="For --ledger: the most that a document may spend. A release beyond it is refused."),
     ] = None,
     repeat: Annotated[
         str | None,
         typer.Option(
-            help=f"For --ledger: {' or '.join(REPEATS)}. With same, the same text and settings get their first answer "
-            "again, which spends nothing. By default fresh."
+            help=f"For --ledger: {' or '.join(REPEATS)}. same gives the same text with the same settings its first "
+            "answer again, which spends nothing. By default fresh."
         ),
     ] = None,
-    batch_size: Annotated[int, typer.Option(help="Number of documents to work on at a time.")] = BATCH_SIZE,
+    batch_size: Annotated[int, typer.Option(help="Number of documents per batch.")] = BATCH_SIZE,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Text: print text, chunks and certificate as JSON. File: print the certificate."),
+        typer.Option(
+            "--json", help="For a text: print text, chunks and certificate as JSON. For a file: print the certificate."
+        ),
     ] = False,
     explained: Annotated[
         bool,
-        typer.Option("--explain", help="Text: show a table of chunks, scores, shares, drafts and outcomes."),
+        typer.Option("--explain", help="For a text: show a table of chunks, scores, shares, drafts and outcomes."),
     ] = False,
     certificate: Annotated[
-        Path | None, typer.Option(help="Write the certificate (what is and is not protected) to this file.")
+        Path | None,
+        typer.Option(help="Write the certificate to this file. It states what is protected and what is not."),
     ] = None,
     deniability: Annotated[
         bool,
         typer.Option(
             "--deniability",
-            help="State in the certificate how likely words stay and how many others they may become. It takes seconds "
-            "for each new budget.",
+            help="Add to the certificate how likely words stay unchanged, and how many others they may become. It "
+            "takes seconds for each new budget.",
         ),
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
     executor: FileExecutorName = None,
     workers: Workers = None,
     address: Address = None,
@@ -234,9 +243,10 @@ def obfuscate(
 ) -> None:
     """Obfuscate a text, a file of texts, or standard input.
 
-    Every document gets a budget, epsilon, which is divided over its words (kept stopwords get none). A mechanism
-    replaces each word by a random word near it in an embedding. The certificate says what that protects. Rows of a file
-    stay in order, other columns are unchanged, and --resume continues an interrupted run. --workers uses several cores.
+    Every document gets a privacy budget, epsilon, which is divided over its words. A mechanism replaces each word by a
+    random word of similar meaning. By default, plain stopwords are kept and get no budget, and case and punctuation are
+    computed from the new words. The certificate states what is protected. In a file, rows stay in order and other
+    columns are copied. --resume continues an interrupted run, and --workers uses several cores.
     """
     words = _choose_text(text, input_file)
     place = Workplace(executor, workers, address)

@@ -72,7 +72,7 @@ class _Steps(TyperGroup):
 
 app = typer.Typer(
     cls=_Steps,
-    help="Prepare a language from a corpus.\n\nAll steps in one:\n\ntextveil prepare CORPUS... --output BUNDLE",
+    help="Build a bundle from a corpus.\n\nOne command runs all steps:\n\ntextveil prepare CORPUS... --output BUNDLE",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -33,15 +33,17 @@ Examples:
 def serve(
     *,
     host: Annotated[
-        str, typer.Option(help="The address to listen on. Any other than this machine's own needs --token-file.")
+        str,
+        typer.Option(help="The address to listen on. Any address other than this machine's own needs --token-file."),
     ] = defaults.HOST,
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = defaults.PORT,
+    port: Annotated[int, typer.Option(help="The port; 0 selects a free one.")] = defaults.PORT,
     token_file: Annotated[
-        Path | None, typer.Option(help="A file with a token. Requests must bring it: 'Authorization: Bearer TOKEN'.")
+        Path | None, typer.Option(help="A file with a token. Requests must send it: 'Authorization: Bearer TOKEN'.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Number of processes.")] = 1,
     bundles: Annotated[
-        list[str] | None, typer.Option("--bundle", help="A name or folder of a bundle (repeatable); first the default.")
+        list[str] | None,
+        typer.Option("--bundle", help="A name or folder of a bundle (repeatable). The first one is the default."),
     ] = None,
     profile: Annotated[
         str, typer.Option(help=f"The default profile: {', '.join(PROFILES)}. A request may choose another.")
@@ -55,7 +57,7 @@ def serve(
     mechanism: Annotated[str | None, typer.Option(help=f"The default mechanism: {', '.join(MECHANISMS)}.")] = None,
     load: Annotated[
         list[str] | None,
-        typer.Option(help="Load the model of this distribution at the start, too (repeatable), not on first use."),
+        typer.Option(help="Load the model of this distribution at the start, not on first use (repeatable)."),
     ] = None,
     allow_seeds: Annotated[
         bool, typer.Option("--allow-seeds", help="Let requests choose a seed. Their noise is then predictable.")
@@ -64,21 +66,22 @@ def serve(
         list[str] | None,
         typer.Option("--allow-origin", help="Let pages of this origin call the service (CORS, repeatable)."),
     ] = None,
-    size: Annotated[int, typer.Option("--bytes", help="The largest body of a request.")] = defaults.BYTES,
+    size: Annotated[int, typer.Option("--bytes", help="The largest body of a request, in bytes.")] = defaults.BYTES,
     texts: Annotated[int, typer.Option(help="The largest number of texts in a request.")] = defaults.TEXTS,
     words: Annotated[int, typer.Option(help="The largest number of words of a text.")] = defaults.WORDS,
     requests: Annotated[
-        int, typer.Option(help="Number of requests that a process works on at once; others are told to try again.")
+        int, typer.Option(help="Number of requests that a process handles at once. Others get the status 429.")
     ] = defaults.REQUESTS,
     seconds: Annotated[
-        float, typer.Option(help="The time that a request may take to arrive, and then to be answered.")
+        float, typer.Option(help="Number of seconds for a request to arrive, and then to be answered.")
     ] = defaults.SECONDS,
     config: Config = None,  # noqa: ARG001 # read before the others
 ) -> None:
-    """Offer the obfuscator over HTTP: a page at /, and JSON at /obfuscate and other routes.
+    """Start an HTTP service with a playground page.
 
-    Without a token, only this machine can reach it. Requests that arrive together are obfuscated together. Noise comes
-    from the operating system. Neither errors nor the log hold a text. SIGTERM and Ctrl-C finish what was begun.
+    The page is at /, and JSON at /obfuscate and other routes. Without a token, only this machine can reach the service.
+    Requests that arrive together are obfuscated together. Noise comes from the operating system. Neither errors nor the
+    log contain a text. SIGTERM and Ctrl-C stop the service after open requests are finished.
     """
     chosen = Settings(
         host=host,

@@ -24,8 +24,8 @@ DRAFT_SHARE = Option(
     float,
     None,
     "Part of the budget for a draft (profile proven). Chunks and scores are computed from the draft, and the rest of "
-    f"the budget is spent by them on the original words. By default {DEFAULT_DRAFT_SHARE:g} if the decomposition or "
-    "the distribution looks at the text; otherwise there is no draft.",
+    f"the budget is spent on the original words. By default {DEFAULT_DRAFT_SHARE:g} if the decomposition or the "
+    "distribution reads the text; otherwise there is no draft.",
     least=0.01,
     most=0.99,
 )
