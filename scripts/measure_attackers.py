@@ -13,6 +13,7 @@ from textveil import Obfuscator
 from textveil.evaluation import Dataset, Evaluation, Evaluator
 from textveil.evaluation.files import read_columns
 from textveil.language.text import cut
+from textveil.privacy.profiles import load_profile
 
 
 def main() -> None:
@@ -42,7 +43,11 @@ def main() -> None:
     print("|---|---|" + "---|" * (len(NAMES) + 1))
     for profile in options.profiles:
         obfuscator = Obfuscator(
-            profile=profile, decomposition=options.decomposition, distribution=options.distribution, seed=options.seed
+            profile=profile,
+            decomposition=options.decomposition,
+            distribution=options.distribution,
+            form=load_profile(profile).earlier_form,  # as when the tables were made
+            seed=options.seed,
         )
         for per_word in options.per_word:
             found = obfuscator.obfuscate_all(texts, epsilon_per_word=per_word, first_document=0)

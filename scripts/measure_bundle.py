@@ -159,6 +159,7 @@ def measure(bundle: Bundle, decomposition: str, reviews: Sequence[str], encode: 
             decomposition=decomposition,
             mechanism=mechanism,
             stopwords="perturb",
+            form="keep",
             largest_share=math.inf,
             seed=1,
         )

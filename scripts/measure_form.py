@@ -18,9 +18,9 @@ from textveil.evaluation.files import read_columns
 from textveil.language.text import cut
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "strict, keep": {"profile": "strict"},
+    "strict, keep": {"profile": "strict", "form": "keep"},
     "strict, plain": {"profile": "strict", "form": "plain"},
-    "strict, keep, all perturbed": {"profile": "strict", "stopwords": "perturb"},
+    "strict, keep, all perturbed": {"profile": "strict", "form": "keep", "stopwords": "perturb"},
     "strict, plain, all perturbed": {"profile": "strict", "form": "plain", "stopwords": "perturb"},
     "proven, bare": {"profile": "proven", "form": "bare"},
     "proven, plain": {"profile": "proven", "form": "plain"},

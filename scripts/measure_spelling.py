@@ -186,6 +186,7 @@ def report_similarity(bundle: Bundle, texts: Sequence[str], shares: Sequence[flo
             obfuscator = Obfuscator(
                 Respelled(bundle.folder, spelling),
                 decomposition="words",
+                form="keep",
                 seed=1,
                 largest_share=share,
                 mechanism_options=options,

@@ -14,7 +14,7 @@ from textveil.errors import PluginError
 from textveil.mechanisms import MECHANISMS, Mechanism
 from textveil.privacy.alternatives import has_closed_form
 from textveil.privacy.levels import LEVELS
-from textveil.privacy.profiles import PROFILES
+from textveil.privacy.profiles import PROFILES, Profile
 from textveil.registry import Method, Option, Registry
 from textveil.service.models import MOST_ALTERNATIVES
 from textveil.service.obfuscators import DECIDED, Obfuscators
@@ -28,17 +28,7 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
         "decompositions": _describe_axis(DECOMPOSERS, loaded),
         "distributions": _describe_axis(DISTRIBUTORS, loaded),
         "mechanisms": _describe_axis(MECHANISMS, loaded),
-        "profiles": [
-            {
-                "name": profile.name,
-                "claim": profile.claim,
-                "neighbors": profile.neighbors,
-                "not_protected": list(profile.not_protected),
-                "stopwords": list(profile.stopwords),
-                "forms": list(profile.forms),
-            }
-            for profile in PROFILES.values()
-        ],
+        "profiles": [_describe_profile(profile.written(profile.forms[0])) for profile in PROFILES.values()],
         "levels": list(LEVELS),
         "defaults": {
             "bundle": next(iter(obfuscators.bundles)),
@@ -56,6 +46,18 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
             "alternatives": MOST_ALTERNATIVES,
         },
         "seeds_allowed": settings.allow_seeds,
+    }
+
+
+def _describe_profile(profile: Profile) -> dict[str, Any]:
+    """A profile with its default form."""
+    return {
+        "name": profile.name,
+        "claim": profile.claim,
+        "neighbors": profile.neighbors,
+        "not_protected": list(profile.not_protected),
+        "stopwords": list(profile.stopwords),
+        "forms": list(profile.forms),
     }
 
 
