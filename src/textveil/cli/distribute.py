@@ -14,11 +14,12 @@ from textveil.cli.method_options import choose_options, refuse_unused, with_meth
 from textveil.cli.reporting import report, reporting_errors
 from textveil.cli.share_page import Division, draw_page
 from textveil.distribution import DISTRIBUTORS, Distributor, Score
-from textveil.distribution.allocation import allocate, check_budget
+from textveil.distribution.allocation import check_budget
 from textveil.errors import MissingExtraError, ResourceError
 from textveil.jobs import check_free
 from textveil.language.text import Document
 from textveil.privacy.kept import mark_kept_words
+from textveil.privacy.planning import divide
 from textveil.privacy.profiles import PROFILES, STRICT, load_profile
 from textveil.storage.atomic import writing
 
@@ -63,14 +64,7 @@ def distribute(
     takes_part = [not keeps for keeps in mark_kept_words(document, profile=rules, stopwords=stopwords)]
     found: list[Division] = []
     for distributor, scores in _score(document, distributions, method_options):
-        shares = allocate(
-            scores,
-            takes_part,
-            budget=budget,
-            invert=distributor.invert,
-            missing=rules.missing,
-            filler=distributor.unscored,
-        )
+        shares = divide(distributor, scores, takes_part, budget=budget, profile=rules)
         found.append(Division(distributor.name, distributor.description, scores, shares))
     words = [document.text[start:stop] for start, stop in document.spans]
     if html is not None:

@@ -24,6 +24,22 @@ from textveil.privacy.screening import Screened
 _KEPT_STOPWORD, _PERTURBED = Outcome.KEPT_STOPWORD, Outcome.PERTURBED
 
 
+def divide(
+    distributor: Distributor, scores: Sequence[Score], takes_part: Sequence[bool], *, budget: float, profile: Profile
+) -> list[float]:
+    """The share of every word, by the scores of a distributor. Words that take no part get none."""
+    if not any(takes_part):
+        return [0.0] * len(scores)
+    return allocate(
+        scores,
+        takes_part,
+        budget=budget,
+        invert=distributor.invert,
+        missing=profile.missing,
+        filler=distributor.unscored,
+    )
+
+
 class Planner:
     """Splits documents into chunks, divides budgets over them, and decides which of them are perturbed.
 
@@ -90,16 +106,7 @@ class Planner:
         for chunk in screened.redactions:
             takes_part[chunk.start] = False
         epsilon = budget.of(sum(takes_part))
-        shares = [0.0] * len(scores)
-        if any(takes_part):
-            shares = allocate(
-                scores,
-                takes_part,
-                budget=epsilon,
-                invert=self._distributor.invert,
-                missing=self._profile.missing,
-                filler=self._distributor.unscored,
-            )
+        shares = divide(self._distributor, scores, takes_part, budget=epsilon, profile=self._profile)
         if self._draft_share is not None:
             shares = [(1 - self._draft_share) * share for share in shares]
         spans = {code.chunk: (code.start, code.stop) for code in codes}

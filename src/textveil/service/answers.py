@@ -12,7 +12,7 @@ import numpy as np
 from textveil.bundles.vectors import RowNumbers, Vectors
 from textveil.decomposition import DECOMPOSERS, Decomposer
 from textveil.distribution import Distributor
-from textveil.distribution.allocation import allocate, check_budget
+from textveil.distribution.allocation import check_budget
 from textveil.errors import BundleError, MissingExtraError, ResourceError
 from textveil.language.text import Document
 from textveil.obfuscation import Obfuscator
@@ -21,6 +21,7 @@ from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.kept import mark_kept_words
 from textveil.privacy.outcomes import DocumentOutcome
+from textveil.privacy.planning import divide
 from textveil.privacy.profiles import load_profile
 from textveil.privacy.results import Obfuscation
 from textveil.privacy.summary import list_warnings, summarize
@@ -154,16 +155,7 @@ def distribute(
     found = {}
     for distributor in distributors:
         (scores,) = distributor.score([document])
-        shares = [0.0] * len(words)
-        if any(takes_part):
-            shares = allocate(
-                scores,
-                takes_part,
-                budget=budget,
-                invert=distributor.invert,
-                missing=rules.missing,
-                filler=distributor.unscored,
-            )
+        shares = divide(distributor, scores, takes_part, budget=budget, profile=rules)
         listed = [
             {"word": word, "score": score, "share": share}
             for word, score, share in zip(words, scores, shares, strict=True)
