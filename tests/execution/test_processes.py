@@ -133,10 +133,11 @@ def test_without_a_result_for_lost_tasks_the_map_fails(breaking):
         list(executor.map(work.double, range(8)))
 
 
-def test_a_pool_that_breaks_while_a_task_is_submitted_fails_that_task(monkeypatch):
+@pytest.mark.parametrize("error", [BrokenProcessPool(), OSError("handle is closed")])
+def test_a_pool_that_breaks_while_a_task_is_submitted_fails_that_task(monkeypatch, error):
     class Broken:
         def submit(self, *_):
-            raise BrokenProcessPool
+            raise error
 
     executor = ProcessExecutor(2)
     monkeypatch.setattr(executor, "_open_pool", lambda module: Broken())

@@ -91,9 +91,9 @@ class ProcessExecutor(Executor):
         """Submit a task to the pool; if the pool has just broken, return a future that failed."""
         try:
             return self._open_pool(function.__module__).submit(function, task)
-        except BrokenProcessPool as error:
+        except (BrokenProcessPool, OSError):  # a worker that starts while the pool breaks finds its pipes closed
             failed: Future[R] = Future()
-            failed.set_exception(error)
+            failed.set_exception(BrokenProcessPool())
             return failed
 
     def _open_pool(self, module: str) -> ProcessPoolExecutor:
