@@ -4,6 +4,7 @@
 
 Both must be below 100 MB. The wheel must have the files of ``src/textveil`` that Git tracks, and nothing else; the
 sdist those of the whole repository, without what only the servers of the project need. NOTICE must cover all data.
+The description must not link to files of the repository.
 """
 
 from __future__ import annotations
@@ -75,6 +76,23 @@ def check_notice(found: Iterable[str], notice: Path) -> list[str]:
     return [f"NOTICE does not cover {name}." for name in find_uncovered(data, read_notice(notice))]
 
 
+def read_description(path: Path) -> str:
+    """The description of a wheel, which a package index shows as its page."""
+    with zipfile.ZipFile(path) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return archive.read(name).decode().partition("\n\n")[2]
+
+
+def check_description(description: str) -> list[str]:
+    """The links of a description that lead nowhere on a package index: those to files of the repository.
+
+    >>> check_description("See [here](https://example.org) and [there](docs/a.md#b).")
+    ['The description links to docs/a.md#b, which a package index does not have.']
+    """
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", description)
+    return [f"The description links to {link}, which a package index does not have." for link in links]
+
+
 def check(folder: Path, root: Path = ROOT) -> list[str]:
     """Everything that is wrong with the files in a folder, which must be one sdist and one wheel."""
     wheels, sdists = sorted(folder.glob("*.whl")), sorted(folder.glob("*.tar.gz"))
@@ -87,6 +105,7 @@ def check(folder: Path, root: Path = ROOT) -> list[str]:
         *check_wheel(files, tracked),
         *check_sdist(list_sdist(sdists[0]), tracked),
         *check_notice(files, root / "NOTICE"),
+        *check_description(read_description(wheels[0])),
     ]
 
 

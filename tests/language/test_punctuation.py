@@ -33,6 +33,7 @@ def table():
         (["they", "don", "t", "see", "it", "s"], "They don't see it's."),
         (["ßa", "ﬁ"], "ßa ﬁ."),
         (["1984", "so", "i"], "1984. So I."),
+        (["old mr", "so", "met", "dr", "but"], "Old mr so met dr but."),
     ],
 )
 def test_a_text_by_hand(table, pieces, text):

@@ -13,6 +13,7 @@ import pytest
 from scripts.release.check_dist import (
     METADATA,
     check,
+    check_description,
     check_notice,
     check_sdist,
     check_size,
@@ -20,6 +21,7 @@ from scripts.release.check_dist import (
     list_sdist,
     list_tracked,
     list_wheel,
+    read_description,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -73,6 +75,13 @@ def test_archives_are_listed(tmp_path: Path) -> None:
     assert list_sdist(tmp_path / "a.tar.gz") == ["src/b.py"]
 
 
+def test_a_description_must_not_link_to_files_of_the_repository(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
+        wheel.writestr("a-1.dist-info/METADATA", "Name: a\n\n# A\n\n[b](https://b.org) ([c](docs/c.md))\n")
+    (problem,) = check_description(read_description(tmp_path / "a.whl"))
+    assert "docs/c.md" in problem
+
+
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (problem,) = check(tmp_path)
     assert "one wheel and one sdist" in problem
@@ -92,7 +101,7 @@ def test_deleted_files_are_not_tracked(tmp_path: Path) -> None:
 def test_this_checkout_builds_what_a_release_needs(tmp_path: Path) -> None:
     tools = ROOT / ".venv-release/bin/python"
     python = str(tools) if tools.exists() else sys.executable
-    if subprocess.run([python, "-c", "import build, hatchling"], capture_output=True).returncode:
+    if subprocess.run([python, "-c", "import build, hatchling, hatch_fancy_pypi_readme"], capture_output=True).returncode:
         pytest.skip("the tools of a release are not installed: make dist installs them")
     # Only what Git tracks, so that files of other work do not count.
     for name in list_tracked(ROOT):

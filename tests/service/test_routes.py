@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from textveil.errors import ResourceError
+from textveil.language.identifiers import Finder
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.service import models, routes
@@ -72,6 +74,45 @@ def test_alternatives_have_probabilities(client, mechanism):
         assert probabilities == sorted(probabilities, reverse=True)
         assert 0 < chunk["probability"] <= probabilities[0]
         assert 0 < chunk["stays"] <= probabilities[0]
+
+
+@pytest.fixture(scope="module")
+def redacting(serving):
+    """A service that redacts identifiers unless a request says otherwise."""
+    try:
+        Finder()
+    except ResourceError as error:
+        pytest.skip(str(error))
+    with serving(identifiers="redact", mechanism="exponential") as client:
+        yield client
+
+
+def test_identifiers_are_redacted(redacting):
+    assert redacting.get("/methods").json()["defaults"]["identifiers"] == "redact"
+    answer = obfuscate(redacting, text="Maria Smith liked the good plot.", epsilon=9, form="keep", alternatives=2)
+    models.ObfuscateAnswer.model_validate(answer)
+    assert answer["text"].startswith("<PERSON> ")
+    redacted, *others = answer["chunks"]
+    assert (redacted["chunk"], redacted["outcome"], redacted["alternatives"]) == ("Maria Smith", "redacted", None)
+    assert [len(chunk["alternatives"]) for chunk in others if chunk["outcome"] != "kept_stopword"] == [2, 2, 2]
+    assert answer["certificate"]["identifiers"]["found"] == {"PERSON": 1}
+
+
+def test_a_request_chooses_what_becomes_of_identifiers(redacting):
+    answer = obfuscate(redacting, texts=["Maria Smith left.", None], epsilon=9, identifiers="perturb")
+    assert "<" not in answer["results"][0]["text"]
+    assert answer["certificate"]["identifiers"]["treatment"] == "perturb"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"identifiers": "redct"}, "Did you mean 'redact'"), ({"identifiers": "redact", "profile": "proven"}, "proven")],
+)
+def test_identifiers_that_cannot_be_treated_so(client, settings, message):
+    answer = client.post("/obfuscate", json={"text": "Maria Smith", "epsilon": 1, **settings})
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]
+    assert "Maria" not in answer.text
 
 
 @pytest.mark.parametrize("settings", [{"mechanism": "madlib"}, {"profile": "proven", "draft_share": 0.2}])

@@ -76,6 +76,8 @@ def test_a_token_file_that_is_missing(tmp_path):
         ({"profile": "strikt"}, "no profile 'strikt'. Did you mean 'strict'"),
         ({"mechanism": "flunet"}, "no mechanism 'flunet'. Did you mean 'fluent'"),
         ({"load": ("yaek",)}, "no distribution 'yaek'"),
+        ({"identifiers": "redct"}, "no treatment of identifiers .* Did you mean 'redact'"),
+        ({"identifiers": "redact", "profile": "proven"}, "profile 'proven' does not allow"),
         ({"bundles": ("nowhere",)}, "no bundle or folder 'nowhere'"),
     ],
 )

@@ -55,6 +55,13 @@ def serve(
         str, typer.Option(help=f"The default distribution: {', '.join(DISTRIBUTORS)}.")
     ] = DISTRIBUTION,
     mechanism: Annotated[str | None, typer.Option(help=f"The default mechanism: {', '.join(MECHANISMS)}.")] = None,
+    identifiers: Annotated[
+        str | None,
+        typer.Option(
+            help="Find identifiers in all texts with Presidio. redact replaces them by their kind, such as <PERSON>; "
+            "perturb keeps none of their words. A request may choose the other."
+        ),
+    ] = None,
     load: Annotated[
         list[str] | None,
         typer.Option(help="Load the model of this distribution at the start, not on first use (repeatable)."),
@@ -91,6 +98,7 @@ def serve(
         decomposition=decomposition,
         distribution=distribution,
         mechanism=mechanism,
+        identifiers=identifiers,
         load=tuple(load or ()),
         token_file=token_file,
         allow_seeds=allow_seeds,

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from textveil.language.abbreviations import TITLES
 from textveil.language.contractions import CONTRACTIONS
 from textveil.language.words import find_words
 
@@ -113,7 +114,9 @@ class Punctuation:
         return probabilities
 
     def write(self, pieces: Sequence[str]) -> str:
-        """Pieces, such as words and expressions in lowercase, as a text with sentences. No mark is inside a piece.
+        """Pieces, such as words and expressions in lowercase, as a text with sentences.
+
+        No mark is inside a piece, nor after a title, such as "mr".
 
         >>> punctuation = Punctuation.load()
         >>> punctuation.write(["i", "don", "t", "know", "what", "it", "is", "but", "i", "like", "it"])
@@ -134,6 +137,8 @@ class Punctuation:
         ends = np.cumsum([len(words) for words in pieces])
         found = self.predict([word for words in pieces for word in words])
         gaps = found[np.clip(ends[:-1] - 1, 0, len(found) - 1)] if len(found) else np.ones((len(ends) - 1, 3)) / 3
+        titles = np.array([bool(words) and words[-1] in TITLES for words in pieces[:-1]], dtype=bool)
+        gaps[titles, _COMMA:] = 0.0
         marks = np.where(gaps[:, _COMMA] >= self.comma, _COMMA, _NONE)
         marks[self._find_stops(gaps[:, _STOP], ends)] = _STOP
         chosen: list[int] = marks.tolist()

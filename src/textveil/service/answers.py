@@ -89,7 +89,7 @@ class Answer:
         found = iter(self._find_alternatives(text, result) or ())
         described = []
         for chunk in result.chunks:
-            likely = next(found, None) if chunk.replacement is not None else None
+            likely = next(found, None) if chunk.outcome.is_chosen else None
             described.append({"draft": None, "draft_share": None, **chunk.as_dict(), **_describe_alternatives(likely)})
         return described
 
@@ -107,9 +107,9 @@ class Answer:
 
 
 def find_rows(vectors: Vectors, result: Obfuscation) -> RowNumbers:
-    """The rows of the replacements of a result."""
-    replaced = [chunk.replacement for chunk in result.chunks if chunk.replacement is not None]
-    return np.array([vectors.spoken_rows[replacement] for replacement in replaced], dtype=np.int64)
+    """The rows of the entries that the mechanism chose for a result."""
+    chosen = [chunk.replacement for chunk in result.chunks if chunk.replacement and chunk.outcome.is_chosen]
+    return np.array([vectors.spoken_rows[replacement] for replacement in chosen], dtype=np.int64)
 
 
 def _describe_alternatives(found: Alternatives | None) -> dict[str, Any]:

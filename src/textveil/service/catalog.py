@@ -15,6 +15,7 @@ from textveil.mechanisms import MECHANISMS, Mechanism
 from textveil.privacy.alternatives import has_closed_form
 from textveil.privacy.levels import LEVELS
 from textveil.privacy.profiles import PROFILES, Profile
+from textveil.privacy.screening import TREATMENTS
 from textveil.registry import Method, Option, Registry
 from textveil.service.models import MOST_ALTERNATIVES
 from textveil.service.obfuscators import DECIDED, Obfuscators
@@ -30,12 +31,14 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
         "mechanisms": _describe_axis(MECHANISMS, loaded),
         "profiles": [_describe_profile(profile.written(profile.forms[0])) for profile in PROFILES.values()],
         "levels": list(LEVELS),
+        "identifiers": list(TREATMENTS),
         "defaults": {
             "bundle": next(iter(obfuscators.bundles)),
             "profile": settings.profile,
             "decomposition": settings.decomposition,
             "distribution": settings.distribution,
             "mechanism": settings.mechanism,
+            "identifiers": settings.identifiers,
         },
         "limits": {
             "bytes": settings.bytes,

@@ -41,6 +41,9 @@ class Methods(Strict):
     stopwords: str | None = Field(None, description="`keep` or `perturb`; by default the profile decides.")
     form: str | None = Field(None, description="`keep`, `plain` or `bare`; by default the profile decides.")
     keep_emoji: bool = False
+    identifiers: str | None = Field(
+        None, description="`redact` or `perturb` the identifiers that Presidio finds; by default they are mere words."
+    )
     largest_share: float | None = Field(
         None, description='The largest share of a chunk. By default half of the words return; "inf" lifts it.'
     )
@@ -95,7 +98,9 @@ class ObfuscatedChunk(BaseModel):
     chunk: str = Field(description="The chunk of the original.")
     scores: list[float | None] = Field(description="The distributor's score of each of its words.")
     share: float
-    outcome: str = Field(description="`perturbed`, `drawn`, `kept_stopword`, `kept_unknown` or `kept_no_share`.")
+    outcome: str = Field(
+        description="`perturbed`, `drawn`, `redacted`, `kept_stopword`, `kept_unknown` or `kept_no_share`."
+    )
     replacement: str | None = Field(description="What the output has instead; null if the chunk was kept.")
     draft: str | None = None
     draft_share: float | None = None
@@ -289,6 +294,7 @@ class MethodsAnswer(BaseModel):
     mechanisms: list[MethodDescription]
     profiles: list[ProfileDescription]
     levels: list[str]
+    identifiers: list[str]
     defaults: dict[str, str | None]
     limits: Limits
     seeds_allowed: bool

@@ -14,6 +14,7 @@ from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.errors import ParameterError
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.screening import Screen
 from textveil.registry import Registry, unknown_name
 from textveil.service.models import Methods
 from textveil.service.settings import Settings
@@ -73,6 +74,7 @@ class Obfuscators:
             "decomposition": settings.decomposition,
             "distribution": settings.distribution,
             "mechanism": settings.mechanism,
+            "identifiers": settings.identifiers,
         }
         complete = {**given, **{name: value for name, value in defaults.items() if given[name] is None}}
         for axis, registry in AXES.items():
@@ -107,6 +109,9 @@ class Obfuscators:
         bundle = self.choose_bundle(settings.pop("bundle"))
         options = settings.pop("distribution_options")
         distributor = self.find_distributor(settings.pop("distribution"), options)
+        if settings["identifiers"] is not None:
+            settings["identifiers"] = Screen(settings["identifiers"])
+            settings["identifiers"].screen([""])  # loads the model here, and not while other requests wait for a batch
         return Obfuscator(bundle, distribution=distributor, **settings)
 
     def find_distributor(self, name: str, options: Mapping[str, Any]) -> Distributor:

@@ -15,6 +15,7 @@ from textveil.errors import InputError, ParameterError
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import DISTRIBUTION
 from textveil.privacy.profiles import STRICT, load_profile
+from textveil.privacy.screening import choose_screen
 from textveil.registry import Registry
 
 HOST = "127.0.0.1"
@@ -40,6 +41,8 @@ class Settings:
         decomposition: By default as the library chooses.
         distribution: The distribution.
         mechanism: By default as the library chooses.
+        identifiers: What becomes of identifiers in requests that do not say: ``redact`` or ``perturb``. By default,
+            they are words like all others.
         load: Further distributions to load at the start.
         token_file: A file with the token that requests must bring.
         allow_seeds: Whether a request may choose a seed, and so make its noise predictable.
@@ -59,6 +62,7 @@ class Settings:
     decomposition: str | None = None
     distribution: str = DISTRIBUTION
     mechanism: str | None = None
+    identifiers: str | None = None
     load: tuple[str, ...] = ()
     token_file: Path | None = None
     allow_seeds: bool = False
@@ -89,10 +93,12 @@ class Settings:
         """Check the names of the profile, the methods and the bundles.
 
         Raises:
-            UnknownNameError: There is no such profile or method.
+            UnknownNameError: There is no such profile, method or treatment of identifiers.
+            ProfileError: The profile does not allow the treatment of identifiers.
+            MissingExtraError: Identifiers need Presidio, which is not installed.
             BundleError: There is no such bundle.
         """
-        load_profile(self.profile)
+        choose_screen(load_profile(self.profile), self.identifiers)  # type: ignore[arg-type] # checked there
         chosen: list[tuple[Registry[Any], str | None]] = [
             (DECOMPOSERS, self.decomposition),
             (MECHANISMS, self.mechanism),
