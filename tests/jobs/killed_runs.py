@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from textveil.jobs import FileJob, JobOptions
+from textveil.jobs.partial import Partial
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.ledger import Ledger
@@ -30,7 +31,7 @@ def work(folder: Path, obfuscator: Obfuscator, worker: int) -> None:
     options = JobOptions(Budget(3.0), batch_size=4)
     while True:
         output = folder / f"out-{worker}-{run}.csv"
-        if not output.exists() or output.with_name(f"{output.name}.partial").exists():
+        if not output.exists() or Partial(output).exists():  # an empty folder may be left, with nothing to resume
             FileJob(folder / "in.csv", output, options, resume=True, part_seconds=0.02).run(obfuscator)
         run += 1
 
