@@ -127,7 +127,7 @@ def judge(
     """Precision, recall and F1 of full stops and commas."""
     hits, wanted, given = Counter[str](), Counter[str](), Counter[str]()
     for words, marks in documents:
-        found = table._choose_marks([[word] for word in words])
+        (found,) = table._choose_marks([[[word] for word in words]])
         for mark, name in ((STOP_MARK, "stop"), (COMMA_MARK, "comma")):
             right, chosen = np.array(marks) == mark, np.array(found) == mark
             hits[name] += int((right & chosen).sum())

@@ -26,7 +26,9 @@ MODELS = Path(os.environ.get("TEXTVEIL_MODELS", Path(__file__).parents[2] / "sha
 """Encoders, where they are at hand."""
 
 # What make test installs, also where tests are run without make.
-os.environ["TEXTVEIL_CACHE"] = tempfile.mkdtemp(prefix="textveil-cache-")  # never the user's own
+# A cache of figures that all test processes share; never the user's own.
+if "PYTEST_XDIST_WORKER" not in os.environ or "textveil-cache-" not in os.environ.get("TEXTVEIL_CACHE", ""):
+    os.environ["TEXTVEIL_CACHE"] = tempfile.mkdtemp(prefix="textveil-cache-")
 os.environ.setdefault("TEXTVEIL_RESOURCES", str(Path(__file__).parents[1] / ".venv/resources"))
 
 # Speed is measured by make bench; what is loaded on first use would look slow here.

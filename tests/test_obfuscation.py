@@ -412,6 +412,26 @@ def test_equal_texts_of_a_seeded_run_get_noise_of_their_own(tiny):
     assert obfuscator.obfuscate(text, epsilon=1).text != obfuscator.obfuscate(text, epsilon=1).text
 
 
+@pytest.mark.parametrize("mechanism", ["madlib", "exponential", "fluent", "mahalanobis"])
+@pytest.mark.parametrize("profile", ["strict", "paper", "proven"])
+def test_texts_that_come_again_in_a_batch_are_treated_as_others(tiny_with_prior, profile, mechanism):
+    obfuscator = Obfuscator(tiny_with_prior, decomposition="words", mechanism=mechanism, profile=profile, seed=1)
+    texts = ["The alpha, xyzzy beta!", "alpha", "The alpha, xyzzy beta!", None, "", "alpha", "The alpha, xyzzy beta!"]
+    together, alone = (
+        list(obfuscator.obfuscate_all(texts, epsilon=5, batch_size=size, first_document=0)) for size in (10, 1)
+    )
+    assert together == alone
+    assert len({result.text for result in together[::2] if len(result.chunks) > 1}) > 1
+
+
+def test_a_text_is_planned_once_per_batch(tiny, monkeypatch):
+    obfuscator, planned = Obfuscator(tiny, decomposition="words"), []
+    plan = obfuscator._planner.plan
+    monkeypatch.setattr(obfuscator._planner, "plan", lambda *given: planned.append(len(given[0])) or plan(*given))
+    list(obfuscator.obfuscate_all(["alpha", "beta", "alpha"] * 4, epsilon=5, batch_size=6))
+    assert planned == [2, 2]
+
+
 def test_texts_are_read_as_they_are_needed(tiny):
     taken = 0
 

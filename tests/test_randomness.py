@@ -5,7 +5,14 @@ import pytest
 from randomgen import ChaCha
 
 from textveil.errors import ParameterError
-from textveil.randomness import KeyedRandomness, SeededRandomness, SystemRandomness, build_randomness
+from textveil.randomness import (
+    KeyedRandomness,
+    SeededRandomness,
+    Streams,
+    SystemRandomness,
+    _can_be_set,
+    build_randomness,
+)
 
 
 def test_the_generator_is_chacha20():
@@ -88,3 +95,46 @@ def test_keyed_noise_is_repeated_for_the_same_secret_and_number_only():
     assert draw(b"one", 5) == draw(b"one", 5)
     assert len({draw(b"one", 5), draw(b"one", 6), draw(b"two", 5), draw(b"one", 5 + 2**256)}) == 4
     assert KeyedRandomness(b"one").fingerprint != KeyedRandomness(b"two").fingerprint
+
+
+@pytest.mark.parametrize("source", [SeededRandomness(5), KeyedRandomness(b"secret")])
+def test_streams_that_are_used_again_are_as_new(source):
+    assert _can_be_set()
+    streams = Streams()
+    with streams.open(source, [3, 4]) as used:
+        for generator in used:
+            generator.random(7)
+            generator.standard_gamma(3, size=5)
+            generator.integers(9, dtype=np.int32)  # half of 64 bits
+    documents = [0, 2**32, 2**40 + 1]
+    with streams.open(source, documents) as again:
+        assert set(map(id, used)) < set(map(id, again))
+        for generator, document in zip(again, documents, strict=True):
+            new = source.stream(document)
+            np.testing.assert_array_equal(generator.bit_generator.random_raw(50), new.bit_generator.random_raw(50))
+            np.testing.assert_array_equal(generator.standard_normal(20), new.standard_normal(20))
+
+
+def test_streams_of_the_system_never_repeat_where_generators_do():
+    streams, draws = Streams(), set()
+    for _ in range(100):
+        with streams.open(SystemRandomness(), range(10)) as used:
+            draws |= {generator.integers(2**63) for generator in used}
+    assert len(draws) == 1000
+
+
+def test_no_generator_is_used_again_after_an_error():
+    streams = Streams()
+    with pytest.raises(ZeroDivisionError), streams.open(SeededRandomness(1), [1]) as used:
+        _ = 1 / 0
+    with streams.open(SeededRandomness(1), [1]) as again:
+        assert again[0] is not used[0]
+
+
+def test_generators_are_used_once_if_they_cannot_start_anew(monkeypatch):
+    monkeypatch.setattr("textveil.randomness._can_be_set", lambda: False)
+    streams = Streams()
+    with streams.open(SeededRandomness(1), [1]) as used:
+        used[0].random(3)
+    with streams.open(SeededRandomness(1), [1]) as again:
+        assert again[0] is not used[0]

@@ -31,7 +31,7 @@ from textveil.mechanisms.base import ASKED, NO_GUARANTEE
 from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Terms
-from textveil.privacy.finishing import finish
+from textveil.privacy.finishing import finish_all
 from textveil.privacy.levels import Level, find_rate
 from textveil.privacy.plan import Plan
 from textveil.privacy.planning import Planner
@@ -43,7 +43,7 @@ from textveil.privacy.screening import Screen, Screened, Treatment, choose_scree
 from textveil.privacy.versions import Versions
 from textveil.privacy.writing import Writer
 from textveil.progress import Progress, ignore_progress
-from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness, build_randomness
+from textveil.randomness import KeyedRandomness, Randomness, Streams, SystemRandomness, build_randomness
 from textveil.registry import Method, Registry
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
 from textveil.version import __version__
@@ -170,6 +170,7 @@ class Obfuscator:
             draft_share=self.draft_share,
         )
         self._documents = count()
+        self._streams = Streams()
         self.terms = self._state_terms(data_independent=data_independent)
 
     def _build_mechanism(self, mechanism: str | Mechanism, options: Mapping[str, Any]) -> Mechanism:
@@ -503,22 +504,51 @@ class Obfuscator:
         self, texts: Sequence[str | None], numbers: Sequence[int], budget: Budget
     ) -> Iterator[Obfuscation]:
         """Obfuscate a batch of texts, each with the noise of its number. The caller charges the ledger."""
-        screened = self._read([text or "" for text in texts])
-        streams = [self.randomness.stream(number) for number in numbers]
+        with self._streams.open(self.randomness, numbers) as streams:
+            read = [text or "" for text in texts]
+            plans, requests = (self._plan_each if self._repeats_plans else self._plan_all)(read, budget, streams)
+            chosen = self._mechanism.perturb(requests)
+        entries = self._vectors.entries
+        return finish_all(
+            plans,
+            [[entries[row] for row in rows.tolist()] for rows in chosen],
+            writer=self._writer,
+            terms=self.terms,
+            budget=budget,
+            missing=[text is None for text in texts],
+        )
+
+    def _plan_all(
+        self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
+    ) -> tuple[list[Plan], list[Request]]:
+        """The plans of texts, and what the mechanism is asked for them."""
+        screened = self._read(texts)
         drafts = self._draft([each.document for each in screened], budget, streams)
         plans = self._planner.plan(screened, drafts, budget)
-        chosen = self._mechanism.perturb([self._request(*pair) for pair in zip(plans, streams, strict=True)])
-        return (
-            finish(
-                plan,
-                [self._vectors.entries[row] for row in rows.tolist()],
-                writer=self._writer,
-                terms=self.terms,
-                budget=budget,
-                missing=text is None,
-            )
-            for text, plan, rows in zip(texts, plans, chosen, strict=True)
-        )
+        return plans, [self._request(*pair) for pair in zip(plans, streams, strict=True)]
+
+    @property
+    def _repeats_plans(self) -> bool:
+        """Whether equal texts have equal plans, to the last bit: not if scores are those of a model or of a draft."""
+        return self._drafter is None and self._screen is None and self._distributor.data_independent
+
+    def _plan_each(
+        self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
+    ) -> tuple[list[Plan], list[Request]]:
+        """The same, where a text that comes again in a batch has the plan that it had before."""
+        firsts: dict[str, int] = {}
+        for number, text in enumerate(texts):
+            firsts.setdefault(text, number)
+        found = self._plan_all(list(firsts), budget, [streams[number] for number in firsts.values()])
+        if len(firsts) == len(texts):
+            return found
+        known = dict(zip(firsts, zip(*found, strict=True), strict=True))
+        plans, requests = [], []
+        for number, (text, stream) in enumerate(zip(texts, streams, strict=True)):
+            plan, request = known[text]
+            plans.append(plan)
+            requests.append(request if firsts[text] == number else request.repeat(stream))
+        return plans, requests
 
     def _read(self, texts: Sequence[str]) -> list[Screened]:
         """The documents of texts, with their identifiers if those are looked for."""

@@ -316,6 +316,20 @@ def test_every_quantile_is_computed_again(copied_bundle, kind):
     Bundle.load(copied_bundle).verify()  # processors round differently
 
 
+def test_figures_are_computed_once_for_a_bundle(copied_bundle):
+    bundle, computed = Bundle.load(copied_bundle), []
+
+    def compute():
+        computed.append(len(computed))
+        return {"quantiles": {"0.5": 3.2}}
+
+    bundle.find_figures("words", "a name", compute)["quantiles"]["0.5"] = 9.0
+    assert bundle.find_figures("words", "a name", compute) == {"quantiles": {"0.5": 3.2}}
+    assert len(computed) == 1
+    bundle.find_figures("words", "another name", compute)
+    assert len(computed) == 2
+
+
 def test_distances_that_are_not_stated_are_not_compared(copied_bundle):
     change_table(copied_bundle, distance={})
     Bundle.load(copied_bundle).verify()

@@ -158,7 +158,7 @@ def test_single_words_are_replaced_by_single_words(shipped):
 
 
 @pytest.fixture
-def shipped_figures(monkeypatch, tmp_path):
+def shipped_figures(shipped, monkeypatch, tmp_path):
     """The shipped table of figures is used, and then not: a function computes them again."""
     monkeypatch.setenv("TEXTVEIL_CACHE", str(tmp_path))
 
@@ -166,11 +166,13 @@ def shipped_figures(monkeypatch, tmp_path):
         def refuse(*_):
             pytest.fail("The shipped table has no such figures. Run scripts/write_figures.py.")
 
+        monkeypatch.setattr(shipped, "_figures", {})
         with monkeypatch.context() as patch:
             patch.setattr(bundle_module, "measure_distances", refuse)
             patch.setattr("textveil.obfuscation.find_share", refuse)
             known = find()
         monkeypatch.setattr(bundle_module, "SHIPPED", tmp_path)
+        monkeypatch.setattr(shipped, "_figures", {})
         return known, find()
 
     return compare
@@ -186,6 +188,7 @@ def test_the_shipped_distances_are_up_to_date(shipped, shipped_figures):
 @pytest.mark.parametrize("decomposition", list(DECOMPOSERS))
 def test_every_shipped_decomposition_has_figures(shipped, monkeypatch, tmp_path, decomposition):
     monkeypatch.setattr(figures, "_locate", lambda _: pytest.fail("Run scripts/write_figures.py."))
+    monkeypatch.setattr(shipped, "_figures", {})
     assert shipped.distance(decomposition)["pairs"]
     obfuscator = Obfuscator(shipped, decomposition=decomposition)
     high, medium, low = map(obfuscator.find_share, LEVELS.values())

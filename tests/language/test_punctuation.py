@@ -68,7 +68,16 @@ def test_the_best_division_is_found(table):
         return odds[list(stops)].sum() + lengths[np.diff(edges) - 1].sum()
 
     every = [[place for place in range(6) if number >> place & 1] for number in range(64)]
-    assert sorted(table._find_stops(likely, ends)) == max(every, key=judge)
+    assert sorted(table._find_stops(table._weigh_stops(likely).tolist(), ends.tolist())) == max(every, key=judge)
+
+
+PIECES = st.lists(st.sampled_from(["i", "don", "t", "so", "film", "zzxq", "new york", "", "?", "it", "s", "é", "but"]))
+
+
+@given(st.lists(PIECES))
+def test_texts_do_not_depend_on_those_beside_them(texts):
+    table = load_punctuation()
+    assert table.write_all(texts) == [table.write(pieces) for pieces in texts]
 
 
 @given(st.lists(st.sampled_from(["i", "don", "t", "the", "film", "zzxq", "new york", "it", "s", "é", "12", "but"])))

@@ -5,7 +5,7 @@ import pytest
 
 from textveil.bundles.vectors import UNKNOWN
 from textveil.errors import ParameterError
-from textveil.mechanisms.base import Mechanism, Request
+from textveil.mechanisms.base import ASKED, Mechanism, Request
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 
@@ -48,6 +48,30 @@ def test_unknown_chunks_are_at_their_spelled_positions_in_any_part_of_a_request(
     expected = vectors.matrix[[3, 3, 4, 3, 5]].astype(np.float64)
     expected[[1, 3]] = SPELLED
     np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+def test_parts_of_several_requests_are_placed_together(tiny):
+    stream = SeededRandomness(1).stream(0)
+    requests = [
+        Request(np.array([3, UNKNOWN, 4, UNKNOWN]), np.ones(4), stream, SPELLED),
+        Request(np.array([UNKNOWN, 2]), np.ones(2), stream),
+        Request(np.array([1, 2]), np.ones(2), stream, SPELLED[:0]),
+    ]
+    parts = [(requests[0], slice(2, 4)), (requests[1], slice(0, 2)), (requests[2], slice(1, 2))]
+    for first in (First(tiny.vectors("words")), First(tiny.vectors("words"), dimensions=3)):
+        expected = [first.place(request, part) for request, part in parts]
+        np.testing.assert_array_equal(first.place_all(parts), np.concatenate(expected))
+
+
+def test_a_request_can_be_repeated_for_another_document():
+    first, second = (SeededRandomness(1).stream(number) for number in range(2))
+    request = Request(np.array([3, UNKNOWN]), np.ones(2), first, SPELLED[:1], np.array([ASKED, 5, ASKED]))
+    again = request.repeat(second)
+    assert again.generator is second
+    for name in ("rows", "shares", "spelled", "context"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(request, name))
+        assert not np.shares_memory(getattr(again, name), getattr(request, name))
+    assert Request(request.rows, request.shares, first).repeat(second).context is None
 
 
 def test_spelled_positions_are_projected(tiny):

@@ -34,6 +34,15 @@ def test_tallies_add_up(tally):
     assert (total.largest_budget, total.largest_spent) == (6.0, 5.0)
 
 
+def test_a_copy_of_a_tally_is_its_own(tally):
+    total = Tally.over([tally, Tally(identifiers=Counter(["PERSON"]), largest_draft=1.0, largest_refinement=2.0)])
+    copied = total.copy()
+    assert copied == total
+    copied.add(total)
+    assert total.words == tally.words
+    assert (total.identifiers, total.returned) == ({"PERSON": 1}, tally.returned)
+
+
 def test_a_tally_survives_json(tally):
     assert Tally.from_dict(json.loads(json.dumps(tally.as_dict()))).as_dict() == tally.as_dict()
 

@@ -4,7 +4,7 @@ import pytest
 
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
-from textveil.privacy.finishing import finish
+from textveil.privacy.finishing import finish, finish_all
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.writing import Writer
 
@@ -46,3 +46,19 @@ def test_texts_without_a_choice(end):
     assert end("the of").outcome is DocumentOutcome.ONLY_STOPWORDS
     assert end("").outcome is DocumentOutcome.NO_WORDS
     assert end("", missing=True).outcome is DocumentOutcome.MISSING
+
+
+@pytest.mark.parametrize("form", ["keep", "plain", "bare"])
+def test_documents_with_one_plan_have_results_of_their_own(tiny, form):
+    obfuscator = Obfuscator(tiny, form="keep", largest_share=math.inf)
+    plans = [obfuscator.plan(text, Budget(6.0))[0] for text in ("the alpha beta", "alpha")]
+    writer = Writer(form, cleans_gaps=True, keep_emoji=False)
+    settings = {"writer": writer, "terms": obfuscator.terms, "budget": Budget(6.0)}
+    given = [(plans[0], ["alpha", "gamma"]), (plans[1], ["alpha"]), (plans[0], ["delta", "beta"])]
+    results = list(finish_all(*zip(*given, strict=True), missing=[False] * 3, **settings))
+    assert results == [finish(plan, chosen, missing=False, **settings) for plan, chosen in given]
+    assert results[0].chunks[0].replacement is None
+    results[0].certificate.tally.words[Outcome.PERTURBED] += 5
+    results[0].certificate.tally.documents.clear()
+    assert results[2].certificate.tally.words == {Outcome.KEPT_STOPWORD: 1, Outcome.PERTURBED: 2}
+    assert results[2].certificate.tally.documents == {DocumentOutcome.OBFUSCATED: 1}

@@ -19,6 +19,7 @@ pmi/lexicon_licence.txt   the license to pass on with the lexicon (optional)
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import re
@@ -216,6 +217,7 @@ class Bundle:
         self._lexicons: dict[str, NgramIndex] = {}
         self._priors: dict[str, NgramPrior] = {}
         self._spellings: dict[str, Spelling] = {}
+        self._figures: dict[str, dict[str, Any]] = {}
 
     @staticmethod
     def shipped() -> list[str]:
@@ -261,7 +263,9 @@ class Bundle:
         paths = [f"{decomposition}/{name}" for name in names]
         files = {path: self.manifest.files[path] for path in paths if path in self.manifest.files}
         key = hashlib.sha256(json.dumps([FIGURES_VERSION, name, sorted(files.items())]).encode()).hexdigest()
-        return find_figures(key, SHIPPED / "figures.json", compute)
+        if key not in self._figures:  # in memory, too: what takes little time to compute is not written to the cache
+            self._figures[key] = find_figures(key, SHIPPED / "figures.json", compute)
+        return copy.deepcopy(self._figures[key])
 
     def vectors(self, decomposition: str) -> Vectors:
         """The vectors of a decomposition."""

@@ -7,10 +7,10 @@ film reviews and blog posts. The text is a function of the words and the table a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,7 @@ NO_PAIR = 0
 """The row of pairs that the table lacks."""
 
 _NONE, _COMMA, _STOP = range(3)
-_FAR = -1e9
+_NO_GAP = -1  # the place of the odds of a text with a single word
 _SMALLEST = 1e-9  # logarithms stay finite
 _CAPITALS = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
 
@@ -90,21 +90,32 @@ class Punctuation:
 
     def find_features(self, words: Sequence[str]) -> tuple[Numbers, Numbers]:
         """The rows of the words, and those of the pairs, around every gap between two words."""
-        found = [self._rows.get(word, UNKNOWN) for word in words]
-        rows = np.array([EDGE, *found, EDGE], dtype=np.int64)
+        return self._find_features([words])
+
+    def _find_features(self, texts: Sequence[Sequence[str]]) -> tuple[Numbers, Numbers]:
+        """The same for several texts, one after the other."""
+        known_rows = self._rows
+        found: list[int] = []
+        gaps: list[int] = []  # each by the place of the second word before it
+        for words in texts:
+            gaps += range(len(found), len(found) + len(words) - 1)
+            found.append(EDGE)
+            found += [known_rows.get(word, UNKNOWN) for word in words]
+            found.append(EDGE)
+        rows, first = np.array(found, dtype=np.int64), np.array(gaps, dtype=np.int64)
         keys = rows[:-1] * (len(self.words) + FIRST_WORD) + rows[1:]
         places = np.searchsorted(self.pairs, keys)
         known = self.pairs[np.minimum(places, len(self.pairs) - 1)] == keys if len(self.pairs) else np.zeros_like(keys)
         pairs = np.where(known, places + 1, NO_PAIR)
-        gaps = max(len(words) - 1, 0)
-        return (
-            np.stack([rows[first : first + gaps] for first in range(WORDS)], axis=1),
-            np.stack([pairs[first : first + gaps] for first in range(PAIRS)], axis=1),
-        )
+        return rows[first[:, None] + np.arange(WORDS)], pairs[first[:, None] + np.arange(PAIRS)]
 
     def predict(self, words: Sequence[str]) -> Floats:
         """The probabilities of the ``MARKS`` in every gap between two words."""
-        found_words, found_pairs = self.find_features(words)
+        return self._predict([words])
+
+    def _predict(self, texts: Sequence[Sequence[str]]) -> Floats:
+        """The same for several texts, one after the other."""
+        found_words, found_pairs = self._find_features(texts)
         scores = np.zeros((len(found_words), len(MARKS)))
         scores[:, 1:] = self.bias
         scores[:, 1:] += self.word_weights[np.arange(WORDS), found_words].sum(axis=1)
@@ -122,54 +133,81 @@ class Punctuation:
         >>> punctuation.write(["i", "don", "t", "know", "what", "it", "is", "but", "i", "like", "it"])
         "I don't know what it is, but I like it."
         """
-        pieces = _contract([piece for piece in pieces if piece])
-        if not pieces:
-            return ""
-        marks = self._choose_marks([find_words(piece) for piece in pieces])
-        begins = [True, *(mark == _STOP for mark in marks)]
-        written = (
-            _capitalize(piece) if begin else piece for piece, begin in zip(map(_raise_i, pieces), begins, strict=True)
-        )
-        return "".join(f"{piece}{MARKS[mark]} " for piece, mark in zip(written, [*marks, _STOP], strict=True)).rstrip()
+        (text,) = self.write_all([pieces])
+        return text
 
-    def _choose_marks(self, pieces: Sequence[Sequence[str]]) -> list[int]:
-        """The mark after every piece except the last one."""
-        ends = np.cumsum([len(words) for words in pieces])
-        found = self.predict([word for words in pieces for word in words])
-        gaps = found[np.clip(ends[:-1] - 1, 0, len(found) - 1)] if len(found) else np.ones((len(ends) - 1, 3)) / 3
-        titles = np.array([bool(words) and words[-1] in TITLES for words in pieces[:-1]], dtype=bool)
-        gaps[titles, _COMMA:] = 0.0
-        marks = np.where(gaps[:, _COMMA] >= self.comma, _COMMA, _NONE)
-        marks[self._find_stops(gaps[:, _STOP], ends)] = _STOP
-        chosen: list[int] = marks.tolist()
+    def write_all(self, texts: Iterable[Sequence[str]]) -> list[str]:
+        """The pieces of several texts, each as :meth:`write` would write it alone."""
+        contracted = [_contract([piece for piece in pieces if piece]) for pieces in texts]
+        marks = self._choose_marks([[find_words(piece) for piece in pieces] for pieces in contracted])
+        return [_join(pieces, chosen) for pieces, chosen in zip(contracted, marks, strict=True)]
+
+    def _choose_marks(self, texts: Sequence[Sequence[Sequence[str]]]) -> list[list[int]]:
+        """For the pieces of every text, the mark after each of them except the last one."""
+        words = [list(chain.from_iterable(pieces)) for pieces in texts]
+        ends = [list(accumulate(map(len, pieces))) for pieces in texts]
+        places: list[int] = []
+        first = 0
+        for found, stops in zip(words, ends, strict=True):
+            last = len(found) - 2  # the last gap between two words; a piece without a word takes the gap beside it
+            places += [first + min(max(stop - 1, 0), last) if last >= 0 else _NO_GAP for stop in stops[:-1]]
+            first += max(last + 1, 0)
+        gaps = np.concatenate([self._predict(words), np.full((1, len(MARKS)), 1 / len(MARKS))])[places]
+        titles = [bool(piece) and piece[-1] in TITLES for pieces in texts for piece in pieces[:-1]]
+        gaps[np.array(titles, dtype=bool), _COMMA:] = 0.0
+        marks: list[int] = np.where(gaps[:, _COMMA] >= self.comma, _COMMA, _NONE).tolist()
+        odds: list[float] = self._weigh_stops(gaps[:, _STOP]).tolist()
+        chosen, done = [], 0
+        for stops in ends:
+            part = slice(done, done + max(len(stops) - 1, 0))
+            chosen.append(marks[part])
+            for place in self._find_stops(odds[part], stops):
+                chosen[-1][place] = _STOP
+            done = part.stop
         return chosen
 
-    def _find_stops(self, likely: Floats, ends: Numbers) -> list[int]:
+    def _weigh_stops(self, likely: Floats) -> Floats:
+        """The log-odds of full stops of these probabilities, against those at which they are as good as none."""
+        likely = np.clip(likely, _SMALLEST, 1 - _SMALLEST)
+        odds: Floats = np.log(likely) - np.log1p(-likely) - np.log(self.stops / (1 - self.stops))
+        return odds
+
+    @cached_property
+    def _lengths(self) -> list[float]:
+        """The log-probability of a sentence of 0 words, which counts as 1, and of 1, 2, ... ``LONGEST`` words."""
+        found: list[float] = self.lengths.tolist()
+        return [found[0], *found]
+
+    def _find_stops(self, odds: Sequence[float], ends: Sequence[int]) -> list[int]:
         """The pieces that end sentences: the best division by the odds of all gaps and the lengths of sentences.
 
+        Lists are faster here than arrays: a sentence has few words.
+
         Args:
-            likely: The probability of a full stop after every piece except the last one.
+            odds: The log-odds of a full stop after every piece except the last one.
             ends: The number of words up to the end of every piece.
         """
-        likely = np.clip(likely, _SMALLEST, 1 - _SMALLEST)
-        odds = np.log(likely) - np.log1p(-likely) - np.log(self.stops / (1 - self.stops))
-        begins = np.concatenate([[0], ends[:-1]])
-        best = np.concatenate([[0.0], np.full(len(ends), _FAR)])  # of the first pieces, if a sentence ends there
-        before = np.zeros(len(ends) + 1, dtype=np.int64)
+        lengths = self._lengths
+        begins = [0, *ends]
+        best = [0.0]  # of the first pieces, if a sentence ends there
+        before = [0]
         first = 0
-        for last, end in enumerate(ends.tolist()):
+        for last, end in enumerate(ends):
             while first < last and end - begins[first] > LONGEST:
                 first += 1
-            sizes = np.clip(end - begins[first : last + 1], 1, LONGEST)
-            scores = best[first : last + 1] + self.lengths[sizes - 1]
-            chosen = int(scores.argmax())
-            best[last + 1] = scores[chosen] + (odds[last] if last < len(odds) else 0.0)
-            before[last + 1] = first + chosen
+            if end - begins[first] > LONGEST:  # a single piece
+                scores = [best[last] + lengths[LONGEST]]
+            else:
+                parts = zip(best[first:], begins[first : last + 1], strict=True)
+                scores = [done + lengths[end - begin] for done, begin in parts]
+            highest = max(scores)
+            best.append(highest + odds[last] if last < len(odds) else highest)
+            before.append(first + scores.index(highest))
         stops: list[int] = []
-        done = int(before[-1])
-        while done > 0:
-            stops.append(done - 1)
-            done = int(before[done])
+        stop = before[-1]
+        while stop > 0:
+            stops.append(stop - 1)
+            stop = before[stop]
         return stops
 
 
@@ -177,6 +215,17 @@ class Punctuation:
 def load_punctuation() -> Punctuation:
     """The table that ships with textveil."""
     return Punctuation.load()
+
+
+def _join(pieces: Sequence[str], marks: Sequence[int]) -> str:
+    """Pieces as a text, given the mark after every piece except the last one."""
+    if not pieces:
+        return ""
+    begins = [True, *(mark == _STOP for mark in marks)]
+    written = (
+        _capitalize(piece) if begin else piece for piece, begin in zip(map(_raise_i, pieces), begins, strict=True)
+    )
+    return "".join(f"{piece}{MARKS[mark]} " for piece, mark in zip(written, [*marks, _STOP], strict=True)).rstrip()
 
 
 def _contract(pieces: Sequence[str]) -> list[str]:

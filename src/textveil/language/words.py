@@ -38,6 +38,8 @@ def find_words(text: str) -> list[str]:
     >>> find_words("Don't panic, İstanbul!")
     ['don', 't', 'panic', 'istanbul']
     """
+    if text.isascii() and text.isalnum():  # a single word
+        return [text.lower()]
     latin = spell_latin(text)
     return [fold(text[start:stop]) for start, stop in find_spans(text)] if latin is None else latin.split()
 

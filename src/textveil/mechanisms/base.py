@@ -46,6 +46,14 @@ class Request(NamedTuple):
     draft: Draft | None = None
     """What a first round answered for these chunks; by default there is only one round."""
 
+    def repeat(self, generator: np.random.Generator) -> Request:
+        """The same request for another document, which has a stream of its own."""
+        own = (
+            None if array is None else array.copy() for array in (self.rows, self.shares, self.spelled, self.context)
+        )
+        rows, shares, spelled, context = own
+        return Request(rows, shares, generator, spelled, context, self.draft)
+
 
 class Mechanism(Method):
     """Chooses a random entry of the vocabulary for every chunk, guided by the chunk's vector and share.
@@ -94,6 +102,18 @@ class Mechanism(Method):
         before = int(np.count_nonzero(request.rows[: part.start or 0] == UNKNOWN))
         unknown = int(np.count_nonzero(rows == UNKNOWN))
         return space.place(rows, request.spelled[before : before + unknown])
+
+    def place_all(self, parts: Sequence[tuple[Request, slice]], space: Vectors | None = None) -> Floats:
+        """The positions of parts of several requests, one part after the other."""
+        space = space or self.space
+        points = space.place(np.concatenate([request.rows[part] for request, part in parts]))
+        start = 0
+        for request, part in parts:
+            stop = start + len(request.rows[part])
+            if request.spelled is not None and len(request.spelled):
+                points[start:stop] = self.place(request, part, space)
+            start = stop
+        return points
 
     def bound(self, share: float) -> float:
         """The largest log-ratio between any two chunks at a share, whatever their distance; infinite without a cap."""

@@ -29,6 +29,12 @@ class _Block(NamedTuple):
     """The budget of the draft for each chunk; 0 without a draft."""
 
 
+class _Part(NamedTuple):
+    request: Request
+    part: slice
+    uniforms: Floats
+
+
 class Exponential(Mechanism):
     """Draws an entry y for a chunk x with p(y | x) proportional to exp(-share * min(d(x, y), cap) / 2).
 
@@ -101,27 +107,41 @@ class Exponential(Mechanism):
 
     def _blocks(self, requests: Sequence[Request]) -> Iterator[_Block]:
         """The positions, shares, uniform numbers and drafts of all chunks, a block at a time."""
-        parts: list[_Block] = []
+        parts: list[_Part] = []
         room = self._block
         for request in requests:
-            uniforms = request.generator.random(len(request.rows))
-            draft = request.draft or no_draft(len(request.rows))
+            number = len(request.rows)
+            uniforms = request.generator.random(number)
             start = 0
-            while start < len(request.rows):
-                part = slice(start, start + room)
-                points = self.place(request, part)
-                parts.append(_Block(points, request.shares[part], uniforms[part], draft.rows[part], draft.shares[part]))
-                start += len(points)
-                room -= len(points)
+            while start < number:
+                part = slice(start, min(start + room, number))
+                parts.append(_Part(request, part, uniforms[part]))
+                room -= part.stop - start
+                start = part.stop
                 if room == 0:
-                    yield _join(parts)
+                    yield self._join(parts)
                     parts, room = [], self._block
         if parts:
-            yield _join(parts)
+            yield self._join(parts)
+
+    def _join(self, parts: Sequence[_Part]) -> _Block:
+        asked = [(each.request, each.part) for each in parts]
+        draft = join_drafts(asked)
+        return _Block(
+            self.place_all(asked),
+            np.concatenate([each.request.shares[each.part] for each in parts]),
+            np.concatenate([each.uniforms for each in parts]),
+            draft.rows,
+            draft.shares,
+        )
 
 
-def _join(parts: Sequence[_Block]) -> _Block:
-    return _Block(*map(np.concatenate, zip(*parts, strict=True)))
+def join_drafts(parts: Sequence[tuple[Request, slice]]) -> Draft:
+    """The drafts of parts of several requests, one part after the other."""
+    if all(request.draft is None for request, _ in parts):
+        return no_draft(sum(len(request.rows[part]) for request, part in parts))
+    drafts = [(request.draft or no_draft(len(request.rows)), part) for request, part in parts]
+    return Draft(*(np.concatenate([draft[field][part] for draft, part in drafts]) for field in (0, 1)))
 
 
 def no_draft(chunks: int) -> Draft:

@@ -10,7 +10,7 @@ import numpy as np
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.mechanisms.base import ASKED, Draft, Request
-from textveil.mechanisms.exponential import BLOCK_PROBABILITIES, Exponential, no_draft, normalize
+from textveil.mechanisms.exponential import BLOCK_PROBABILITIES, Exponential, join_drafts, normalize
 from textveil.mechanisms.sampling import Exponent, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
@@ -136,62 +136,80 @@ class Fluent(Exponential):
 
     def _decode(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for some documents, which are decoded step by step side by side."""
-        decoded = [_Decoding(request, self.prior.order - 1) for request in requests]
-        for step in range(max((len(request.rows) for request in requests), default=0)):
-            active = [document for document in decoded if step < len(document.request.rows)]
+        decoded = _Decoding(requests, self.prior.order - 1)
+        for step in range(max(decoded.lengths, default=0)):
+            active = np.flatnonzero(decoded.lengths > step)
+            chunks = decoded.starts[active] + step
             chosen = draw(
                 self._weigh(
-                    self._place_all(active, step),
-                    np.array([document.request.shares[step] for document in active]),
-                    np.stack([document.find_context(step) for document in active]),
-                    Draft(
-                        np.array([document.draft.rows[step] for document in active]),
-                        np.array([document.draft.shares[step] for document in active]),
-                    ),
+                    self._place_step(decoded, active, chunks),
+                    decoded.shares[chunks],
+                    decoded.find_contexts(chunks),
+                    Draft(decoded.draft.rows[chunks], decoded.draft.shares[chunks]),
                 ),
-                np.array([document.uniforms[step] for document in active]),
+                decoded.uniforms[chunks],
             )
-            for document, row in zip(active, self.space.writable[chosen], strict=True):
-                document.write(step, int(row))
-        return [document.chosen for document in decoded]
+            decoded.write(chunks, self.space.writable[chosen])
+        return np.split(decoded.chosen, decoded.starts[1:])
 
-    def _place_all(self, documents: Sequence[_Decoding], step: int) -> Floats:
-        """The position of one chunk of every document."""
-        rows = np.array([document.request.rows[step] for document in documents])
-        if all(document.request.spelled is None for document in documents):
+    def _place_step(self, decoded: _Decoding, documents: RowNumbers, chunks: RowNumbers) -> Floats:
+        """The position of one chunk of each of these documents."""
+        rows = decoded.rows[chunks]
+        unknown = np.flatnonzero(rows == UNKNOWN)
+        if len(unknown) == 0 or not decoded.is_spelled[documents].any():
             return self.space.place(rows)
-        unknown = [document for document, row in zip(documents, rows, strict=True) if row == UNKNOWN]
-        spelled = [document.find_spelled(step, self.vectors) for document in unknown]
+        spelled = [decoded.find_spelled(documents[each], chunks[each], self.vectors) for each in unknown]
         return self.space.place(rows, np.array(spelled).reshape(-1, self.vectors.dimensions))
 
 
 class _Decoding:
-    """A document of which a part is written."""
+    """Documents of which a part is written.
 
-    def __init__(self, request: Request, reach: int) -> None:
-        self.request = request
-        self.uniforms = request.generator.random(len(request.rows))
-        self.chosen: RowNumbers = np.empty(len(request.rows), dtype=np.int64)
-        self.draft = request.draft or no_draft(len(request.rows))
-        context = np.full(len(request.rows), ASKED) if request.context is None else request.context
-        self._reach = reach
-        self._places = np.flatnonzero(context == ASKED) + reach
-        self._written = np.concatenate([np.full(reach, UNKNOWN), context])
-        self._unknown_before = np.cumsum(request.rows == UNKNOWN) - 1
+    The chunks of all documents are in one array, one document after the other.
 
-    def find_context(self, step: int) -> RowNumbers:
-        """The rows before a chunk, the last one last."""
-        place = self._places[step]
-        return self._written[place - self._reach : place]
+    Args:
+        requests: The requests of the documents.
+        reach: The number of entries of a context.
+    """
 
-    def find_spelled(self, step: int, vectors: Vectors) -> Floats:
+    def __init__(self, requests: Sequence[Request], reach: int) -> None:
+        self._requests = requests
+        self.lengths: RowNumbers = np.array([len(request.rows) for request in requests], dtype=np.int64)
+        self.starts: RowNumbers = np.cumsum(self.lengths) - self.lengths
+        """The first chunk of each document."""
+        self.uniforms: Floats = np.concatenate([request.generator.random(len(request.rows)) for request in requests])
+        self.rows: RowNumbers = np.concatenate([request.rows for request in requests])
+        self.shares: Floats = np.concatenate([request.shares for request in requests])
+        self.draft = join_drafts([(request, slice(None)) for request in requests])
+        self.chosen: RowNumbers = np.empty(len(self.rows), dtype=np.int64)
+        self.is_spelled = np.array([request.spelled is not None for request in requests], dtype=bool)
+        self._unknown = np.concatenate([[0], np.cumsum(self.rows == UNKNOWN)])
+        beginning: RowNumbers = np.full(reach, UNKNOWN)
+        self._written: RowNumbers = np.concatenate(
+            [part for request in requests for part in (beginning, _list_context(request))]
+        )
+        self._places = np.flatnonzero(self._written == ASKED)
+        self._before = np.arange(-reach, 0)
+
+    def find_contexts(self, chunks: RowNumbers) -> RowNumbers:
+        """The rows before each chunk, the last one last."""
+        contexts: RowNumbers = self._written[self._places[chunks][:, None] + self._before]
+        return contexts
+
+    def find_spelled(self, document: int, chunk: int, vectors: Vectors) -> Floats:
         """The position of an unknown chunk in the space of the bundle."""
-        if self.request.spelled is None:
+        positions = self._requests[document].spelled
+        if positions is None:
             return vectors.center.astype(np.float64)
-        spelled: Floats = self.request.spelled[self._unknown_before[step]]
+        spelled: Floats = positions[self._unknown[chunk] - self._unknown[self.starts[document]]]
         return spelled
 
-    def write(self, step: int, row: int) -> None:
-        """Write the entry of a chunk."""
-        self.chosen[step] = row
-        self._written[self._places[step]] = row
+    def write(self, chunks: RowNumbers, rows: RowNumbers) -> None:
+        """Write the entries of chunks."""
+        self.chosen[chunks] = rows
+        self._written[self._places[chunks]] = rows
+
+
+def _list_context(request: Request) -> RowNumbers:
+    """All chunks of a document: the rows of kept ones, and ``ASKED`` for all others."""
+    return np.full(len(request.rows), ASKED) if request.context is None else request.context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ BLOCK_CHUNKS = 512
 
 
 _NONE: RowNumbers = np.empty(0, dtype=np.int64)
+_NO_UNIFORMS: Floats = np.empty(0)
 
 
 class Block(NamedTuple):
@@ -30,6 +32,16 @@ class Block(NamedTuple):
     """The shares of the chunks; after a draft, those of both rounds together."""
     uniforms: Floats
     """A number in [0, 1) for every chunk; empty if the mechanism does not need any."""
+
+
+class _Part(NamedTuple):
+    """Chunks of a request with the random numbers for them."""
+
+    request: Request
+    part: slice
+    lengths: Floats
+    normals: Floats
+    uniforms: Floats
 
 
 class NoisyVector(Mechanism):
@@ -100,36 +112,45 @@ class NoisyVector(Mechanism):
 
     def _blocks(self, requests: Sequence[Request]) -> Iterator[Block]:
         """The noisy points of all requests, one after the other, a block at a time."""
-        parts: list[Block] = []
+        parts: list[_Part] = []
         room = BLOCK_CHUNKS
         for request in requests:
+            number = len(request.rows)
             # All lengths before all directions: so a block may end anywhere and the stream stays the same.
-            lengths = request.generator.standard_gamma(self.searched.dimensions, size=len(request.rows))
-            uniforms = request.generator.random(len(request.rows) if self.needs_uniforms else 0)
+            lengths = request.generator.standard_gamma(self.searched.dimensions, size=number)
+            uniforms = request.generator.random(number) if self.needs_uniforms else _NO_UNIFORMS
             start = 0
-            while start < len(request.rows):
-                part = slice(start, start + room)
-                parts.append(self._add_noise(request, part, lengths[part], uniforms[part]))
-                start += len(parts[-1].weights)
-                room -= len(parts[-1].weights)
+            while start < number:
+                part = slice(start, min(start + room, number))
+                normals = request.generator.standard_normal((part.stop - start, self.searched.dimensions))
+                parts.append(_Part(request, part, lengths[part], normals, uniforms[part]))
+                room -= part.stop - start
+                start = part.stop
                 if room == 0:
-                    yield _join(parts)
+                    yield self._add_noise(parts)
                     parts, room = [], BLOCK_CHUNKS
         if parts:
-            yield _join(parts)
+            yield self._add_noise(parts)
 
-    def _add_noise(self, request: Request, part: slice, lengths: Floats, uniforms: Floats) -> Block:
-        rows, shares = request.rows[part], request.shares[part]
+    def _add_noise(self, parts: Sequence[_Part]) -> Block:
+        rows = np.concatenate([each.request.rows[each.part] for each in parts])
+        shares = np.concatenate([each.request.shares[each.part] for each in parts])
+        lengths = np.concatenate([each.lengths for each in parts])
+        noise = np.concatenate([each.normals for each in parts])
         weights = shares / (shares + lengths)
-        noise = request.generator.standard_normal((len(weights), self.searched.dimensions))
         noise *= ((1 - weights) / np.linalg.norm(noise, axis=1))[:, None]
-        if self.stretch is not None:
-            noise = noise @ self.stretch
-        points = self.place(request, part, self.searched) * weights[:, None] + noise
-        if request.draft is not None:
-            points, weights = fuse(points, shares, shares + lengths, request.draft, part)
-            shares = shares + request.draft.shares[part]
-        return Block(points, weights, rows, shares, uniforms)
+        ends = list(accumulate(len(each.lengths) for each in parts))
+        if self.stretch is not None:  # part by part, since a product may be rounded otherwise in a larger one
+            for start, end in pairwise([0, *ends]):
+                noise[start:end] = noise[start:end] @ self.stretch
+        points = self.place_all([(each.request, each.part) for each in parts], self.searched) * weights[:, None] + noise
+        for each, (start, end) in zip(parts, pairwise([0, *ends]), strict=True):
+            draft, own = each.request.draft, slice(start, end)
+            if draft is not None:
+                reaches = shares[own] + lengths[own]
+                points[own], weights[own] = fuse(points[own], shares[own], reaches, draft, each.part)
+                shares[own] += draft.shares[each.part]
+        return Block(points, weights, rows, shares, np.concatenate([each.uniforms for each in parts]))
 
 
 def fuse(points: Floats, shares: Floats, reaches: Floats, draft: Draft, part: slice) -> tuple[Floats, Floats]:
@@ -155,7 +176,3 @@ def fuse(points: Floats, shares: Floats, reaches: Floats, draft: Draft, part: sl
     total[~spent] = 1
     factors /= total
     return points * factors[0][:, None] + draft.points[part] * factors[1][:, None], (new**2 + old**2) / total
-
-
-def _join(parts: Sequence[Block]) -> Block:
-    return Block(*map(np.concatenate, zip(*parts, strict=True)))

@@ -80,6 +80,14 @@ class Tally:
         for name in _LARGEST:
             setattr(self, name, max(getattr(self, name), getattr(other, name)))
 
+    def copy(self) -> Tally:
+        """The same numbers in another tally."""
+        return Tally(
+            *(getattr(self, name).copy() for name in ("words", "documents", "identifiers")),
+            **{name: getattr(self, name) for name in (*_COUNTS, *_LARGEST)},
+            return_bands=self.return_bands.copy(),
+        )
+
     @classmethod
     def over(cls, tallies: Iterable[Tally]) -> Tally:
         """The sum of several tallies."""

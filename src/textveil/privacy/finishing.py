@@ -1,8 +1,9 @@
-"""Finishing: the result of a document, once the mechanism has chosen."""
+"""Finishing: the results of documents, once the mechanism has chosen."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from textveil.language.text import spoken
@@ -15,47 +16,100 @@ from textveil.privacy.screening import Screened
 from textveil.privacy.writing import Writer
 
 
+def finish_all(
+    plans: Sequence[Plan],
+    chosen: Sequence[Sequence[str]],
+    *,
+    writer: Writer,
+    terms: Terms,
+    budget: Budget,
+    missing: Sequence[bool],
+) -> Iterator[Obfuscation]:
+    """The results of documents, in order.
+
+    Args:
+        plans: What was to become of the chunks of each document. Several documents may have the same plan.
+        chosen: The entries that the mechanism chose for each document, in order.
+        writer: Writes the texts.
+        terms: The terms of the certificates.
+        budget: The budget of the documents.
+        missing: Whether there was no text.
+    """
+    outlines = {id(plan): _Outline(plan) for plan in {id(plan): plan for plan in plans}.values()}
+    outlined = [outlines[id(plan)] for plan in plans]
+    replacements = [outline.replace(entries) for outline, entries in zip(outlined, chosen, strict=True)]
+    written = writer.write_all(plans, replacements)
+    for outline, entries, replaced, (text, dropped), lacks in zip(
+        outlined, chosen, replacements, written, missing, strict=True
+    ):
+        tally, outcome = outline.count(entries, missing=lacks)
+        tally.dropped_symbols, tally.symbols = dropped, writer.count_symbols(outline.plan, dropped)
+        chunks = tuple(outline.describe(replaced))
+        yield Obfuscation(text, outcome, chunks, Certificate(terms, budget, tally))
+
+
 def finish(
     plan: Plan, chosen: Sequence[str], *, writer: Writer, terms: Terms, budget: Budget, missing: bool
 ) -> Obfuscation:
-    """The result of a document.
-
-    Args:
-        plan: What was to become of its chunks.
-        chosen: The entries that the mechanism chose, in order.
-        writer: Writes the text.
-        terms: The terms of the certificate.
-        budget: The budget of the document.
-        missing: Whether there was no text.
-    """
-    asked = plan.list_asked()
-    spoken_entries = iter(map(spoken, chosen))
-    replacements = [
-        next(spoken_entries) if planned.outcome.is_chosen else plan.write_kept(planned) for planned in plan.chunks
-    ]
-    returned = [
-        planned.chunk.size
-        for planned, entry in zip(asked, chosen, strict=True)
-        if entry.lower() == plan.document.key(planned.chunk)
-    ]
-    text, dropped = writer.write(plan, replacements)
-    tally = _count(plan, sum(returned), dropped)
-    tally.symbols = writer.count_symbols(plan, dropped)
-    unchanged = len(returned) == len(chosen) and not tally.words[Outcome.REDACTED]
-    outcome = DocumentOutcome.of({planned.outcome for planned in plan.chunks}, unchanged=unchanged)
-    outcome = DocumentOutcome.MISSING if missing else outcome
-    tally.documents[outcome] += 1
-    certificate = Certificate(terms, budget, tally)
-    return Obfuscation(text, outcome, tuple(_describe_chunks(plan, replacements)), certificate)
+    """The result of a single document; see :func:`finish_all`."""
+    (result,) = finish_all([plan], [chosen], writer=writer, terms=terms, budget=budget, missing=[missing])
+    return result
 
 
-def _count(plan: Plan, returned: int, dropped: int) -> Tally:
-    """Count what became of a document's words."""
-    tally = Tally(dropped_symbols=dropped, returned=returned, largest_budget=plan.epsilon)
+class _Outline:
+    """What all results of a plan have in common, whatever the mechanism chooses."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        asked = plan.list_asked()
+        self._keys = [plan.document.key(planned.chunk) for planned in asked]
+        self._sizes = [planned.chunk.size for planned in asked]
+        self._only_asked = len(asked) == len(plan.chunks)
+        self._tally = _count(plan)
+        outcomes = {planned.outcome for planned in plan.chunks}
+        self._changed, self._unchanged = (DocumentOutcome.of(outcomes, unchanged=same) for same in (False, True))
+        self._chunks = list(_describe_chunks(plan))
+
+    def replace(self, entries: Sequence[str]) -> list[str | None]:
+        """What is written for every chunk; ``None`` if it is kept."""
+        if self._only_asked:
+            return list(map(spoken, entries))
+        plan, chosen = self.plan, iter(entries)
+        return [
+            spoken(next(chosen)) if planned.outcome.is_chosen else plan.write_kept(planned) for planned in plan.chunks
+        ]
+
+    def count(self, entries: Sequence[str], *, missing: bool) -> tuple[Tally, DocumentOutcome]:
+        """The tally and the outcome of a document."""
+        same = [
+            size
+            for size, key, entry in zip(self._sizes, self._keys, entries, strict=True)
+            if entry == key or entry.lower() == key
+        ]
+        tally = self._tally.copy()
+        tally.returned = sum(same)
+        if entries:
+            tally.return_bands[name_band(tally.returned, sum(self._sizes))] += 1
+        unchanged = len(same) == len(entries) and not tally.words[Outcome.REDACTED]
+        outcome = DocumentOutcome.MISSING if missing else self._unchanged if unchanged else self._changed
+        tally.documents[outcome] += 1
+        return tally, outcome
+
+    def describe(self, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
+        """What became of every chunk."""
+        for kept, replacement in zip(self._chunks, replacements, strict=True):
+            yield kept if replacement is None else ObfuscatedChunk(*kept[:5], replacement, *kept[6:])
+
+
+def _count(plan: Plan) -> Tally:
+    """Count what is to become of a document's words."""
+    tally = Tally(largest_budget=plan.epsilon)
+    words: dict[Outcome, int] = {}
     for (start, stop), _, share, given, became in plan.chunks:
-        tally.words[became] += stop - start
+        words[became] = words.get(became, 0) + stop - start
         if share < given:
             tally.capped += stop - start
+    tally.words = Counter(words)
     shares = [planned.share for planned in plan.chunks]
     refinement = math.fsum(shares)
     if plan.draft is not None:
@@ -70,9 +124,6 @@ def _count(plan: Plan, returned: int, dropped: int) -> Tally:
         tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
     if plan.screened is not None and plan.screened.identifiers:
         _count_identifiers(plan, plan.screened, tally)
-    chosen = sum(number for became, number in tally.words.items() if became.is_chosen)
-    if chosen:
-        tally.return_bands[name_band(returned, chosen)] += 1
     return tally
 
 
@@ -85,7 +136,8 @@ def _count_identifiers(plan: Plan, screened: Screened, tally: Tally) -> None:
     tally.identifiers = screened.count()
 
 
-def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator[ObfuscatedChunk]:
+def _describe_chunks(plan: Plan) -> Iterator[ObfuscatedChunk]:
+    """The chunks, as if all of them were kept."""
     if plan.screened is not None and plan.screened.redactions:
         text = plan.screened.original.text
         places = [plan.locate(planned.chunk) for planned in plan.chunks]
@@ -93,7 +145,7 @@ def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator
         text = plan.document.text
         places = list(zip((planned.chunk for planned in plan.chunks), plan.list_spans(), strict=True))
     scores, draft = tuple(plan.scores), plan.draft
-    for (located, (start, stop)), planned, replacement in zip(places, plan.chunks, replacements, strict=True):
+    for (located, (start, stop)), planned in zip(places, plan.chunks, strict=True):
         chunk = planned.chunk
         yield ObfuscatedChunk(
             located,
@@ -101,7 +153,7 @@ def _describe_chunks(plan: Plan, replacements: Sequence[str | None]) -> Iterator
             scores[chunk.start : chunk.stop],
             planned.share,
             planned.outcome,
-            replacement,
+            None,
             None if draft is None else draft.document.written(chunk),
             0.0 if draft is None else plan.draft_share(chunk),
         )

@@ -36,13 +36,19 @@ class Writer:
 
     def write(self, plan: Plan, replacements: Sequence[str | None]) -> tuple[str, int]:
         """The text, and the number of characters between words that were dropped one by one."""
+        (written,) = self.write_all([plan], [replacements])
+        return written
+
+    def write_all(
+        self, plans: Sequence[Plan], replacements: Sequence[Sequence[str | None]]
+    ) -> Sequence[tuple[str, int]]:
+        """The same for several documents."""
+        pairs = zip(plans, replacements, strict=True)
         if self.form == "keep":
-            return self._keep(plan, replacements)
-        released = [
-            spoken(plan.document.key(planned.chunk)) if replacement is None else replacement
-            for planned, replacement in zip(plan.chunks, replacements, strict=True)
-        ]
-        return " ".join(released) if self.form == "bare" else load_punctuation().write(released), 0
+            return [self._keep(plan, replaced) for plan, replaced in pairs]
+        released = (_release(plan, replaced) for plan, replaced in pairs)
+        texts = map(" ".join, released) if self.form == "bare" else load_punctuation().write_all(released)
+        return [(text, 0) for text in texts]
 
     def count_symbols(self, plan: Plan, dropped: int) -> int:
         """The number of symbols between words that were written."""
@@ -62,3 +68,11 @@ class Writer:
             return " " if between and gap and not cleaned else cleaned  # two words stay two
 
         return document.assemble(spans, replacements, write_gap), dropped
+
+
+def _release(plan: Plan, replacements: Sequence[str | None]) -> list[str]:
+    """What is released for every chunk."""
+    return [
+        spoken(plan.document.key(planned.chunk)) if replacement is None else replacement
+        for planned, replacement in zip(plan.chunks, replacements, strict=True)
+    ]
