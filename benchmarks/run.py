@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 import traceback
@@ -63,9 +64,12 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _sizes(text: str) -> tuple[float, ...]:
-    sizes = tuple(map(float, text.split(",")))
-    if min(sizes) <= 0:
-        raise ValueError
+    try:
+        sizes = tuple(map(float, text.split(",")))
+    except ValueError:
+        sizes = ()
+    if not all(0 < size < math.inf for size in sizes or [0]):
+        raise argparse.ArgumentTypeError("Give positive numbers with commas between them, such as 10,60.")
     return sizes
 
 

@@ -83,12 +83,13 @@ def test_only_the_named_parts_run_with_their_options(page, monkeypatch):
     assert not run.RECORDS.exists()
 
 
-@pytest.mark.parametrize("words", ["", "10,x", "0", "10,-1"])
-def test_sizes_to_count_are_checked(monkeypatch, words):
+@pytest.mark.parametrize("words", ["", "10,x", "0", "10,-1", "nan", "inf"])
+def test_sizes_to_count_are_checked(monkeypatch, capsys, words):
     monkeypatch.setattr(sys, "argv", ["run", "--peers", "python", "--words", words])
     with pytest.raises(SystemExit) as stopped:
         run.main()
     assert stopped.value.code == 2
+    assert "such as 10,60" in capsys.readouterr().err
 
 
 def test_make_passes_the_parts_on():

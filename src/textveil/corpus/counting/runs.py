@@ -291,12 +291,14 @@ def join_runs(paths: Sequence[Path], joined: Path) -> None:
 
 def _enlarge(batches: Iterable[tuple[Keys, Counts]]) -> Iterator[Any]:
     waiting: list[tuple[Keys, Counts]] = []
+    rows = 0
     for batch in batches:
         waiting.append(batch)
-        if sum(len(keys) for keys, _ in waiting) >= TABLE_ROWS:
+        rows += len(batch[0])
+        if rows >= TABLE_ROWS:
             yield _join_batches(waiting)
-            waiting = []
-    if any(len(keys) for keys, _ in waiting):
+            waiting, rows = [], 0
+    if rows:
         yield _join_batches(waiting)
 
 
