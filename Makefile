@@ -133,9 +133,9 @@ docs: $(VENV)/installed  ## Build the documentation site (build/docs/index.html)
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs
 	$(BIN)/python -m scripts.docs_site.check build/docs
 
-bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, start-up, memory, splitting, scoring and counting
-	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python \
-		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(DATASETS),--datasets $(DATASETS))
+bench: $(RESOURCES) $(PEERS)/installed  ## Measure speed, growth and memory (half an hour; ONLY="start counting" for some parts, WORDS=10,60 for less to count)
+	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python $(addprefix --only ,$(ONLY)) \
+		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(DATASETS),--datasets $(DATASETS)) $(if $(WORDS),--words $(WORDS))
 
 compare-peers: $(RESOURCES) $(SLOW_RESOURCES) $(PEERS)/installed $(PRESIDIO)/installed  ## Compare with other tools on the same texts (an hour)
 	$(BIN)/python -m benchmarks.compare_peers $(or $(DATASETS),DATASETS)/scale_reviews.jsonl.xz \

@@ -1,42 +1,38 @@
 """Counting n-grams: textveil against a Counter of joined strings, and its speed and memory for growing corpora.
 
-    python -m benchmarks.counting --scale CORPUS --words 10 60 500
-
-counts inputs of so many million words, which are made of the corpus: sentences drawn at random, and noise.
+``python -m benchmarks.counting FILE`` counts a file with the Counter, so that its memory can be measured.
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import lzma
+import json
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
+from benchmarks.records import Record
+from benchmarks.web_text import unpack, write_web_text
 
-WORDS = 10_000_000
-SCALE = (10, 60, 500)
-"""The sizes of inputs in millions of words, to see how speed and memory grow."""
-LARGEST_DIFFERENCE = 0.25
-"""The largest allowed difference between the speeds for all sizes, relative to the fastest."""
-NOISE = 0.02
-"""The share of words that noise changes: misspellings, numbers and names, of which a web corpus has ever new ones."""
-SAMPLED = 200_000
-"""The documents of the corpus to draw from."""
-LARGER = (30_000_000, 60_000_000)
+MILLIONS = (10.0, 60.0, 500.0)
+"""The sizes of the inputs in millions of words."""
+ROUNDS = 3
+"""The runs for the smallest input, which the others are compared with: start-up and chance matter most there."""
 MIN_COUNT = 20
 MEMORY = 360
 """The memory limit in MiB, less than a fifth of the memory of a Counter for ten million words."""
+BYTES_PER_WORD = 24
+"""The disk that a word needs: 6 bytes of input, and what counting keeps at a time."""
+CORPUS_BYTES = 1 << 30
+"""The disk for the corpus without compression."""
 
 
 class Measured(NamedTuple):
@@ -80,33 +76,6 @@ def _resident(pid: int) -> int:
     return int(found[1]) if found else 0
 
 
-def read_documents(corpus: Path | None) -> Iterator[str]:
-    """The lines of a corpus; without a corpus, lines of random words with Zipfian frequencies."""
-    if corpus is not None:
-        opener = {".xz": lzma.open, ".gz": gzip.open}.get(corpus.suffix, open)
-        with opener(corpus, "rt", encoding="utf-8") as lines:  # type: ignore[operator]
-            yield from lines
-        return
-    generator = np.random.default_rng(1)
-    names = np.array([f"w{number}" for number in range(100_000)])
-    weights = np.cumsum(1 / np.arange(1, len(names) + 1))
-    while True:
-        drawn = names[np.searchsorted(weights, generator.random(100_000) * weights[-1])]
-        yield from (" ".join(drawn[start : start + 80]) + "\n" for start in range(0, len(drawn), 80))
-
-
-def write_corpus(corpus: Path | None, words: int, path: Path) -> int:
-    """Write documents with at least ``words`` words in total; return the exact number."""
-    written = 0
-    with path.open("w", encoding="utf-8") as out:
-        for document in read_documents(corpus):
-            out.write(document)
-            written += len(re.findall(r"\w+", document))
-            if written >= words:
-                break
-    return written
-
-
 def count_joined_strings(path: Path) -> None:
     """Count like the research code, but without its pruning, which makes counts wrong."""
     counters: list[Counter[str]] = [Counter() for _ in range(4)]
@@ -117,109 +86,95 @@ def count_joined_strings(path: Path) -> None:
                 counter.update("_".join(words[start : start + length]) for start in range(len(words) - length + 1))
 
 
-def watch_textveil(path: Path, folder: Path) -> Measured:
+def watch_textveil(path: Path, counts: Path) -> Measured:
     """Count with two processes within the memory limit."""
-    textveil = str(Path(sys.executable).with_name("textveil"))
-    command = [textveil, "prepare", "count", str(path), "--output", str(folder / "counts"), "--overwrite", "--quiet"]
-    return watch([*command, "--workers", "2", "--memory", f"{MEMORY}M", "--min-count", str(MIN_COUNT)])
+    command = [sys.executable, "-m", "textveil.cli.main", "prepare", "count", str(path), "--output", str(counts)]
+    command += ["--overwrite", "--quiet", "--workers", "2", "--memory", f"{MEMORY}M", "--min-count", str(MIN_COUNT)]
+    return watch(command)
 
 
-def compare_counting(corpus: Path | None) -> None:
-    """Print words per second and peak memory of both, then the memory for larger corpora."""
+class Counted(NamedTuple):
+    """An input of a size, counted by textveil."""
+
+    label: str
+    words: int
+    making: float
+    """The seconds to write the input, which do not count."""
+    seconds: float
+    peak: float
+
+    @property
+    def rate(self) -> float:
+        """Words per second."""
+        return self.words / self.seconds
+
+
+def compare_counting(corpus: Path | None, millions: Sequence[float] = MILLIONS) -> list[Record]:
+    """Words per second and peak memory for growing inputs; the smallest is also counted by a Counter."""
     with tempfile.TemporaryDirectory() as name:
-        folder, path = Path(name), Path(name) / "corpus.txt"
-        words = write_corpus(corpus, WORDS, path)
-        source = corpus.name if corpus else "words drawn at random"
-        print(f"\nCounting n-grams of 1-4 words, {words:,} words of {source}, min count {MIN_COUNT}")
-        ours = min((watch_textveil(path, folder) for _ in range(2)), key=lambda measured: measured.seconds)
-        plain = watch([sys.executable, "-m", "benchmarks.counting", str(path)])
-        for label, measured in (
-            (f"textveil, 2 processes, --memory {MEMORY}M", ours),
-            ("Counter over joined strings", plain),
-        ):
-            print(f"  {label:<40}{words / measured.seconds:>12,.0f} words/s {measured.peak:>8,.0f} MiB")
-        print(f"  {plain.seconds / ours.seconds:.1f} times as fast, in 1/{plain.peak / ours.peak:.1f} of the memory")
-        print(f"\nPeak memory of textveil prepare count --workers 2 --memory {MEMORY}M, all processes together")
-        for size in (WORDS, *LARGER):
-            words = write_corpus(corpus, size, path)
-            measured = watch_textveil(path, folder)
-            print(f"  {words:>12,} words {measured.peak:>8,.0f} MiB {words / measured.seconds:>12,.0f} words/s")
+        folder = Path(name)
+        check_disk(folder, max(millions))
+        unpack(corpus, folder / "corpus.txt")
+        least, *larger = sorted(millions)
+        first = count_input(folder, least, ROUNDS)
+        plain = watch([sys.executable, "-m", "benchmarks.counting", str(folder / "input.txt")])
+        return [
+            *describe_first(first, plain),
+            *(record for size in larger for record in describe_larger(count_input(folder, size, 1), first)),
+        ]
 
 
-def make_documents(corpus: Path | None, words: int) -> Iterator[tuple[str, int]]:
-    """Documents like those of a web corpus, with at least ``words`` words in total, and the words of each.
-
-    A document is a few pieces of documents of the corpus. Some words are replaced by new ones, so that the number of
-    distinct words grows with the size, as it does on the web.
-    """
-    generator = np.random.default_rng(7)
-    pieces = [document.split() for document in islice(read_documents(corpus), SAMPLED)]
-    made = 0
-    while made < words:
-        document: list[str] = []
-        for number in generator.integers(len(pieces), size=generator.integers(1, 6)):
-            piece = pieces[number]
-            length = int(generator.integers(20, 200))
-            start = int(generator.integers(max(1, len(piece) - length)))
-            document += piece[start : start + length]
-        for position in np.flatnonzero(generator.random(len(document)) < NOISE).tolist():
-            document[position] = f"{document[position][:3]}{int(generator.pareto(0.5) * 1000) % 10**12}"
-        text = " ".join(document)
-        count = len(re.findall(r"\w+", text))
-        made += count
-        yield text, count
+def check_disk(folder: Path, millions: float) -> None:
+    """Refuse an input for which the disk has no space."""
+    needed, free = int(millions * 1e6) * BYTES_PER_WORD + CORPUS_BYTES, shutil.disk_usage(folder).free
+    if free < needed:
+        raise SystemExit(
+            f"{millions:g} million words need about {needed >> 30} GiB in {str(folder.parent)!r}; {free >> 30} GiB are "
+            "free. Set TMPDIR to another folder, or choose smaller sizes, such as --words 10,60."
+        )
 
 
-def write_noisy(corpus: Path | None, words: int, path: Path) -> int:
-    """Stream such documents to a file; return the exact number of words."""
-    written = 0
-    with path.open("w", encoding="utf-8") as out:
-        for document, count in make_documents(corpus, words):
-            out.write(f"{document}\n")
-            written += count
-    return written
+def count_input(folder: Path, millions: float, rounds: int) -> Counted:
+    """Write an input and count it; the medians of some runs."""
+    path, counts = folder / "input.txt", folder / "counts"
+    started = time.perf_counter()
+    write_web_text(folder / "corpus.txt", int(millions * 1e6), path)
+    making = time.perf_counter() - started
+    measured = [watch_textveil(path, counts) for _ in range(rounds)]
+    words = json.loads((counts / "counts.json").read_bytes())["tokens"]
+    seconds = statistics.median(each.seconds for each in measured)
+    return Counted(f"{millions:g} million words", words, making, seconds, max(each.peak for each in measured))
 
 
-def compare_scale(corpus: Path | None, sizes: Sequence[float], folder: Path | None) -> bool:
-    """Print the speed and the memory for growing inputs; whether the memory held and the speeds are near each other."""
-    rates, peaks = [], []
-    print(f"\nCounting growing inputs, {'drawn from ' + corpus.name if corpus else 'random words'}, 2 processes")
-    for size in sizes:
-        with tempfile.TemporaryDirectory(dir=folder) as name:
-            path = Path(name) / "corpus.txt"
-            free = shutil.disk_usage(name).free >> 20
-            print(
-                f"  {size:g} million words need about {size * 20:,.0f} MiB of disk; {free:,} MiB are free", flush=True
-            )
-            words = write_noisy(corpus, int(size * 1e6), path)
-            measured = watch_textveil(path, Path(name))
-            rates.append(words / measured.seconds)
-            peaks.append(measured.peak)
-            print(
-                f"  {words:>12,} words, {path.stat().st_size >> 20:>6,} MiB {peaks[-1]:>8,.0f} MiB of memory "
-                f"{rates[-1]:>12,.0f} words/s",
-                flush=True,
-            )
-    spread = 1 - min(rates) / max(rates)
-    held = max(peaks) <= MEMORY
-    print(f"  speeds differ by {spread:.0%} (at most {LARGEST_DIFFERENCE:.0%} are allowed)")
-    print(f"  memory {'stayed' if held else 'did not stay'} below the limit of {MEMORY} MiB")
-    return held and spread <= LARGEST_DIFFERENCE
+def describe_first(first: Counted, plain: Measured) -> list[Record]:
+    """The smallest input beside the Counter."""
+    rate, memory = first.words / plain.seconds, f"{first.label}, peak memory"
+    return [
+        Record("counting", first.label, first.rate, "words/s", f"Counter of joined strings: {rate:,.0f}",
+               first.rate / rate),
+        Record("counting", memory, first.peak, "MiB", f"Counter: {plain.peak:,.0f}", first.peak / plain.peak),
+        *_describe_any(first),
+    ]  # fmt: skip
 
 
-def main() -> int:
-    """Count one file plainly, for the memory of that, or measure growing inputs."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("corpus", type=Path, nargs="?", help="a text file, plain, .gz or .xz")
-    parser.add_argument("--scale", action="store_true", help="measure growing inputs made of the corpus")
-    parser.add_argument("--words", type=float, nargs="+", default=SCALE, help="their sizes in millions of words")
-    parser.add_argument("--folder", type=Path, help="where inputs are written; by default the folder for such files")
-    given = parser.parse_args()
-    if given.scale:
-        return 0 if compare_scale(given.corpus, given.words, given.folder) else 1
-    count_joined_strings(given.corpus)
-    return 0
+def describe_larger(counted: Counted, first: Counted) -> list[Record]:
+    """A larger input beside the smallest one."""
+    memory = f"{counted.label}, peak memory"
+    return [
+        Record("counting", counted.label, counted.rate, "words/s", first.label, counted.rate / first.rate),
+        Record("counting", memory, counted.peak, "MiB", first.label, counted.peak / first.peak),
+        *_describe_any(counted),
+    ]
+
+
+def _describe_any(counted: Counted) -> list[Record]:
+    return [
+        Record("counting", f"{counted.label}, peak memory", counted.peak, "MiB", f"the limit: {MEMORY}",
+               counted.peak / MEMORY),
+        Record("counting", f"{counted.label}, writing the input", counted.making, "s",
+               f"counting: {counted.seconds:,.1f}", counted.making / counted.seconds),
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    count_joined_strings(Path(sys.argv[1]))

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from benchmarks.decomposition import read_reviews
 from benchmarks.old_encoders import STEPS as OLD_STEPS
 from benchmarks.old_encoders import attend_before, attribute_before
+from benchmarks.records import Record
 from tests.decomposition.plain import read_wordnet
 from tests.distribution.plain import attend_plainly, attribute_plainly, inform_plainly, load_plainly, read_counts
 from textveil.distribution import DISTRIBUTORS
@@ -77,7 +78,13 @@ def score_with_yake() -> Score:
     return lambda document: extractor.extract_keywords(document.text)
 
 
+def score_with_loop() -> Score:
+    """The same score for every word."""
+    return lambda document: [1.0 for _ in document.words]
+
+
 PLAIN: dict[str, Callable[[], Score]] = {
+    "uniform": score_with_loop,
     "attention": score_with_attention,
     "gradients": score_with_gradients,
     "ic": score_with_ic,
@@ -102,20 +109,12 @@ def measure(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-class Record(NamedTuple):
-    """A line of the benchmark."""
-
-    name: str
-    value: float
-    unit: str
-    baseline: float | None = None
-    """The value of what it is compared with."""
-    ratio: float | None = None
-    """How many times as fast it is as the baseline."""
-
-
-def measure_distribution(datasets: Path | None) -> Iterator[Record]:
+def compare_distribution(datasets: Path | None) -> list[Record]:
     """Documents per second of every distribution, and the share of the budget that fewer integration steps move."""
+    return list(_measure_all(datasets))
+
+
+def _measure_all(datasets: Path | None) -> Iterator[Record]:
     reviews = read_reviews(datasets)
     heads = [Document.parse(" ".join(review.split()[:WORDS])) for review in reviews]
     whole = list(map(Document.parse, reviews))
@@ -131,7 +130,7 @@ def compare(name: str, documents: Sequence[Document]) -> Iterator[Record]:
     distributor.score(documents if name == "keybert" else documents[:8])  # texts of one kind: their words are known
     ways: dict[str, Callable[[], object]] = {"": partial(distributor.score, documents)}
     if name in PLAIN:
-        ways["plain libraries"] = partial(one_by_one, PLAIN[name](), documents)
+        ways["plain loop" if name == "uniform" else "plain libraries"] = partial(one_by_one, PLAIN[name](), documents)
     if name in BEFORE:
         ways["old way"] = partial(BEFORE[name](find(ENCODER)), documents)
     yield from list_records(name, race(ways), len(documents))
@@ -147,9 +146,10 @@ def list_records(name: str, seconds: Mapping[str, float], documents: int) -> Ite
     """A record for every way that the first one is compared with."""
     (_, ours), *others = seconds.items()
     if not others:
-        yield Record(name, documents / ours, "documents/s")
+        yield Record("distribution", name, documents / ours, "documents/s")
     for other, slow in others:
-        yield Record(f"{name}, {other}", documents / ours, "documents/s", documents / slow, slow / ours)
+        baseline = f"{other}: {documents / slow:,.3g}"
+        yield Record("distribution", name, documents / ours, "documents/s", baseline, slow / ours)
 
 
 def compare_precision(documents: Sequence[Document]) -> Iterator[Record]:
@@ -158,15 +158,6 @@ def compare_precision(documents: Sequence[Document]) -> Iterator[Record]:
     distributor.score(documents[:8])
     ways = {"": partial(distributor.score, documents), "old way": partial(attend_before(find(ENCODER)), documents)}
     yield from list_records("attention in bfloat16", race(ways), len(documents))
-
-
-def compare_distribution(datasets: Path | None) -> None:
-    """Print all records."""
-    print(f"\nFrom documents to scores, without loading models. The best of {ROUNDS} alternating rounds")
-    print(f"Whole reviews for {', '.join(WHOLE)}; the first {WORDS} words for others")
-    for record in measure_distribution(datasets):
-        compared = f"   {record.baseline:>8,.1f}   {record.ratio:.1f} times" if record.ratio is not None else ""
-        print(f"  {record.name:<44}{record.value:>10,.2f} {record.unit}{compared}", flush=True)
 
 
 def share(steps: int, documents: Sequence[Document]) -> list[Any]:
@@ -181,7 +172,12 @@ def share(steps: int, documents: Sequence[Document]) -> list[Any]:
 def compare_steps(documents: Sequence[Document]) -> Iterator[Record]:
     """The share of the budget that goes to other words than with very many integration steps."""
     exact = share(ENOUGH_STEPS, documents)
-    for steps in FEWER_STEPS:
-        moved = [abs(row - other).sum() / 2 for row, other in zip(share(steps, documents), exact, strict=True)]
-        yield Record(f"gradients, {steps} steps: moved on average", 100 * statistics.mean(moved), "% of the budget")
-        yield Record(f"gradients, {steps} steps: moved at most", 100 * max(moved), "% of the budget")
+    moved = {
+        steps: [abs(row - other).sum() / 2 for row, other in zip(share(steps, documents), exact, strict=True)]
+        for steps in FEWER_STEPS
+    }
+    for steps, shares in moved.items():
+        name = f"gradients, {steps} steps, budget moved compared with {ENOUGH_STEPS} steps"
+        for kind, summarize in (("on average", statistics.mean), ("at most", max)):
+            value, usual = float(summarize(shares)), float(summarize(moved[STEPS]))
+            yield Record("distribution", f"{name}, {kind}", 100 * value, "%", f"{STEPS} steps", value / usual)

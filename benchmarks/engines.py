@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.counting import MIN_COUNT, read_documents, watch
+from benchmarks.counting import MIN_COUNT, Measured, watch
+from benchmarks.records import Record
+from benchmarks.web_text import read_documents
 
 PART_WORDS = 1_000_000
 PARTS = 30
@@ -37,7 +41,8 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
         whole = (ids[:-2] > 0) & (ids[1:-1] > 0) & (ids[2:] > 0)
         trigrams = ((ids[:-2] << np.uint64(42)) | (ids[1:-1] << np.uint64(21)) | ids[2:])[whole]
         keys, counts = np.unique(trigrams, return_counts=True)
-        write_run(folder / f"{part:03}.keys", PairKeys(keys), counts)
+        run = write_run(folder / f"{part:03}.keys", PairKeys(keys), counts)
+        (folder / f"{part:03}.json").write_text(json.dumps([run.firsts, run.sizes, run.places]), encoding="utf-8")
         parquet.write_table(pa.table({"key": keys, "count": counts}), folder / f"{part:03}.parquet", compression="lz4")
         rows, part, words = rows + len(keys), part + 1, []
         if part == PARTS:
@@ -48,12 +53,10 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
 def merge_with_arrow(folder: Path) -> int:
     """Merge range by range in one process; return the number of rows."""
     from textveil.corpus.counting.job import PARENT_BYTES, ROW_BYTES
-    from textveil.corpus.counting.runs import Run, make_ranges, merge_range, plan_cuts, read_run
+    from textveil.corpus.counting.runs import Run, make_ranges, merge_range, plan_cuts
 
-    runs = []
-    for path in sorted(folder.glob("*.keys")):
-        batches = [(keys.first(), len(keys)) for keys, _ in read_run(path)]
-        runs.append(Run(path, [first for first, _ in batches], [size for _, size in batches]))
+    indexes = sorted(folder.glob("*.json"))
+    runs = [Run(path.with_suffix(".keys"), *json.loads(path.read_text(encoding="utf-8"))) for path in indexes]
     cuts = plan_cuts(runs, ((MEMORY << 20) - PARENT_BYTES) // ROW_BYTES)
     return sum(len(merge_range(wanted, MIN_COUNT)[0]) for wanted in make_ranges(runs, cuts))
 
@@ -79,24 +82,41 @@ def merge_with_polars(folder: Path) -> int:
 
 ENGINES = {"arrow": merge_with_arrow, "duckdb": merge_with_duckdb, "polars": merge_with_polars}
 LABELS = {
-    "arrow": "textveil: Arrow runs, by range, 1 thread",
     "duckdb": "DuckDB, 2 threads, with spilling",
     "polars": "Polars, 2 threads, streaming, no limit",
 }
 
 
-def compare_engines(corpus: Path | None, peers: Path) -> None:
-    """Print the duration and the peak memory of each engine, and the number of rows it found."""
+def compare_engines(corpus: Path | None, peers: Path) -> list[Record]:
+    """The duration and the peak memory of textveil, beside those of the other engines."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        rows = write_parts(corpus, folder)
-        print(f"\nMerging {PARTS} parts, {rows:,} rows, {MEMORY} MiB allowed")
-        for engine, label in LABELS.items():
+        rows = write_parts(corpus, Path(name))
+        found: dict[str, int] = {}
+        measured: dict[str, Measured] = {}
+        for engine in ENGINES:
             python = sys.executable if engine == "arrow" else str(peers)
             command = [python, "-m", "benchmarks.engines", engine, name]
-            found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-            measured = watch(command)
-            print(f"  {label:<42}{measured.seconds:>7.1f} s {measured.peak:>7,.0f} MiB   {int(found):,} rows found")
+            found[engine] = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            measured[engine] = watch(command)
+    if len(set(found.values())) > 1:
+        raise SystemExit(f"The engines find different numbers of rows: {found}.")
+    return describe(rows, measured)
+
+
+def describe(rows: int, measured: Mapping[str, Measured]) -> list[Record]:
+    """Rows per second and peak memory of textveil, beside each other engine."""
+    ours, work = measured["arrow"], f"merging {rows:,} rows, {MEMORY} MiB allowed"
+    records = []
+    for engine, other in measured.items():
+        if engine != "arrow":
+            label = LABELS[engine]
+            records += [
+                Record("engines", work, rows / ours.seconds, "rows/s", f"{label}: {rows / other.seconds:,.0f}",
+                       other.seconds / ours.seconds),
+                Record("engines", f"{work}, peak memory", ours.peak, "MiB", f"{label}: {other.peak:,.0f}",
+                       ours.peak / other.peak),
+            ]  # fmt: skip
+    return records
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""How the cost grows: with documents, words per document, vocabulary, dimensions and workers, each as a figure."""
+"""How the cost grows with documents, words, vocabulary, dimensions, workers and threads, each as a figure."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,15 +30,19 @@ DOCUMENTS = (50, 100, 200, 400, 800)
 LENGTHS = (15, 30, 60, 120, 240)
 VOCABULARY = (3750, 7500, 15000, 30000, 60000)
 DIMENSIONS = (16, 32, 64, 128, 256)
-WORKERS = (1, 2)
+WORKERS = THREADS = (1, 2)
+FILE_ROWS = 1000
+"""The documents of the file that workers obfuscate."""
 _POINTS = 4096
 _UNITS = {
     "documents": "documents",
     "words per document": "words per document",
     "vocabulary": "entries",
     "dimensions": "dimensions",
-    "workers": "worker threads",
+    "workers": "worker processes",
+    "threads": "threads",
 }
+_PARALLEL = ("workers", "threads")
 
 
 def compare_growth(datasets: Path | None) -> list[Record]:
@@ -50,7 +56,8 @@ def compare_growth(datasets: Path | None) -> list[Record]:
         ),
         "vocabulary": _time_each(VOCABULARY, lambda entries: _search(_sample(entries, 64))),
         "dimensions": _time_each(DIMENSIONS, lambda dimensions: _search(_sample(30000, dimensions))),
-        "workers": {number: _time_with_threads(number) for number in WORKERS},
+        "workers": _time_workers(read_heads(datasets, FILE_ROWS)),
+        "threads": {number: _time_with_threads(number) for number in THREADS},
     }
     for name, seconds in measured.items():
         draw(name, seconds, FIGURES / f"performance_{name.replace(' ', '_')}.svg")
@@ -60,9 +67,14 @@ def compare_growth(datasets: Path | None) -> list[Record]:
 def _describe(name: str, seconds: dict[int, float]) -> list[Record]:
     least = min(seconds)
     return [
-        Record("growth", f"{size:,} {_UNITS[name]}", taken, "s", f"{least:,} {_UNITS[name]}", taken / seconds[least])
+        Record("growth", _label(name, size), taken, "s", _label(name, least), taken / seconds[least])
         for size, taken in seconds.items()
     ]
+
+
+def _label(name: str, size: int) -> str:
+    singular = {"workers": "worker process", "threads": "thread"}
+    return f"{size:,} {singular.get(name, _UNITS[name]) if size == 1 else _UNITS[name]}"
 
 
 def _time_each(sizes: Sequence[int], prepare: Callable[[int], Callable[[], Any]]) -> dict[int, float]:
@@ -93,6 +105,20 @@ def _search(vectors: Vectors) -> Callable[[], Any]:
     return perturb
 
 
+def _time_workers(texts: Sequence[str], rounds: int = 2) -> dict[int, float]:
+    """The seconds of ``textveil obfuscate --workers NUMBER`` for a file, with the defaults and with start-up."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.jsonl", Path(folder) / "out.jsonl"
+        source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+        command = [sys.executable, "-m", "textveil.cli.main", "obfuscate", "--input", str(source)]
+        command += ["--output", str(target), "--overwrite", "--quiet", "--epsilon-per-word", str(EPSILON_PER_WORD)]
+
+        def obfuscate(number: int) -> Callable[[], Any]:
+            return lambda: subprocess.run([*command, "--workers", str(number)], check=True, capture_output=True)
+
+        return {number: best_of(rounds, obfuscate(number)) for number in WORKERS}
+
+
 def _time_with_threads(number: int) -> float:
     """The seconds for the same words on a number of threads, in a process of their own."""
     environment = {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(number))}
@@ -109,7 +135,7 @@ def draw(name: str, seconds: dict[int, float], path: Path) -> None:
         figure = Figure(figsize=(5, 3.2), layout="constrained")
         axes = figure.subplots()
         sizes, least = list(seconds), min(seconds)
-        ideal = [seconds[least] * (least / size if name == "workers" else size / least) for size in sizes]
+        ideal = [seconds[least] * (least / size if name in _PARALLEL else size / least) for size in sizes]
         axes.plot(sizes, ideal, linestyle=":", color="gray", label="proportional")
         axes.plot(sizes, list(seconds.values()), marker="o", label="measured")
         axes.set(xlabel=_UNITS[name], ylabel="seconds", xscale="log", yscale="log")

@@ -11,12 +11,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.records import Record
 from textveil import Obfuscator
 
 TEXT = "The soup was cold and the waiter was rude to my daughter."
@@ -136,20 +137,39 @@ def time_service(served: Served, clients: int) -> Timing:
     return Timing(len(every) / elapsed, statistics.median(every), late, used / len(every))
 
 
-def compare_serve() -> None:
-    """Print the rates of the library and of the service, at several numbers of clients."""
-    print("\nThe service, one sentence per request")
+def compare_serve() -> list[Record]:
+    """Requests per second of the service at several numbers of clients, beside the library, and their latency."""
+    records = []
     for mechanism in MECHANISMS:
         library = time_library(mechanism)
-        print(f"  {mechanism:<12} library in a loop {library:>8,.1f} texts/s", flush=True)
         with serving(mechanism) as served:
             timings = {clients: time_service(served, clients) for clients in CLIENTS}
-        first = timings[CLIENTS[0]]
-        for clients, timing in timings.items():
-            print(
-                f"  {'':<12} {clients:>3} clients {timing.rate:>14,.1f} requests/s   "
-                f"p50 {1000 * timing.median:>6,.0f} ms   p99 {1000 * timing.late:>6,.0f} ms   "
-                f"{timing.rate / first.rate:.1f} times one client, {timing.rate / library:.2f} times the library; "
-                f"processor {1000 * timing.processor:.1f} ms per request",
-                flush=True,
+        records += describe(mechanism, library, timings)
+    return records
+
+
+def describe(mechanism: str, library: float, timings: Mapping[int, Timing]) -> list[Record]:
+    """The rates beside the library and one client, and the times beside those of one client."""
+    records = []
+    alone = timings[CLIENTS[0]]
+    for clients, timing in timings.items():
+        name = f"{mechanism}, {clients} clients" if clients > 1 else f"{mechanism}, 1 client"
+        records.append(
+            Record(
+                "serve", name, timing.rate, "requests/s", f"library in a loop: {library:,.1f}", timing.rate / library
             )
+        )
+        if clients > 1:
+            records.append(
+                Record(
+                    "serve", name, timing.rate, "requests/s", f"1 client: {alone.rate:,.1f}", timing.rate / alone.rate
+                )
+            )
+        for what, value, usual in (
+            ("median latency", timing.median, alone.median),
+            ("99th percentile of latency", timing.late, alone.late),
+            ("processor per request", timing.processor, alone.processor),
+        ):
+            if not math.isnan(value):
+                records.append(Record("serve", f"{name}, {what}", 1000 * value, "ms", "1 client", value / usual))
+    return records

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from textveil.corpus.counting.assembly import Assembly
 from textveil.corpus.counting.pairs import join_key
-from textveil.corpus.counting.runs import PairKeys, WordKeys, write_run
+from textveil.corpus.counting.runs import PairKeys, WordKeys, join_runs, write_run
 
 
 def number_ngrams(documents):
@@ -24,7 +24,7 @@ def number_ngrams(documents):
 
 
 def write_levels(levels, folder, pieces):
-    """The tables of all levels, each in several files."""
+    """The tables of all levels, each joined from several runs."""
     paths = []
     for number, level in enumerate(levels):
         counts = np.array(list(level.values()), np.int64)
@@ -41,7 +41,8 @@ def write_levels(levels, folder, pieces):
         here = [folder / f"{number}-{piece}.keys" for piece in range(pieces)]
         for path, start, stop in zip(here, limits, limits[1:], strict=False):
             write_run(path, keys.cut(int(start), int(stop)), counts[start:stop])
-        paths.append(here)
+        paths.append(folder / f"{number}.run")
+        join_runs(here, paths[-1])
     return paths
 
 

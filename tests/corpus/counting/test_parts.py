@@ -52,6 +52,11 @@ def merge(mark, folder, min_count):
     return do_task(MergeTask("000000", folder / "table", wanted, min_count))
 
 
+def join(folder):
+    runs.join_runs([folder / "table" / "000000.keys"], folder / "table.run")
+    return folder / "table.run"
+
+
 def test_the_words_of_a_block_are_counted(block, folders):
     mark = number_words(block, folders[0])
     assert (mark.size, mark.documents, mark.tokens, mark.digest) == (block.size, 4, 11, "")
@@ -88,8 +93,7 @@ def test_a_range_is_merged_into_its_frequent_keys(block, folders):
 def test_frequent_neighbors_are_paired(block, folders, longest):
     first = number_words(block, folders[0])
     merge(first, folders[0], 2)
-    table = [folders[0] / "table" / "000000.keys"]
-    mark = do_task(PairTask(first.parts[0], folders[0], folders[1], table, longest=longest))
+    mark = do_task(PairTask(first.parts[0], folders[0], folders[1], join(folders[0]), longest=longest))
     (part,) = mark.parts
     words = ["cat", "dog", "the"]  # by their rows in the table
     pairs = read_counts(part.run(folders[1]).path)
@@ -101,10 +105,10 @@ def test_frequent_neighbors_are_paired(block, folders, longest):
 
 def test_a_part_without_keys_has_no_pairs(folders):
     (folders[0] / "empty.txt").touch()
-    part = Part("empty", 0, [], [])
+    part = Part("empty", 0, [], [], [])
     parts._write_numbers(folders[0] / "empty.npy", np.empty(0, np.uint32))
     runs.write_run(folders[0] / "empty.keys", runs.WordKeys.from_words([]), np.empty(0, np.uint32))
-    mark = do_task(PairTask(part, folders[0], folders[1], [], longest=False))
+    mark = do_task(PairTask(part, folders[0], folders[1], folders[0] / "empty.keys", longest=False))
     assert mark.parts[0].sizes == []
 
 
@@ -131,7 +135,7 @@ def test_only_tasks_without_a_mark_are_done(tmp_path):
 
 
 def test_a_mark_is_loaded_as_it_was_written(tmp_path):
-    mark = Mark(1, 2, 3, 4, "digest", [Part("a", 5, ["x", "y"], [1, 2]), Part("b", 6, [7], [8])])
+    mark = Mark(1, 2, 3, 4, "digest", [Part("a", 5, ["x", "y"], [1, 2], [3, 4, 9]), Part("b", 6, [7], [8], [1, 2])])
     assert mark.write(tmp_path / "mark.json") == mark
     assert Mark.load(tmp_path / "mark.json") == mark
     assert mark.tokens == 11

@@ -11,6 +11,7 @@ from textveil.corpus.counting.runs import (
     PairKeys,
     WordKeys,
     find_rows,
+    join_runs,
     make_ranges,
     merge_range,
     plan_cuts,
@@ -92,12 +93,15 @@ def test_sorted_words_are_memory_mapped(tmp_path, small_batches):
     pieces = [tmp_path / "0.keys", tmp_path / "1.keys", tmp_path / "2.keys"]
     for piece, part in zip(pieces, (words[:4], [], words[4:]), strict=True):
         write_run(piece, WordKeys.from_words(part), np.ones(len(part), np.int64))
-    mapped = runs.map_words(pieces, tmp_path)
-    assert as_list(mapped) == words
-    assert len(runs.map_words([], tmp_path)) == 0
+    join_runs(pieces, tmp_path / "words.run")
+    assert as_list(runs.map_words(tmp_path / "words.run", tmp_path)) == words
+    join_runs([pieces[1]], tmp_path / "empty.run")
+    assert len(runs.map_words(tmp_path / "empty.run", tmp_path)) == 0
 
 
-def test_rows_are_found_in_all_pieces(tmp_path, kind, small_batches):
+@pytest.mark.parametrize("table_rows", [1, 4, 1000])
+def test_rows_are_found_in_all_batches(tmp_path, kind, small_batches, monkeypatch, table_rows):
+    monkeypatch.setattr(runs, "TABLE_ROWS", table_rows)
     _, make = kind
     numbers = sorted(map(str, range(40))) if make == WordKeys.from_words else list(range(0, 80, 2))
     pieces = []
@@ -108,7 +112,8 @@ def test_rows_are_found_in_all_pieces(tmp_path, kind, small_batches):
         pieces.append(path)
     strangers = ["0x", "4x", "zzz"] if make == WordKeys.from_words else [1, 33, 200]
     wanted = sorted([*numbers[::3], *strangers])
-    rows = find_rows(make(wanted), pieces)
+    join_runs(pieces, tmp_path / "table.run")
+    rows = find_rows(make(wanted), tmp_path / "table.run")
     assert rows.tolist() == [numbers.index(key) if key in numbers else int(NONE) for key in wanted]
 
 
@@ -116,10 +121,55 @@ def test_no_keys_and_no_pieces(tmp_path, kind):
     _, make = kind
     path = tmp_path / "empty.keys"
     write_run(path, make([]), np.empty(0, np.int64))
-    assert find_rows(make([]), [path]).tolist() == []
-    assert list(read_run(path)) == []
+    join_runs([path], tmp_path / "table.run")
+    for table in (path, tmp_path / "table.run"):
+        assert find_rows(make([]), table).tolist() == []
+        assert list(read_run(table)) == []
     write_run(tmp_path / "words.keys", WordKeys.from_words(["a"]), np.ones(1, np.int64))
-    assert find_rows(make([]), [tmp_path / "words.keys"]).tolist() == []
+    assert find_rows(make([]), tmp_path / "words.keys").tolist() == []
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 1000])
+def test_a_table_has_the_rows_of_its_runs_in_few_batches(tmp_path, kind, small_batches, monkeypatch, rows):
+    monkeypatch.setattr(runs, "TABLE_ROWS", rows)
+    _, make = kind
+    keys = sorted(map(str, range(40))) if make == WordKeys.from_words else list(range(40))
+    pieces = [tmp_path / f"{number}.keys" for number in range(4)]
+    for piece, start in zip(pieces, (0, 11, 11, 30), strict=True):
+        some = keys[start : {0: 11, 11: 30, 30: 40}[start]] if piece != pieces[1] else []
+        write_run(piece, make(some), np.arange(len(some), dtype=np.int64))
+    join_runs(pieces, tmp_path / "table.run")
+    batches = list(read_run(tmp_path / "table.run"))
+    assert [key for found, _ in batches for key in as_list(found)] == keys
+    assert [count for _, counts in batches for count in counts.tolist()] == [*range(11), *range(19), *range(10)]
+    assert all(len(found) >= min(rows, 3) for found, _ in batches[:-1])
+    assert len(batches) <= 1 + 40 // rows
+
+
+def test_a_range_reads_only_its_batches(tmp_path, small_batches):
+    """Damage elsewhere in the file is not seen, so nothing else was read."""
+    (run,) = write_all(tmp_path, [Counter(dict.fromkeys(range(60), 2))], KINDS["pairs"][1])
+    ranges = list(make_ranges([run], [20, 40]))
+    content = bytearray(run.path.read_bytes())
+    for stretch in (ranges[0].stretches[0], ranges[2].stretches[0]):
+        content[stretch.start : min(stretch.stop, ranges[1].stretches[0].start)] = b"x" * (
+            min(stretch.stop, ranges[1].stretches[0].start) - stretch.start
+        )
+    run.path.write_bytes(content)
+    keys, counts, _ = merge_range(ranges[1], 1)
+    assert as_list(keys) == list(range(20, 40))
+    assert counts.tolist() == [2] * 20
+
+
+@pytest.mark.parametrize("missing", [1, 8, 9, 200])
+def test_a_run_without_its_end_is_refused(tmp_path, small_batches, missing):
+    (run,) = write_all(tmp_path, [Counter(dict.fromkeys(range(60), 2))], KINDS["pairs"][1])
+    run.path.write_bytes(run.path.read_bytes()[:-missing])
+    with pytest.raises(InputError, match=r"0\.keys.*`overwrite=True`"):
+        list(read_run(run.path))
+    if missing > 8:  # the mark of the end belongs to no range
+        with pytest.raises(InputError, match=r"0\.keys.*`overwrite=True`"):
+            next(make_ranges([run], [])).read()
 
 
 def test_a_damaged_run_is_refused(tmp_path):

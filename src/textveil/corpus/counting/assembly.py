@@ -20,11 +20,11 @@ class Assembly:
     """The frequent n-grams of all lengths. Their words are stored on disk as rows of the word table.
 
     Args:
-        levels: The pieces of the table of every length.
+        levels: The table of every length.
         folder: The folder for temporary files.
     """
 
-    def __init__(self, levels: Sequence[Sequence[Path]], folder: Path) -> None:
+    def __init__(self, levels: Sequence[Path], folder: Path) -> None:
         self._levels = levels
         self._folder = folder
         self._words = map_words(levels[0], folder).to_arrow()
@@ -38,22 +38,20 @@ class Assembly:
         return self._read_words() if length == 1 else self._read_ngrams(length)
 
     def _read_words(self) -> Iterator[Sequence[Any]]:
-        for piece in self._levels[0]:
-            for keys, counts in read_run(piece):
-                yield keys.to_arrow().cast(pa.string()), counts
+        for keys, counts in read_run(self._levels[0]):
+            yield keys.to_arrow().cast(pa.string()), counts
 
     def _read_ngrams(self, length: int) -> Iterator[Sequence[Any]]:
         shorter = self._open_rows(length - 1)
         with writing(self._path(length)) as longer:
-            for piece in self._levels[length - 1]:
-                for keys, counts in read_run(piece):
-                    assert isinstance(keys, PairKeys)  # noqa: S101 # like every run of this level
-                    prefix, suffix = split_key(keys.values)
-                    begins, ends = (prefix, suffix) if length == 2 else (shorter[prefix], shorter[suffix, -1])
-                    rows = np.column_stack((begins, ends))
-                    if length < len(self._levels):
-                        longer.write(rows.tobytes())
-                    yield self._spell(rows), counts, prefix, suffix
+            for keys, counts in read_run(self._levels[length - 1]):
+                assert isinstance(keys, PairKeys)  # noqa: S101 # like every run of this level
+                prefix, suffix = split_key(keys.values)
+                begins, ends = (prefix, suffix) if length == 2 else (shorter[prefix], shorter[suffix, -1])
+                rows = np.column_stack((begins, ends))
+                if length < len(self._levels):
+                    longer.write(rows.tobytes())
+                yield self._spell(rows), counts, prefix, suffix
 
     def _spell(self, rows: Ids) -> Any:
         """The n-grams whose words are in these rows."""

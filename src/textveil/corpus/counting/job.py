@@ -26,7 +26,7 @@ from textveil.corpus.counting.ngrams import (
 )
 from textveil.corpus.counting.pairs import NONE
 from textveil.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask, Part, Task, run_tasks
-from textveil.corpus.counting.runs import make_ranges, plan_cuts
+from textveil.corpus.counting.runs import join_runs, make_ranges, plan_cuts
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.resumption import CorpusRun, Reading
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
@@ -80,9 +80,9 @@ class _CountingRun(CorpusRun):
 
 
 class Level(NamedTuple):
-    """The frequent n-grams of a length: the pieces of their table, and their number."""
+    """The frequent n-grams of a length: their table, and their number."""
 
-    pieces: list[Path]
+    table: Path
     rows: int
     distinct: int
 
@@ -228,7 +228,7 @@ class _Counting:
         tasks = (
             (
                 folder / f"{part.name}.json",
-                PairTask(part, before, folder, shorter.pieces, longest=length == LONGEST),
+                PairTask(part, before, folder, shorter.table, longest=length == LONGEST),
             )
             for part in parts
         )
@@ -243,7 +243,7 @@ class _Counting:
         """Merge the counts of all parts into the table of a length."""
         folder = self._folder(length)
         table = folder / "table"
-        finished = folder / "table.json"
+        finished, whole = folder / "table.json", folder / "table.run"
         rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # words are longer than pairs of numbers
         runs = [part.run(folder) for part in parts]
         if not finished.exists():
@@ -259,18 +259,20 @@ class _Counting:
                 self.progress(f"merging {length}-grams", found, done / len(marks))
             pieces = [Mark.load(mark) for mark in marks]
             distinct = sum(piece.distinct for piece in pieces)
+            join_runs([mark.with_suffix(".keys") for mark in marks], whole)
             Mark(rows=sum(piece.rows for piece in pieces), distinct=distinct).write(finished)
         total = Mark.load(finished)
         if total.rows >= NONE:
             raise ParameterError(f"There are too many frequent {length}-grams: {total.rows:,}. Raise `min_count`.")
-        return Level(sorted(table.glob("*.keys")), total.rows, total.distinct)
+        _remove_files(table)
+        return Level(whole, total.rows, total.distinct)
 
     def _write_tables(self, levels: Sequence[Level], blocks: Sequence[Mark], corpus: Corpus) -> None:
         """Write the n-grams with their words, and the manifest."""
         folder = self.unfinished.folder / "counts"
         shutil.rmtree(folder, ignore_errors=True)
         make_folder(folder)
-        assembly = Assembly([level.pieces for level in levels], self._folder(1))
+        assembly = Assembly([level.table for level in levels], self._folder(1))
         tables: dict[str, Any] = {}
         for length, level in enumerate(levels, start=1):
             path = folder / table_name(length)
@@ -294,6 +296,6 @@ class _Counting:
 
 
 def _remove_files(folder: Path) -> None:
-    """Remove the files that only the next level needs. The marks and the table remain."""
+    """Remove the files of parts or pieces that are not needed any more. The marks and the table remain."""
     for path in [*folder.glob("*.npy"), *folder.glob("*.keys")]:
         path.unlink()

@@ -6,7 +6,8 @@ A task writes its results to files, and then a mark that completes it. If it run
     1/BLOCK.json            the mark of a block, with its parts and the numbers of its documents and words
     1/PART.keys             the sorted distinct words of a part with their counts (a run)
     1/PART.npy              the documents of the part, as indices into these words
-    1/table/000000.keys     the frequent words of the corpus, range by range; the number of a word is its row
+    1/table/000000.keys     the frequent words of a range
+    1/table.run             the frequent words of the corpus; the number of a word is its row
     2/PART.json, .keys ...  the same for n-grams of two words, whose keys are pairs of numbers
 """
 
@@ -16,7 +17,7 @@ import ctypes
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,10 +60,11 @@ class Part:
     tokens: int
     firsts: list[Key]
     sizes: list[int]
+    places: list[int]
 
     def run(self, folder: Path) -> Run:
         """The run of its keys."""
-        return Run(folder / f"{self.name}.keys", self.firsts, self.sizes)
+        return Run(folder / f"{self.name}.keys", self.firsts, self.sizes, self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class BlockTask:
         words, counts, numbers = numbering.finish()
         _write_numbers(self.folder / f"{name}.npy", numbers)
         run = write_run(self.folder / f"{name}.keys", WordKeys.from_words(words), counts)
-        return Part(name, tokens, run.firsts, run.sizes)
+        return Part(name, tokens, run.firsts, run.sizes, run.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ class PairTask:
     part: Part
     shorter: Path
     folder: Path
-    table: Sequence[Path]
+    table: Path
     longest: bool
 
     def run(self) -> Mark:
@@ -179,7 +181,7 @@ class PairTask:
         if not self.longest:
             _write_numbers(self.folder / f"{self.part.name}.npy", pairs.numbers)
         run = write_run(self.folder / f"{self.part.name}.keys", PairKeys(pairs.keys), pairs.counts)
-        part = Part(self.part.name, self.part.tokens, run.firsts, run.sizes)
+        part = Part(self.part.name, self.part.tokens, run.firsts, run.sizes, run.places)
         return Mark(parts=[part]).write(self.folder / f"{self.part.name}.json")
 
 

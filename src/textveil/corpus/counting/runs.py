@@ -1,4 +1,4 @@
-"""Runs: sorted keys with their counts, in Arrow files that are read and merged range by range.
+"""Runs: sorted keys with their counts, in Arrow streams on disk that are read and merged range by range.
 
 A key is a word, or a pair of ids in one 64-bit integer (:mod:`textveil.corpus.counting.pairs`). One part of the corpus
 writes one run. All runs together are far larger than memory, so they are merged range by range, and each range fits.
@@ -7,11 +7,13 @@ writes one run. All runs together are far larger than memory, so they are merged
 from __future__ import annotations
 
 import bisect
+import os
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,6 +34,9 @@ BATCH_ROWS = 1 << 12
 """The number of rows in a batch, the smallest piece that is read."""
 LEAST_BATCHES = 16
 """The least number of batches of a run. Their first keys show how its keys are distributed."""
+TABLE_ROWS = 1 << 16
+"""The number of rows in a batch of a table, which is always read from its beginning to its end."""
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 class Keys(ABC):
@@ -223,11 +228,16 @@ _KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind i
 
 
 class Run(NamedTuple):
-    """A run on disk: its file, and the first key and the number of rows of every batch."""
+    """A run on disk: its file, and the first key and the number of rows of every batch.
+
+    ``places`` has the position of every batch in the file, and then the end of the last one. With it, some batches are
+    read without the others: an Arrow file would find them by its footer, and reading that takes longer than they do.
+    """
 
     path: Path
     firsts: list[Key]
     sizes: list[int]
+    places: list[int]
 
     @property
     def rows(self) -> int:
@@ -241,26 +251,76 @@ def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
     The first batch is shorter, by a different length in every file. Parts of a corpus are alike. If their batches began
     at the same ranks, they would begin at nearly the same keys, and nothing would show the distribution in between.
     """
-    batch = pa.record_batch({"key": keys.to_arrow(), "count": pa.array(counts)})
+    batch = _make_batch(keys, counts)
     rows = max(1, min(BATCH_ROWS, len(keys) // LEAST_BATCHES))
     shorter = 1 + zlib.crc32(path.name.encode()) % rows
     starts = [0, *range(shorter, len(keys), rows)] if len(keys) else []
     sizes = [stop - start for start, stop in pairwise([*starts, len(keys)])]
-    with writing(path) as stream, pa.ipc.new_file(stream, batch.schema) as writer:
-        for start, size in zip(starts, sizes, strict=True):
-            writer.write_batch(batch.slice(start, size))
-    return Run(path, [keys.cut(start, start + 1).first() for start in starts], sizes)
+    places = _write_batches(path, batch.schema, (batch.slice(*piece) for piece in zip(starts, sizes, strict=True)))
+    return Run(path, [keys.cut(start, start + 1).first() for start in starts], sizes, places)
 
 
-def read_run(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tuple[Keys, Counts]]:
-    """Stream the batches of a run from ``start`` up to ``stop``."""
+def _make_batch(keys: Keys, counts: Ids | Counts) -> Any:
+    return pa.record_batch({"key": keys.to_arrow(), "count": pa.array(counts)})
+
+
+def _write_batches(path: Path, schema: Any, batches: Iterable[Any]) -> list[int]:
+    """Write a stream of batches; their positions, and the end of the last one."""
+    with writing(path) as stream:
+        head = schema.serialize()
+        stream.write(head)
+        places = [len(head)]
+        for batch in batches:
+            message = batch.serialize()
+            stream.write(message)
+            places.append(places[-1] + len(message))
+        stream.write(_END_OF_STREAM)
+    return places
+
+
+def join_runs(paths: Sequence[Path], joined: Path) -> None:
+    """Write consecutive runs as one table with large batches, which is faster to read.
+
+    Every part of the corpus reads the whole table. If it had as many files and batches as there are ranges, that would
+    take a time that grows with the square of the corpus.
+    """
+    batches = (batch for path in paths for batch in read_run(path))
+    first = next(batches, (PairKeys(np.empty(0, np.uint64)), np.empty(0, np.int64)))
+    _write_batches(joined, _make_batch(*first).schema, _enlarge(chain([first], batches)))
+
+
+def _enlarge(batches: Iterable[tuple[Keys, Counts]]) -> Iterator[Any]:
+    waiting: list[tuple[Keys, Counts]] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += len(batch[0])
+        if rows >= TABLE_ROWS:
+            yield _join_batches(waiting)
+            waiting, rows = [], 0
+    if rows:
+        yield _join_batches(waiting)
+
+
+def _join_batches(batches: Sequence[tuple[Keys, Counts]]) -> Any:
+    keys = type(batches[0][0]).join([keys for keys, _ in batches])
+    return _make_batch(keys, np.concatenate([counts for _, counts in batches]))
+
+
+def read_run(path: Path) -> Iterator[tuple[Keys, Counts]]:
+    """Stream the batches of a run."""
+    with _reading(path), path.open("rb") as file:
+        file.seek(-len(_END_OF_STREAM), os.SEEK_END)
+        if file.read() != _END_OF_STREAM:
+            raise pa.ArrowInvalid("The end is missing.")
+        file.seek(0)
+        yield from _read_stream(file)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
     try:
-        with pa.OSFile(str(path)) as file:
-            reader = pa.ipc.open_file(file)
-            kind = _KINDS[reader.schema.field("key").type]
-            for number in range(start, reader.num_record_batches if stop is None else stop):
-                batch = reader.get_batch(number)
-                yield kind.from_arrow(batch.column(0)), batch.column(1).to_numpy()
+        yield
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(
             f"{str(path)!r} cannot be read. If other machines take part, they must see this folder. Otherwise, set "
@@ -268,12 +328,31 @@ def read_run(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tu
         ) from error
 
 
+def _read_stream(source: Any) -> Iterator[tuple[Keys, Counts]]:
+    reader = pa.ipc.open_stream(source)
+    kind = _KINDS[reader.schema.field("key").type]
+    for batch in reader:
+        yield kind.from_arrow(batch.column(0)), batch.column(1).to_numpy()
+
+
 class Stretch(NamedTuple):
-    """A range of batches of a run."""
+    """Some batches of a run: the file, the end of its head, and the positions of these batches."""
 
     path: Path
+    head: int
     start: int
     stop: int
+
+    def read(self) -> Iterator[tuple[Keys, Counts]]:
+        """Stream the batches."""
+        with _reading(self.path):
+            with self.path.open("rb", buffering=0) as file:
+                head = file.read(self.head)
+                file.seek(self.start)
+                batches = file.read(self.stop - self.start)
+            if len(batches) < self.stop - self.start:
+                raise pa.ArrowInvalid("The end is missing.")
+            yield from _read_stream(pa.py_buffer(head + batches))
 
 
 class KeyRange(NamedTuple):
@@ -287,7 +366,7 @@ class KeyRange(NamedTuple):
         """The keys of every run in the range, and the counts of all keys."""
         found, counts = [], [np.empty(0, np.int64)]
         for stretch in self.stretches:
-            for keys, numbers in read_run(*stretch):
+            for keys, numbers in stretch.read():
                 start = 0 if self.low is None else keys.locate(self.low)
                 stop = len(keys) if self.high is None else keys.locate(self.high)
                 if start < stop:
@@ -321,7 +400,7 @@ def make_ranges(runs: Sequence[Run], cuts: Sequence[Key]) -> Iterator[KeyRange]:
             start = 0 if low is None else max(0, bisect.bisect_right(firsts, low) - 1)
             stop = len(firsts) if high is None else bisect.bisect_left(firsts, high)
             if start < stop:
-                stretches.append(Stretch(run.path, start, stop))
+                stretches.append(Stretch(run.path, run.places[0], run.places[start], run.places[stop]))
         yield KeyRange(low, high, stretches)
 
 
@@ -335,36 +414,34 @@ def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
     return keys.take(frequent), counts[frequent], len(keys)
 
 
-def map_words(pieces: Sequence[Path], folder: Path) -> WordKeys:
-    """The words of a table of several pieces, memory-mapped from files."""
+def map_words(table: Path, folder: Path) -> WordKeys:
+    """The words of a table, memory-mapped from files."""
     ends, text = folder / "words.ends", folder / "words.text"
     size = 0
     with writing(ends) as ends_stream, writing(text) as text_stream:
         ends_stream.write(np.int64(0).tobytes())
-        for piece in pieces:
-            for keys, _ in read_run(piece):
-                _, offsets, letters = keys.to_arrow().buffers()
-                places = np.frombuffer(offsets, np.int64, len(keys) + 1)
-                ends_stream.write((places[1:] - places[0] + size).tobytes())
-                text_stream.write(letters[places[0] : places[-1]])
-                size += int(places[-1] - places[0])
+        for keys, _ in read_run(table):
+            _, offsets, letters = keys.to_arrow().buffers()
+            places = np.frombuffer(offsets, np.int64, len(keys) + 1)
+            ends_stream.write((places[1:] - places[0] + size).tobytes())
+            text_stream.write(letters[places[0] : places[-1]])
+            size += int(places[-1] - places[0])
     if size == 0:
         return WordKeys.from_words([])
     buffers = [pa.py_buffer(np.memmap(path, np.uint8, "r")) for path in (ends, text)]
     return WordKeys(pa.Array.from_buffers(WordKeys.arrow_type, len(buffers[0]) // 8 - 1, [None, *buffers]))
 
 
-def find_rows(keys: Keys, pieces: Sequence[Path]) -> Ids:
-    """The row of every key in a table of several pieces; :data:`NONE` if it is not there."""
+def find_rows(keys: Keys, table: Path) -> Ids:
+    """The row of every key in a table; :data:`NONE` if it is not there."""
     rows = np.full(len(keys), NONE)
     passed = 0
     start = 0
-    for piece in pieces if len(keys) else ():
-        for others, _ in read_run(piece):
-            start += keys.cut(start, len(keys)).locate(others.first())
-            stop = start + keys.cut(start, len(keys)).locate(others.last())
-            stop = min(stop + 1, len(keys))
-            places = keys.cut(start, stop).find_in(others)
-            rows[start:stop] = np.where(places < 0, NONE, (places + passed).astype(np.uint32))
-            passed += len(others)
+    for others, _ in read_run(table) if len(keys) else ():
+        start += keys.cut(start, len(keys)).locate(others.first())
+        stop = start + keys.cut(start, len(keys)).locate(others.last())
+        stop = min(stop + 1, len(keys))
+        places = keys.cut(start, stop).find_in(others)
+        rows[start:stop] = np.where(places < 0, NONE, (places + passed).astype(np.uint32))
+        passed += len(others)
     return rows
