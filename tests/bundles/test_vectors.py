@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from textveil.bundles import vectors as module
-from textveil.bundles.vectors import UNKNOWN, ExactIndex, Vectors
+from textveil.bundles import exact_index as module
+from textveil.bundles.exact_index import ExactIndex
+from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import ParameterError
 from textveil.randomness import SeededRandomness
 

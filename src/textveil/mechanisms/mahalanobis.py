@@ -35,8 +35,7 @@ class Mahalanobis(NoisyVector):
 
     def __init__(self, vectors: Vectors, **options: Any) -> None:
         super().__init__(vectors, **options)
-        moved = self.searched.matrix - self.searched.center
-        covariance = (moved.T @ moved).astype(np.float64)
+        covariance = self.searched.covariance()
         covariance *= len(covariance) / (np.trace(covariance) or 1.0)  # a single entry has no variance
         values, axes = np.linalg.eigh(self.blend * covariance + (1 - self.blend) * np.eye(len(covariance)))
         self.stretch = (axes * np.sqrt(values)) @ axes.T
