@@ -26,7 +26,9 @@ class StoredMatrix:
     """
 
     def __init__(self, stored: npt.NDArray[Any], scales: Matrix | None = None) -> None:
-        self._stored, self._scales = stored, scales
+        # Plain views: every access to a memory map costs more than reading a row.
+        self._stored = np.asarray(stored)
+        self._scales = None if scales is None else np.asarray(scales)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -61,7 +61,7 @@ class NoisyVector(Mechanism):
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        chosen = [_NONE, *in_threads(self.choose, ((block,) for block in self._blocks(requests)))]
+        chosen = [_NONE, *in_threads(self.choose, ((block,) for block in self.add_noise(requests)))]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(np.concatenate(chosen), ends[:-1])
 
@@ -77,8 +77,10 @@ class NoisyVector(Mechanism):
                 kept.append(block._replace(points=block.points.astype(np.float32)))
                 yield (block,)
 
-        chosen = np.concatenate([_NONE, *in_threads(self.choose, keep(self._blocks(requests)))])
-        points = np.concatenate([self.searched.matrix[:0], *(block.points for block in kept)])
+        chosen = np.concatenate([_NONE, *in_threads(self.choose, keep(self.add_noise(requests)))])
+        points = np.concatenate(
+            [np.empty((0, self.searched.dimensions), np.float32), *(block.points for block in kept)]
+        )
         reaches = np.concatenate([np.empty(0), *(block.shares / block.weights for block in kept)])
         drafts, start = [], 0
         for request in requests:
@@ -94,11 +96,11 @@ class NoisyVector(Mechanism):
             raise RuntimeError  # a draft of another mechanism
         points, reaches = draft.points[starts], draft.reaches[starts]
         several = np.diff(starts, append=len(draft.rows)) > 1
-        points[several] = self.searched.matrix[rows[several]]
+        points[several] = self.searched.take(rows[several])
         reaches[several] = joined.shares[several]
         return joined._replace(points=points, reaches=reaches)
 
-    def _blocks(self, requests: Sequence[Request]) -> Iterator[Block]:
+    def add_noise(self, requests: Sequence[Request]) -> Iterator[Block]:
         """The noisy points of all requests, one after the other, a block at a time."""
         parts: list[Block] = []
         room = BLOCK_CHUNKS
@@ -109,7 +111,7 @@ class NoisyVector(Mechanism):
             start = 0
             while start < len(request.rows):
                 part = slice(start, start + room)
-                parts.append(self._add_noise(request, part, lengths[part], uniforms[part]))
+                parts.append(self._blur(request, part, lengths[part], uniforms[part]))
                 start += len(parts[-1].weights)
                 room -= len(parts[-1].weights)
                 if room == 0:
@@ -118,7 +120,7 @@ class NoisyVector(Mechanism):
         if parts:
             yield _join(parts)
 
-    def _add_noise(self, request: Request, part: slice, lengths: Floats, uniforms: Floats) -> Block:
+    def _blur(self, request: Request, part: slice, lengths: Floats, uniforms: Floats) -> Block:
         rows, shares = request.rows[part], request.shares[part]
         weights = shares / (shares + lengths)
         noise = request.generator.standard_normal((len(weights), self.searched.dimensions))
