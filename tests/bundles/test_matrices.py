@@ -26,7 +26,7 @@ def test_rows_are_read_in_single_precision(stored, expected, monkeypatch):
     tiles = list(stored.tiles())
     assert [part for part, _ in tiles] == [slice(0, 2), slice(2, 3)]
     np.testing.assert_array_equal(np.concatenate([tile for _, tile in tiles]), expected)
-    assert stored.find_largest() == np.abs(expected).max()
+    assert stored.find_largest() == np.abs(np.asarray(expected, dtype=np.float64)).max()
 
 
 def test_what_is_stored_in_single_precision_is_not_copied():

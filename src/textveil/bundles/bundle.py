@@ -412,7 +412,7 @@ class Bundle:
     def _load_vectors(self, decomposition: str) -> Vectors:
         entries = self._read_entries(f"{decomposition}/vocabulary.txt")
         with self._open_array(f"{decomposition}/matrix.npy", (len(entries), None)) as stored:
-            vectors = self._describe_vectors(decomposition, entries, stored)  # meanwhile, a large matrix is hashed
+            vectors = self._build_vectors(decomposition, entries, stored)  # meanwhile, a large matrix is hashed
         if not vectors.are_distinct:
             raise BundleError(
                 f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice. Get the bundle again."
@@ -432,7 +432,7 @@ class Bundle:
                 raise self._false_field(name, decomposition, value)
         return vectors
 
-    def _describe_vectors(self, decomposition: str, entries: Entries, stored: npt.NDArray[Any]) -> Vectors:
+    def _build_vectors(self, decomposition: str, entries: Entries, stored: npt.NDArray[Any]) -> Vectors:
         excluded = f"{decomposition}/excluded.txt"
         vectors = Vectors(
             entries,
@@ -511,7 +511,7 @@ class Bundle:
         return Spelling(table, vectors)
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
-        words = self._read_entries(f"{decomposition}/lexicon_words.txt")
+        words = list(self._read_entries(f"{decomposition}/lexicon_words.txt"))
         ngrams = self._load_array(f"{decomposition}/lexicon.npy", (None, LONGEST))
         if len(set(words)) < len(words) or not _ARE_WORDS("\n".join(words)) or not _are_ngrams(ngrams, len(words)):
             raise BundleError(
@@ -563,17 +563,21 @@ class Bundle:
         The header is checked first, so that a false one neither takes time nor memory. A wrong hash is what is
         reported, whatever happens in the context.
         """
-        with self._open(name) as stream, self._reporting_arrays(name):
-            check_shape(read_header(stream)[0], shape)
-            array = map_array(stream)
-            stream.seek(0)
-            finish = start_hashing(stream) if array.nbytes >= _LARGE_FILE else None
-            if finish is None:
-                self._check_hash(name, hashlib.file_digest(stream, "sha256").hexdigest())
+        with self._open(name) as stream:
+            with self._reporting_arrays(name):
+                check_shape(read_header(stream)[0], shape)
+                array = map_array(stream)
+                stream.seek(0)
+            if array.nbytes < _LARGE_FILE:
+                with self._reporting_arrays(name):
+                    self._check_hash(name, hashlib.file_digest(stream, "sha256").hexdigest())
+                yield array
+                return
+            finish = start_hashing(stream)
             try:
                 yield array
             finally:
-                if finish is not None:
+                with self._reporting_arrays(name):
                     self._check_hash(name, finish())
 
     @contextmanager

@@ -46,8 +46,9 @@ class CellIndex:
     nearest one of their entries.
 
     Cells and the choice of lists are computed from vectors that are rounded to whole numbers, whose sums are exact.
-    Therefore they depend on nothing but the vectors: neither on the batch size nor on the number of threads. There is
-    no randomness.
+    Therefore answers depend neither on the batch size nor on the number of threads. There is no randomness.
+
+    For speed, the index keeps a copy of all searched entries in single precision, list by list.
 
     Args:
         matrix: One entry per row.
@@ -57,6 +58,7 @@ class CellIndex:
     def __init__(self, matrix: StoredMatrix | Matrix, rows: RowNumbers | None = None) -> None:
         stored = matrix if isinstance(matrix, StoredMatrix) else StoredMatrix(matrix)
         self._matrix, self._rows = stored, np.arange(stored.shape[0]) if rows is None else rows
+        self._scale = self._find_scale()
         lists = self._divide()
         self._order = np.argsort(lists, kind="stable")
         """All positions, list by list."""
@@ -76,18 +78,17 @@ class CellIndex:
 
     def _divide(self) -> RowNumbers:
         """The list of every entry: its cell, and the shell in the cell."""
-        scale = self._find_scale()
-        cells = _find_cells(self._round(_spread(len(self._rows), self._count_cells() * _SAMPLE_PER_CELL), scale),
-                            self._count_cells())  # fmt: skip
+        number = max(1, math.isqrt(len(self._rows)))
+        cells = _find_cells(self._round(_spread(len(self._rows), number * _SAMPLE_PER_CELL)), number)
         assigned = np.empty(len(self._rows), dtype=np.int64)
         sums = np.zeros(self._matrix.shape[1])
         for start in range(0, len(self._rows), _BATCH_ENTRIES):
-            numbers = self._round(slice(start, start + _BATCH_ENTRIES), scale)
+            numbers = self._round(slice(start, start + _BATCH_ENTRIES))
             assigned[start : start + len(numbers)] = _assign(numbers, cells)
             sums += numbers.sum(axis=0, dtype=np.float64)
         center, distances = np.rint(sums / len(self._rows)), np.empty(len(self._rows))
         for start in range(0, len(self._rows), _BATCH_ENTRIES):
-            moved = self._round(slice(start, start + _BATCH_ENTRIES), scale) - center
+            moved = self._round(slice(start, start + _BATCH_ENTRIES)) - center
             distances[start : start + len(moved)] = np.einsum("ij,ij->i", moved, moved)
         order = np.lexsort((distances, assigned))
         counts = np.bincount(assigned, minlength=len(cells))
@@ -95,21 +96,18 @@ class CellIndex:
         places[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
         return assigned * SHELLS + places * SHELLS // counts[assigned]
 
-    def _count_cells(self) -> int:
-        return max(1, math.isqrt(len(self._rows)))
-
     def _find_scale(self) -> float:
         """The factor at which vectors are rounded: the product of any two then is exact in single precision."""
         largest = self._matrix.find_largest()
         return math.isqrt(_EXACT_SUM // self._matrix.shape[1]) / largest if largest > 0 else 1.0
 
-    def _round(self, places: RowNumbers | slice, scale: float) -> Matrix:
+    def _round(self, places: RowNumbers | slice) -> Matrix:
         """The vectors at some positions as whole numbers."""
-        return cast("Matrix", np.rint(self._matrix.take(self._rows[places]) * np.float32(scale)))
+        return cast("Matrix", np.rint(self._matrix.take(self._rows[places]) * np.float32(self._scale)))
 
     def _summarize(self) -> Summary:
         """The means and deviations of all lists, computed from whole numbers."""
-        scale = self._find_scale()
+        scale = self._scale
         means, squares = np.empty((len(self), self._matrix.shape[1])), np.empty(len(self))
         for number, (start, stop) in enumerate(zip(self._starts.tolist(), self._stops.tolist(), strict=True)):
             numbers = np.rint(self._extended[start:stop, :-1] * np.float32(scale)).astype(np.float64)
@@ -127,7 +125,7 @@ class CellIndex:
 
         The best score in a list of n entries is estimated by the mean of their scores, plus the deviation of their
         scores times the root of 2 log(n), which is about the largest of n normal numbers. A part of the lists is
-        chosen by the mean alone.
+        chosen by the score of the mean alone.
         """
         summary = self._summary
         largest = np.abs(points).max(axis=1, keepdims=True)
@@ -137,7 +135,7 @@ class CellIndex:
         weights = weights[:, None]
         offsets = np.square(points).sum(axis=1, keepdims=True) - 2 * weights * products + weights**2 * summary.lengths
         some = max(1, probes // _NEAR_PART)
-        near = np.argpartition(offsets, some - 1, axis=1)[:, :some]
+        near = np.argpartition(weights / 2 * summary.lengths - products, some - 1, axis=1)[:, :some]
         scores = products - weights * summary.halves + np.sqrt(np.maximum(offsets, 0)) * summary.spreads
         np.put_along_axis(scores, near, np.inf, axis=1)
         chosen: RowNumbers = np.argpartition(scores, len(self) - probes, axis=1)[:, len(self) - probes :]
