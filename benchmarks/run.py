@@ -22,6 +22,7 @@ from benchmarks.serve import compare_serve
 from benchmarks.speed import compare_speed
 from benchmarks.start import compare_start
 from benchmarks.throughput import compare_throughput
+from benchmarks.vectors import compare_vectors
 
 PAGE, RECORDS = Path("docs/performance.md"), Path("docs/performance.json")
 
@@ -37,6 +38,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], list[Record]]] = {
     "counting": lambda options: compare_counting(options.corpus, options.words),
     "engines": lambda options: compare_engines(options.corpus, options.peers),
     "serve": lambda _: compare_serve(),
+    "vectors": lambda _: compare_vectors(),
 }
 
 

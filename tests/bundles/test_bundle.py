@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import ENTRIES, EXCLUDED, random_matrix
+from textveil.bundles import bundle as module
 from textveil.bundles.building import LexiconTable
 from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.bundles.vectors import Vectors
@@ -477,3 +478,15 @@ def test_a_spelling_table_without_stored_axes_is_refused(spelling_bundle):
     rewrite(spelling_bundle, files={name: value for name, value in files.items() if name != "words/axes.npy"})
     with pytest.raises(BundleError, match="than the bundle has axes"):
         Bundle.load(spelling_bundle).spelling("words")
+
+
+@pytest.mark.parametrize("large", [0, 2**40])
+def test_a_matrix_is_hashed_before_it_is_used_whatever_its_size(copied_bundle, monkeypatch, large):
+    monkeypatch.setattr(module, "_LARGE_FILE", large)
+    assert len(Bundle(copied_bundle).vectors("words")) == 40
+    path = copied_bundle / "words/matrix.npy"
+    content = bytearray(path.read_bytes())
+    content[-4:] = np.float32(np.nan).tobytes()  # the wrong hash is reported, not the number
+    path.write_bytes(content)
+    with pytest.raises(BundleError, match=r"'words/matrix.npy' .* the SHA-256 differs"):
+        Bundle(copied_bundle).vectors("words")

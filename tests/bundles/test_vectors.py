@@ -1,82 +1,15 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
-from textveil.bundles import vectors as module
-from textveil.bundles.vectors import UNKNOWN, ExactIndex, Vectors
+from textveil.bundles import matrices
+from textveil.bundles.matrices import StoredMatrix
+from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import ParameterError
 from textveil.randomness import SeededRandomness
 
 
-def brute_force(matrix, points, weights):
-    """The nearest row by definition, in double precision: first by -2w.q + weight |w|^2, then by its number."""
-    matrix = matrix.astype(np.float64)
-    scores = points @ matrix.T - weights[:, None] * (matrix**2).sum(axis=1) / 2
-    return scores.argmax(axis=1)
-
-
 def standard_normal(*shape, seed=1):
     return SeededRandomness(seed).stream(0).standard_normal(shape)
-
-
-@pytest.mark.parametrize(("entries", "dimensions", "queries"), [(1, 1, 3), (7, 2, 1), (500, 50, 700), (3000, 301, 40)])
-def test_the_nearest_entry_is_found(entries, dimensions, queries):
-    matrix = standard_normal(entries, dimensions).astype(np.float32)
-    points = 3 * standard_normal(queries, dimensions, seed=2)
-    found = ExactIndex(matrix).search(points, np.ones(queries))
-    distances = np.linalg.norm(points[:, None] - matrix[None, :].astype(np.float64), axis=2)
-    np.testing.assert_array_equal(found, distances.argmin(axis=1))
-
-
-@given(
-    st.integers(1, 6).flatmap(
-        lambda d: st.tuples(
-            hnp.arrays(np.float32, st.tuples(st.integers(1, 30), st.just(d)), elements=st.floats(-8, 8, width=16)),
-            hnp.arrays(np.float64, st.tuples(st.integers(1, 10), st.just(d)), elements=st.floats(-8, 8, width=16)),
-        )
-    ),
-    st.sampled_from([0.0, 0.25, 1.0]),
-)
-@settings(max_examples=200)
-def test_ties_and_duplicates_follow_the_definition(case, weight):
-    matrix, points = case
-    weights = np.full(len(points), weight)
-    # Half-precision inputs make every score exact in double precision, so ties are true ties.
-    np.testing.assert_array_equal(ExactIndex(matrix).search(points, weights), brute_force(matrix, points, weights))
-
-
-def test_a_difference_below_single_precision_still_counts():
-    matrix = np.array([[1000.0, 0.0], [1000.0, 0.001], [-5.0, 3.0]], dtype=np.float32)
-    points = np.array([[999.0, 0.00049], [999.0, 0.00051]])
-    np.testing.assert_array_equal(ExactIndex(matrix).search(points, np.ones(2)), [0, 1])
-
-
-def test_the_answer_does_not_depend_on_the_size_of_tiles(monkeypatch):
-    matrix = standard_normal(999, 20).astype(np.float32)
-    matrix[500:] = matrix[:499]  # every entry twice: all queries are doubtful
-    points, weights = standard_normal(333, 20, seed=2), np.abs(standard_normal(333, seed=3))
-    expected = ExactIndex(matrix).search(points, weights)
-    monkeypatch.setattr(module, "TILE_ENTRIES", 70)
-    np.testing.assert_array_equal(ExactIndex(matrix).search(points, weights), expected)
-    parts = [ExactIndex(matrix).search(points[i : i + 10], weights[i : i + 10]) for i in range(0, 333, 10)]
-    np.testing.assert_array_equal(np.concatenate(parts), expected)
-    assert expected.max() < 500  # of two equal entries, the first
-
-
-def test_a_search_can_be_limited_to_some_rows():
-    matrix = standard_normal(5000, 8).astype(np.float32)
-    rows = np.arange(4999, 0, -3)
-    points = standard_normal(50, 8, seed=2)
-    found = ExactIndex(matrix, rows).search(points, np.ones(50))
-    np.testing.assert_array_equal(found, ExactIndex(matrix[rows]).search(points, np.ones(50)))
-
-
-def test_a_weight_of_zero_finds_the_most_aligned_entry():
-    matrix = np.array([[1, 0], [0, 1], [5, 5]], dtype=np.float32)
-    found = ExactIndex(matrix).search(np.array([[1.0, 0.0], [-1.0, 0.1]]), np.zeros(2))
-    np.testing.assert_array_equal(found, [2, 1])
 
 
 @pytest.fixture
@@ -196,3 +129,45 @@ def test_vectors_of_words_write_single_words_only():
     assert set(nearest.tolist()) == {0, 2, 4}
     assert words.limit_to_words() is words
     assert words.project(2).writable.tolist() == [0, 2, 4]
+
+
+@pytest.fixture
+def coded() -> StoredMatrix:
+    """Three hundred vectors in eight bits."""
+    numbers = np.rint(40 * standard_normal(300, 6)).clip(-127, 127).astype(np.int8)
+    return StoredMatrix(numbers, np.linspace(0.01, 0.02, 300, dtype=np.float32))
+
+
+def test_a_large_matrix_gives_the_answers_of_a_small_one(coded, monkeypatch):
+    entries = [f"w{row}" for row in range(300)]
+    points, weights = standard_normal(50, 6, seed=2), np.abs(standard_normal(50, seed=3))
+    small = Vectors(entries, coded.decode(), excluded=entries[::7])
+    expected = small.nearest(points, weights), small.center, small.covariance(), small.project(3).matrix
+    monkeypatch.setattr(matrices, "LARGEST_COPY", 100)
+    monkeypatch.setattr(matrices, "_TILE_ROWS", 64)
+    large = Vectors(entries, coded, excluded=entries[::7])
+    found = large.nearest(points, weights), large.center, large.covariance(), large.project(3).matrix
+    np.testing.assert_array_equal(found[0], expected[0])
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+def test_what_a_search_does_not_need_is_not_decoded(coded, monkeypatch):
+    monkeypatch.setattr(matrices, "LARGEST_COPY", 100)
+    vectors = Vectors([f"w{row}" for row in range(300)], coded)
+    vectors.nearest(vectors.place(np.array([3, UNKNOWN])), np.ones(2))
+    assert "matrix" not in vars(vectors)
+    mapped = vectors.map_by(np.eye(6)[:, :2])
+    assert mapped.dimensions == 2
+    assert "stored" not in vars(mapped)
+
+
+@pytest.mark.parametrize("excluded", ["Don't", "don_t", "DON T", "Café_Noir", "ÉTÉ"])
+def test_other_spellings_of_an_excluded_entry_are_not_written_either(excluded):
+    entries = ["don_t", "Don't", "dont", "café_noir", "cafe_noir", "été", "tea"]
+    vectors = Vectors(entries, standard_normal(7, 2).astype(np.float32), excluded=[excluded])
+    written = {entries[row] for row in vectors.writable}
+    gone = {"don_t"} if excluded.lower().startswith("don") else {excluded.lower()}
+    assert written == {"don_t", "dont", "café_noir", "cafe_noir", "été", "tea"} - (
+        gone if excluded != "DON T" else set()
+    )

@@ -67,7 +67,7 @@ class _Words:
 
     def _find_extremes(self, rows: RowNumbers) -> tuple[tuple[str, str], tuple[str, str]]:
         """The two nearest words that are apart, and the two farthest."""
-        points = self._space.matrix[rows].astype(np.float64)
+        points = self._space.take(rows).astype(np.float64)
         squares = np.einsum("ij,ij->i", points, points)
         distances = squares[:, None] + squares - 2 * points @ points.T
         apart = np.where(distances > 1e-9 * distances.max(), distances, np.inf)

@@ -23,28 +23,31 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BufferedReader
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from textveil.bundles.distances import measure_distances
+from textveil.bundles.entries import Entries
 from textveil.bundles.files import ArrayError, Shape, check_shape, map_array, open_regular, read_header
+from textveil.bundles.matrices import StoredMatrix
 from textveil.bundles.prior import LONGEST_ORDER, NgramPrior, read_prior
 from textveil.bundles.spelling import Spelling, SpellingTable
-from textveil.bundles.vectors import Matrix, Vectors
+from textveil.bundles.vectors import Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
 from textveil.language.words import WORD
 from textveil.registry import unknown_name
 from textveil.storage.figures import find_figures
-from textveil.storage.hashing import hash_file
+from textveil.storage.hashing import hash_file, start_hashing
 
 FORMAT_VERSION = 3
 MANIFEST = "bundle.json"
@@ -69,6 +72,7 @@ STORAGES: tuple[Storage, ...] = get_args(Storage)
 
 _LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of single precision
 _LONGEST_MANIFEST = 2**24
+_LARGE_FILE = 2**25  # hashing this much takes longer than starting a thread
 _DISTANCE_TOLERANCE = 1e-3  # of the largest distance: other processors round sums differently
 _MOST_TOKENS = 2.0**62  # sums of counts stay in the range of their type
 _NEARLY_ORTHONORMAL = 1e-5  # axes are stored in single precision
@@ -399,27 +403,20 @@ class Bundle:
                 "differs. Get the bundle again."
             )
 
-    def _read_entries(self, name: str) -> list[str]:
+    def _read_entries(self, name: str) -> Entries:
         """The lines of a file, after a check of its hash."""
         with self._open(name) as stream:
             content = stream.read()
         self._check_hash(name, hashlib.sha256(content).hexdigest())
         try:
-            return content.decode().removesuffix("\n").split("\n")
+            return Entries.parse(content)
         except UnicodeDecodeError as error:
             raise BundleError(f"{str(self.folder / name)!r} is not UTF-8. Get the bundle again.") from error
 
     def _load_vectors(self, decomposition: str) -> Vectors:
         entries = self._read_entries(f"{decomposition}/vocabulary.txt")
-        matrix = self._load_matrix(decomposition, len(entries))
-        excluded = f"{decomposition}/excluded.txt"
-        vectors = Vectors(
-            entries,
-            matrix,
-            excluded=self._read_entries(excluded) if excluded in self.manifest.files else (),
-            single_words=decomposition in SINGLE_WORDS,
-            axes=self._load_axes(decomposition, matrix.shape[1]),
-        )
+        with self._open_array(f"{decomposition}/matrix.npy", (len(entries), None)) as stored:
+            vectors = self._build_vectors(decomposition, entries, stored)  # meanwhile, a large matrix is hashed
         if not vectors.are_distinct:
             raise BundleError(
                 f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice. Get the bundle again."
@@ -437,6 +434,18 @@ class Bundle:
         for name, value in describe(vectors).items():
             if self.manifest.vectors[decomposition].get(name) != value:
                 raise self._false_field(name, decomposition, value)
+        return vectors
+
+    def _build_vectors(self, decomposition: str, entries: Entries, stored: npt.NDArray[Any]) -> Vectors:
+        excluded = f"{decomposition}/excluded.txt"
+        vectors = Vectors(
+            entries,
+            self._load_matrix(decomposition, stored),
+            excluded=self._read_entries(excluded) if excluded in self.manifest.files else (),
+            single_words=decomposition in SINGLE_WORDS,
+            axes=self._load_axes(decomposition, stored.shape[1]),
+        )
+        _ = vectors.are_distinct, vectors.writable
         return vectors
 
     def _load_axes(self, decomposition: str, dimensions: int) -> npt.NDArray[np.float64] | None:
@@ -506,7 +515,7 @@ class Bundle:
         return Spelling(table, vectors)
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
-        words = self._read_entries(f"{decomposition}/lexicon_words.txt")
+        words = list(self._read_entries(f"{decomposition}/lexicon_words.txt"))
         ngrams = self._load_array(f"{decomposition}/lexicon.npy", (None, LONGEST))
         if len(set(words)) < len(words) or not _ARE_WORDS("\n".join(words)) or not _are_ngrams(ngrams, len(words)):
             raise BundleError(
@@ -521,29 +530,25 @@ class Bundle:
             )
         return NgramIndex(words, ngrams)
 
-    def _load_matrix(self, decomposition: str, entries: int) -> Matrix:
+    def _load_matrix(self, decomposition: str, stored: npt.NDArray[Any]) -> StoredMatrix:
         described = self.manifest.vectors[decomposition]
-        stored = self._load_array(f"{decomposition}/matrix.npy", (entries, None))
         if stored.dtype.name in STORAGES and described["storage"] != stored.dtype.name:
             raise self._false_field("storage", decomposition, stored.dtype.name)
-        if stored.dtype == np.float32:
-            matrix = cast("Matrix", stored)
-        elif stored.dtype == np.float16:
-            matrix = stored.astype(np.float32)
+        if stored.dtype in (np.float32, np.float16):
+            matrix = StoredMatrix(stored)
         elif stored.dtype == np.int8:
-            scales = self._load_array(f"{decomposition}/scales.npy", (entries,))
+            scales = self._load_array(f"{decomposition}/scales.npy", (len(stored),))
             if scales.dtype != np.float32:
                 raise BundleError(
                     f"The scales of {str(self.folder / decomposition)!r} do not fit its matrix. Get the bundle again."
                 )
-            matrix = stored * scales[:, None]
+            matrix = StoredMatrix(stored, scales)
         else:
             raise BundleError(
                 f"The matrix of {str(self.folder / decomposition)!r} has type {stored.dtype}. "
                 f"A bundle holds {', '.join(STORAGES)}. Get the bundle again."
             )
-        largest = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
-        if not _SMALLEST < largest < _LARGEST:  # NaN fails too
+        if not _SMALLEST < matrix.find_largest() < _LARGEST:  # NaN fails too
             raise BundleError(
                 f"The matrix of {str(self.folder / decomposition)!r} holds numbers that are not finite, "
                 "or too large or too small. Do not use this bundle."
@@ -551,17 +556,42 @@ class Bundle:
         return matrix
 
     def _load_array(self, name: str, shape: Shape) -> npt.NDArray[Any]:
-        """Map an array. Its header is checked first, so that a false one neither takes time nor memory."""
+        """Map an array, after a check of its hash."""
+        with self._open_array(name, shape) as array:
+            return array
+
+    @contextmanager
+    def _open_array(self, name: str, shape: Shape) -> Iterator[npt.NDArray[Any]]:
+        """Map an array, and check its hash before the end of the context: that of a large file in another thread.
+
+        The header is checked first, so that a false one neither takes time nor memory. A wrong hash is what is
+        reported, whatever happens in the context.
+        """
         with self._open(name) as stream:
-            try:
+            with self._reporting_arrays(name):
                 check_shape(read_header(stream)[0], shape)
+                array = map_array(stream)
                 stream.seek(0)
-                self._check_hash(name, hashlib.file_digest(stream, "sha256").hexdigest())
-                return map_array(stream)
-            except (ArrayError, OSError) as error:
-                raise BundleError(
-                    f"{str(self.folder / name)!r} {error}. Get the bundle again, from an author whom you trust."
-                ) from error
+            if array.nbytes < _LARGE_FILE:
+                with self._reporting_arrays(name):
+                    self._check_hash(name, hashlib.file_digest(stream, "sha256").hexdigest())
+                yield array
+                return
+            finish = start_hashing(stream)
+            try:
+                yield array
+            finally:
+                with self._reporting_arrays(name):
+                    self._check_hash(name, finish())
+
+    @contextmanager
+    def _reporting_arrays(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except (ArrayError, OSError) as error:
+            raise BundleError(
+                f"{str(self.folder / name)!r} {error}. Get the bundle again, from an author whom you trust."
+            ) from error
 
 
 def identify_lexicon(files: Mapping[str, str], decomposition: str) -> str | None:

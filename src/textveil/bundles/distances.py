@@ -12,8 +12,8 @@ from textveil.bundles.vectors import RowNumbers, Vectors
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SAMPLE = 1000
 _ALIKE = 1e-6  # of the largest norm: a smaller distance is a rounding error
-_BATCH_SCORES = 2**21
-"""The number of distances that are computed at once, which limits memory."""
+_BATCH_ROWS = 4096
+"""The number of entries that are compared with the sample at once, which limits memory."""
 
 
 def measure_distances(vectors: Vectors) -> dict[str, Any]:
@@ -22,22 +22,24 @@ def measure_distances(vectors: Vectors) -> dict[str, Any]:
     They are measured on a sample of every k-th entry, at most a thousand. Pairs are pairs of the sample; the nearest
     entry is searched among all. The center is the position of words that are not in the vocabulary.
     """
-    matrix = vectors.matrix
-    sample = sample_rows(len(matrix))
-    norms = np.einsum("ij,ij->i", matrix, matrix)
+    sample = sample_rows(len(vectors))
+    rows = vectors.take(sample)
+    lengths = np.einsum("ij,ij->i", rows, rows)
     pairs = np.empty((len(sample), len(sample)), dtype=np.float32)
-    nearest = np.empty(len(sample), dtype=np.float32)
-    batch = max(1, _BATCH_SCORES // len(matrix))
-    for start in range(0, len(sample), batch):
-        rows = sample[start : start + batch]
-        squared = norms + norms[rows, None] - 2 * (matrix[rows] @ matrix.T)
-        squared[np.arange(len(rows)), rows] = np.inf
-        nearest[start : start + batch] = squared.min(axis=1)
-        pairs[start : start + batch] = squared[:, sample]
+    nearest = np.full(len(sample), np.inf, dtype=np.float32)
+    for start in range(0, len(vectors), _BATCH_ROWS):
+        tile = vectors.stored.take(slice(start, start + _BATCH_ROWS))
+        norms = np.einsum("ij,ij->i", tile, tile)
+        squared = norms + lengths[:, None] - 2 * (rows @ tile.T)
+        first, last = np.searchsorted(sample, [start, start + len(tile)]).tolist()
+        itself = np.arange(first, last)
+        squared[itself, sample[itself] - start] = np.inf
+        np.minimum(nearest, squared.min(axis=1), out=nearest)
+        pairs[:, itself] = squared[:, sample[itself] - start]
     measured = {
         "pairs": np.sqrt(np.maximum(pairs[np.isfinite(pairs)], 0)),
         "nearest": np.sqrt(np.maximum(nearest[np.isfinite(nearest)], 0)),
-        "center": np.linalg.norm(matrix[sample] - vectors.center, axis=1),
+        "center": np.linalg.norm(rows - vectors.center, axis=1),
     }
     return {"metric": "euclidean", **{kind: _quantiles(distances) for kind, distances in measured.items()}}
 

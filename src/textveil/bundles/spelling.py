@@ -117,7 +117,8 @@ class Spelling:
     @cached_property
     def radius(self) -> float:
         """The largest distance of an entry from the center."""
-        return float(np.linalg.norm(self._vectors.matrix - self._vectors.center, axis=1).max())
+        tiles = (tile - self._vectors.center for _, tile in self._vectors.stored.tiles())
+        return max(float(np.linalg.norm(moved, axis=1).max()) for moved in tiles)
 
     def place(self, keys: Sequence[str | None]) -> Floats:
         """The positions of unknown chunks.
@@ -141,7 +142,10 @@ class Spelling:
 
     def _place_word(self, word: str) -> Floats:
         row = self._vectors.find(word)
-        return self.center + self.move(word) if row == UNKNOWN else self._vectors.matrix[row].astype(np.float64)
+        if row == UNKNOWN:
+            return self.center + self.move(word)
+        place: Floats = self._vectors.stored.take(slice(row, row + 1))[0].astype(np.float64)
+        return place
 
     def move(self, word: str) -> Floats:
         """The position of a word relative to the center, by its spelling alone."""

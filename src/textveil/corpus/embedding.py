@@ -38,6 +38,6 @@ def join_vectors(matrices: Sequence[npt.NDArray[Any]], dimensions: int) -> Matri
     scaled = [np.asarray(matrix, dtype=np.float32) / find_unit(matrix) for matrix in matrices]
     joined = np.concatenate(scaled, axis=1)
     joined -= joined.mean(axis=0, dtype=np.float64).astype(np.float32)
-    axes = find_axes(joined)[:, :dimensions].astype(np.float32)
+    axes = find_axes((joined.T @ joined).astype(np.float64))[:, :dimensions].astype(np.float32)
     projected: Matrix = joined @ axes
     return projected

@@ -63,14 +63,15 @@ class Mechanism(Method):
     """
 
     kind = "mechanism"
-    index: ClassVar[str] = "exact"
+    index: str = "exact"
+    """Whether the nearest entry is searched exactly; mechanisms with a closed form search none."""
     guarantee: ClassVar[str]
     uses_prior: ClassVar[bool] = False
     """Whether the constructor takes a ``prior``: a language model over the entries."""
     cap: float | None = None
     """The distance from which on all distances count alike; ``None`` without a cap."""
 
-    options = (
+    options: ClassVar[tuple[Option, ...]] = (
         Option(
             "dimensions",
             int,

@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.mechanisms.noise import Block, NoisyVector
+from textveil.mechanisms.nearest import NearestEntry
+from textveil.mechanisms.noise import Block
 from textveil.registry import Option
 
 
-class Madlib(NoisyVector):
+class Madlib(NearestEntry):
     """Adds noise of density proportional to exp(-share * norm(z)) and writes the nearest entry.
 
     Guarantee:
         For two chunks at the Euclidean distance D, and any entry, the probabilities of choosing it differ by a factor
-        of at most exp(share * D); the search for the nearest entry is post-processing. A chunk that is not in the
-        vocabulary is placed by its spelling, or at the center of all vectors, so D is defined for every pair of chunks.
+        of at most exp(share * D); the search for the nearest entry is post-processing, be it exact or approximate. A
+        chunk that is not in the vocabulary is placed by its spelling, or at the center of all vectors, so D is defined
+        for every pair of chunks.
         The proof is for real numbers; the effect of floating-point noise is an open question.
 
     With ``rank_decay``, the nearest entry gives way to one of its neighbors: the one of rank r, where the entry itself
@@ -44,11 +46,10 @@ class Madlib(NoisyVector):
     def __init__(self, vectors: Vectors, **options: Any) -> None:
         super().__init__(vectors, **options)
         self.needs_uniforms = self.rank_decay is not None
-        _ = self.searched.index  # built here, once, and not by several threads at a time
 
     def choose(self, block: Block) -> RowNumbers:
         """The entries nearest to the noisy points, or neighbors of them."""
-        nearest = self.searched.nearest(block.points, block.weights)
+        nearest = self.find_nearest(block)
         if self.rank_decay is None:
             return nearest
         ranks = draw_ranks(self.rank_decay * block.shares, len(self.searched.writable), block.uniforms)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from textveil.bundles.vectors import RowNumbers, Vectors
-from textveil.mechanisms.noise import Block, NoisyVector
+from textveil.mechanisms.nearest import NearestEntry
+from textveil.mechanisms.noise import Block
 from textveil.registry import Option
 
 
-class Mahalanobis(NoisyVector):
+class Mahalanobis(NearestEntry):
     """Adds elliptical noise of density proportional to exp(-share * norm(z)) and writes the nearest entry.
 
     The norm is the regularized Mahalanobis norm, the root of z' M^-1 z with M = blend * C + (1 - blend) * I. C is the
@@ -19,7 +20,8 @@ class Mahalanobis(NoisyVector):
 
     Guarantee:
         For two chunks at the distance D, measured by this norm, and any entry, the probabilities of choosing it differ
-        by a factor of at most exp(share * D). The distances in a certificate are these.
+        by a factor of at most exp(share * D). The distances in a certificate are these. The search for the nearest
+        entry, be it exact or approximate, is post-processing.
     """
 
     name = "mahalanobis"
@@ -35,14 +37,12 @@ class Mahalanobis(NoisyVector):
 
     def __init__(self, vectors: Vectors, **options: Any) -> None:
         super().__init__(vectors, **options)
-        moved = self.searched.matrix - self.searched.center
-        covariance = (moved.T @ moved).astype(np.float64)
+        covariance = self.searched.covariance()
         covariance *= len(covariance) / (np.trace(covariance) or 1.0)  # a single entry has no variance
         values, axes = np.linalg.eigh(self.blend * covariance + (1 - self.blend) * np.eye(len(covariance)))
         self.stretch = (axes * np.sqrt(values)) @ axes.T
         self.space = self.searched.map_by((axes / np.sqrt(values)) @ axes.T)
-        _ = self.searched.index
 
     def choose(self, block: Block) -> RowNumbers:
         """The entries nearest to the noisy points."""
-        return self.searched.nearest(block.points, block.weights)
+        return self.find_nearest(block)

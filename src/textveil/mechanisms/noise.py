@@ -73,7 +73,7 @@ class NoisyVector(Mechanism):
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        chosen = [_NONE, *in_threads(self.choose, ((block,) for block in self._blocks(requests)))]
+        chosen = [_NONE, *in_threads(self.choose, ((block,) for block in self.add_noise(requests)))]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(np.concatenate(chosen), ends[:-1])
 
@@ -89,8 +89,10 @@ class NoisyVector(Mechanism):
                 kept.append(block._replace(points=block.points.astype(np.float32)))
                 yield (block,)
 
-        chosen = np.concatenate([_NONE, *in_threads(self.choose, keep(self._blocks(requests)))])
-        points = np.concatenate([self.searched.matrix[:0], *(block.points for block in kept)])
+        chosen = np.concatenate([_NONE, *in_threads(self.choose, keep(self.add_noise(requests)))])
+        points = np.concatenate(
+            [np.empty((0, self.searched.dimensions), np.float32), *(block.points for block in kept)]
+        )
         reaches = np.concatenate([np.empty(0), *(block.shares / block.weights for block in kept)])
         drafts, start = [], 0
         for request in requests:
@@ -106,11 +108,11 @@ class NoisyVector(Mechanism):
             raise RuntimeError  # a draft of another mechanism
         points, reaches = draft.points[starts], draft.reaches[starts]
         several = np.diff(starts, append=len(draft.rows)) > 1
-        points[several] = self.searched.matrix[rows[several]]
+        points[several] = self.searched.take(rows[several])
         reaches[several] = joined.shares[several]
         return joined._replace(points=points, reaches=reaches)
 
-    def _blocks(self, requests: Sequence[Request]) -> Iterator[Block]:
+    def add_noise(self, requests: Sequence[Request]) -> Iterator[Block]:
         """The noisy points of all requests, one after the other, a block at a time."""
         parts: list[_Part] = []
         room = BLOCK_CHUNKS
@@ -127,12 +129,12 @@ class NoisyVector(Mechanism):
                 room -= part.stop - start
                 start = part.stop
                 if room == 0:
-                    yield self._add_noise(parts)
+                    yield self._blur(parts)
                     parts, room = [], BLOCK_CHUNKS
         if parts:
-            yield self._add_noise(parts)
+            yield self._blur(parts)
 
-    def _add_noise(self, parts: Sequence[_Part]) -> Block:
+    def _blur(self, parts: Sequence[_Part]) -> Block:
         rows = np.concatenate([each.request.rows[each.part] for each in parts])
         shares = np.concatenate([each.request.shares[each.part] for each in parts])
         lengths = np.concatenate([each.lengths for each in parts])

@@ -45,7 +45,7 @@ def find_share(mechanism: Mechanism, rate: float, entries: RowNumbers) -> float:
 
     If the rate is always or never reached, as with a single entry, it is an end of the searched range.
     """
-    spread = np.linalg.norm(mechanism.space.matrix[entries] - mechanism.space.center, axis=1).mean()
+    spread = np.linalg.norm(mechanism.space.take(entries) - mechanism.space.center, axis=1).mean()
     low = high = mechanism.space.dimensions / (4 * float(spread) + 1 / _LIMIT)  # a guess, which doubling corrects
     while measure_returns(mechanism, high, entries) < rate and high < _LIMIT:
         low, high = high, 2 * high
