@@ -101,7 +101,8 @@ def test_deleted_files_are_not_tracked(tmp_path: Path) -> None:
 def test_this_checkout_builds_what_a_release_needs(tmp_path: Path) -> None:
     tools = ROOT / ".venv-release/bin/python"
     python = str(tools) if tools.exists() else sys.executable
-    if subprocess.run([python, "-c", "import build, hatchling, hatch_fancy_pypi_readme"], capture_output=True).returncode:
+    needed = "import build, hatchling, hatch_fancy_pypi_readme"
+    if subprocess.run([python, "-c", needed], capture_output=True).returncode:
         pytest.skip("the tools of a release are not installed: make dist installs them")
     # Only what Git tracks, so that files of other work do not count.
     for name in list_tracked(ROOT):
