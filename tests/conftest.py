@@ -18,6 +18,7 @@ from textveil.bundles.bundle import Bundle
 from textveil.errors import ResourceError
 from textveil.resources import find
 from textveil.testing.small_bundle import ENTRIES, EXCLUDED, build_chain, random_matrix
+from textveil.threads import limit_threads
 
 SHARED = Path(os.environ.get("TEXTVEIL_DATASETS", Path(__file__).parents[2] / "shared/datasets"))
 """Real reviews, where they are at hand."""
@@ -30,6 +31,11 @@ MODELS = Path(os.environ.get("TEXTVEIL_MODELS", Path(__file__).parents[2] / "sha
 if "PYTEST_XDIST_WORKER" not in os.environ or "textveil-cache-" not in os.environ.get("TEXTVEIL_CACHE", ""):
     os.environ["TEXTVEIL_CACHE"] = tempfile.mkdtemp(prefix="textveil-cache-")
 os.environ.setdefault("TEXTVEIL_RESOURCES", str(Path(__file__).parents[1] / ".venv/resources"))
+
+# Test processes share the cores. A matrix product on several threads waits for those that have no core: a short text
+# then takes many times as long. Tests about threads choose their number themselves.
+if (processes := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))) > 1:
+    limit_threads(max(1, (os.cpu_count() or 1) // processes))
 
 # Speed is measured by make bench; what is loaded on first use would look slow here.
 settings.register_profile("textveil", deadline=None)

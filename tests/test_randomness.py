@@ -1,3 +1,4 @@
+import copy
 import hashlib
 
 import numpy as np
@@ -121,6 +122,15 @@ def test_streams_of_the_system_never_repeat_where_generators_do():
         with streams.open(SystemRandomness(), range(10)) as used:
             draws |= {generator.integers(2**63) for generator in used}
     assert len(draws) == 1000
+
+
+def test_the_key_of_a_document_is_forgotten():
+    streams, source = Streams(), SeededRandomness(1)
+    with streams.open(source, [1]) as used:
+        drawn = used[0].random(5)
+    assert used[0].bit_generator.state["state"]["keysetup"].tobytes() != source.locate(1)[0]
+    assert not set(used[0].random(5)) & {*drawn, *source.stream(1).random(20)}
+    assert copy.deepcopy(streams)._idle == []
 
 
 def test_no_generator_is_used_again_after_an_error():

@@ -118,11 +118,14 @@ class Streams:
     """The generators of batches of documents. They are used again: to make one takes longer than the noise of a text.
 
     Before a generator is used again, it gets the key and the block of its next document. From then on its numbers are
-    those of a new generator; nothing of the last document is left.
+    those of a new generator. Between two documents it has a random key, so it can repeat no noise.
     """
 
     def __init__(self) -> None:
         self._idle: list[np.random.Generator] = []
+
+    def __reduce__(self) -> tuple[type[Streams], tuple[()]]:
+        return Streams, ()  # another process makes its own generators
 
     @contextmanager
     def open(self, randomness: Randomness, documents: Iterable[int]) -> Iterator[list[np.random.Generator]]:
@@ -130,7 +133,10 @@ class Streams:
         streams = [self._take(randomness, document) for document in documents]
         yield streams
         if _can_be_set():  # not after an error, when a thread could still use one
-            self._idle += streams[: max(MOST_IDLE - len(self._idle), 0)]
+            idle = streams[: max(MOST_IDLE - len(self._idle), 0)]
+            for generator in idle:
+                _set(generator, secrets.token_bytes(KEY_BYTES), 0)  # the key of the document is forgotten
+            self._idle += idle
 
     def _take(self, randomness: Randomness, document: int) -> np.random.Generator:
         try:

@@ -137,7 +137,7 @@ class Fluent(Exponential):
     def _decode(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for some documents, which are decoded step by step side by side."""
         decoded = _Decoding(requests, self.prior.order - 1)
-        for step in range(max(decoded.lengths, default=0)):
+        for step in range(int(decoded.lengths.max(initial=0))):
             active = np.flatnonzero(decoded.lengths > step)
             chunks = decoded.starts[active] + step
             chosen = draw(
