@@ -48,11 +48,9 @@ class Request(NamedTuple):
 
     def repeat(self, generator: np.random.Generator) -> Request:
         """The same request for another document, which has a stream of its own."""
-        own = (
-            None if array is None else array.copy() for array in (self.rows, self.shares, self.spelled, self.context)
-        )
-        rows, shares, spelled, context = own
-        return Request(rows, shares, generator, spelled, context, self.draft)
+        spelled = None if self.spelled is None else self.spelled.copy()
+        context = None if self.context is None else self.context.copy()
+        return Request(self.rows.copy(), self.shares.copy(), generator, spelled, context, self.draft)
 
 
 class Mechanism(Method):

@@ -141,7 +141,10 @@ def join_drafts(parts: Sequence[tuple[Request, slice]]) -> Draft:
     if all(request.draft is None for request, _ in parts):
         return no_draft(sum(len(request.rows[part]) for request, part in parts))
     drafts = [(request.draft or no_draft(len(request.rows)), part) for request, part in parts]
-    return Draft(*(np.concatenate([draft[field][part] for draft, part in drafts]) for field in (0, 1)))
+    return Draft(
+        np.concatenate([draft.rows[part] for draft, part in drafts]),
+        np.concatenate([draft.shares[part] for draft, part in drafts]),
+    )
 
 
 def no_draft(chunks: int) -> Draft:

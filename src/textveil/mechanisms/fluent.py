@@ -178,7 +178,8 @@ class _Decoding:
         self.starts: RowNumbers = np.cumsum(self.lengths) - self.lengths
         """The first chunk of each document."""
         self.uniforms: Floats = np.concatenate([request.generator.random(len(request.rows)) for request in requests])
-        self.rows: RowNumbers = np.concatenate([request.rows for request in requests])
+        rows = np.concatenate([request.rows for request in requests])
+        self.rows: RowNumbers = rows.astype(np.int64, copy=False)  # an empty list makes an array of other numbers
         self.shares: Floats = np.concatenate([request.shares for request in requests])
         self.draft = join_drafts([(request, slice(None)) for request in requests])
         self.chosen: RowNumbers = np.empty(len(self.rows), dtype=np.int64)

@@ -82,11 +82,12 @@ class Tally:
 
     def copy(self) -> Tally:
         """The same numbers in another tally."""
-        return Tally(
-            *(getattr(self, name).copy() for name in ("words", "documents", "identifiers")),
-            **{name: getattr(self, name) for name in (*_COUNTS, *_LARGEST)},
-            return_bands=self.return_bands.copy(),
-        )
+        copied = Tally()
+        for name in _COUNTERS:
+            setattr(copied, name, getattr(self, name).copy())
+        for name in (*_COUNTS, *_LARGEST):
+            setattr(copied, name, getattr(self, name))
+        return copied
 
     @classmethod
     def over(cls, tallies: Iterable[Tally]) -> Tally:
