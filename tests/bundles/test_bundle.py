@@ -1,5 +1,6 @@
 import json
 import math
+import mmap
 import shutil
 from pathlib import Path
 
@@ -39,7 +40,10 @@ def test_a_bundle_returns_the_entries_and_vectors_it_was_built_from(tiny):
 
 
 def test_float32_is_memory_mapped(tiny):
-    assert isinstance(tiny.vectors("words").matrix, np.memmap)
+    owner = tiny.vectors("words").matrix
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    assert isinstance(owner, mmap.mmap)
 
 
 def test_the_hash_of_a_bundle_depends_on_its_content(make_bundle, tiny):
@@ -483,7 +487,7 @@ def test_a_spelling_table_without_stored_axes_is_refused(spelling_bundle):
 @pytest.mark.parametrize("large", [0, 2**40])
 def test_a_matrix_is_hashed_before_it_is_used_whatever_its_size(copied_bundle, monkeypatch, large):
     monkeypatch.setattr(module, "_LARGE_FILE", large)
-    assert len(Bundle(copied_bundle).vectors("words")) == 40
+    assert len(Bundle(copied_bundle).vectors("words")) == len(ENTRIES)
     path = copied_bundle / "words/matrix.npy"
     content = bytearray(path.read_bytes())
     content[-4:] = np.float32(np.nan).tobytes()  # the wrong hash is reported, not the number

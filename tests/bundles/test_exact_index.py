@@ -104,7 +104,7 @@ def test_a_large_matrix_is_searched_where_it_is_stored(monkeypatch, storage):
 
 
 PEAK = """
-import resource, sys
+import sys
 import numpy as np
 from textveil.bundles.exact_index import ExactIndex
 from textveil.bundles.matrices import StoredMatrix
@@ -127,7 +127,8 @@ print((private() - before) // 1024)
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_the_search_of_a_large_matrix_keeps_no_copy_of_it(tmp_path):
-    np.memmap(tmp_path / "matrix", dtype=np.int8, mode="w+", shape=(400_000, 128)).flush()
+    half = SeededRandomness(1).stream(0).integers(-127, 127, (200_000, 128), dtype=np.int8)
+    (tmp_path / "matrix").write_bytes(half.tobytes() + half.tobytes())  # every entry twice: all points are doubtful
     command = [sys.executable, "-c", PEAK, str(tmp_path / "matrix")]
     kept = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert kept < 40  # MiB; a copy in single precision would take 197
@@ -137,6 +138,8 @@ def test_one_more_column_holds_half_of_the_squared_length():
     np.testing.assert_array_equal(extend(np.array([[3, 4], [0, 2]], dtype=np.float32)), [[3, 4, -12.5], [0, 2, -2]])
 
 
-def test_the_first_one_of_equally_near_entries_is_the_best():
-    entries = np.array([[9, 9], [1, 0], [1, 0]], dtype=np.float32)
-    assert find_best(entries, np.array([1.0, 0.0]), 1.0) == 1
+def test_the_first_one_of_equally_near_entries_is_the_best(monkeypatch):
+    stored = StoredMatrix(np.array([[1, 0], [9, 9], [1, 0], [1, 0]], dtype=np.float32))
+    for size in (1, 2, 4):
+        monkeypatch.setattr(module, "TILE_ENTRIES", size)
+        assert find_best(stored, np.array([1, 2, 3]), np.array([1.0, 0.0]), 1.0) == 1

@@ -32,10 +32,15 @@ def build(name: str, vectors: Vectors, **options) -> NearestEntry:
     return MECHANISMS.load(name)(vectors, **options)
 
 
+SURE = ("check_a_huge_share_keeps_a_word", "check_a_draft_guides_by_its_share")
+"""What an approximate index does only if it reads all lists: a word with a huge share may be in another one."""
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("check", [*ALL, *PROVED], ids=lambda check: check.__name__)
 def test_an_approximate_index_keeps_the_contract(name, check, tiny):
-    check(build_case(name, tiny.vectors("words"), index="approximate", probes=2))
+    options = {} if check.__name__ in SURE else {"probes": 2}
+    check(build_case(name, tiny.vectors("words"), index="approximate", **options))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -91,7 +96,8 @@ def test_recall_is_measured_on_noisy_points(vectors):
         for probes in (1, 20, 10**6)
     ]
     assert list(recall[0]) == ["0", "4"]
-    assert recall[0]["0"] < recall[1]["0"] < recall[2]["0"] == 1.0
+    assert recall[0]["0"] < recall[1]["0"] <= recall[2]["0"] == 1.0
+    assert recall[0]["4"] < recall[2]["4"] == 1.0
     assert recall == [
         measure_recall(build("madlib", vectors, index="approximate", probes=probes), (0.0, 4.0), entries)
         for probes in (1, 20, 10**6)

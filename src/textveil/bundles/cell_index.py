@@ -193,7 +193,7 @@ class CellIndex:
             start, stop = int(self._starts[number]), int(self._stops[number])
             found.append(start + np.flatnonzero(self._extended[start:stop] @ query >= floor))
         candidates = np.sort(self._order[np.concatenate(found)])  # of equally near entries, the first one
-        return int(candidates[find_best(self._matrix.take(self._rows[candidates]), point, weight)])
+        return int(candidates[find_best(self._matrix, self._rows[candidates], point, weight)])
 
 
 def _spread(number: int, wanted: int) -> RowNumbers:

@@ -94,7 +94,7 @@ class ExactIndex:
         candidates = np.concatenate(
             [start + np.flatnonzero(self._read_tile(start, room) @ query >= floor) for start in starts]
         )
-        return int(candidates[find_best(self._matrix.take(self._rows[candidates]), point, weight)])
+        return int(candidates[find_best(self._matrix, self._rows[candidates], point, weight)])
 
 
 class RoundingError:
@@ -127,9 +127,14 @@ def extend(entries: Matrix) -> Matrix:
     return extended
 
 
-def find_best(entries: Matrix, point: Floats, weight: float) -> int:
-    """The position of the nearest entry in double precision; the first one of equally near entries."""
-    exact = entries.astype(np.float64)
-    # einsum sums every row in the same order, so equal entries have equal scores.
-    scores = np.einsum("ij,j->i", exact, point) - weight / 2 * np.einsum("ij,ij->i", exact, exact)
-    return int(scores.argmax())
+def find_best(matrix: StoredMatrix, rows: RowNumbers, point: Floats, weight: float) -> int:
+    """The position of the row nearest to a point, in double precision; the first one of equally near rows."""
+    best, best_score = 0, -math.inf
+    for start in range(0, len(rows), TILE_ENTRIES):  # in tiles, since all entries may be equally near
+        entries = matrix.take(rows[start : start + TILE_ENTRIES]).astype(np.float64)
+        # einsum sums every row in the same order, so equal entries have equal scores.
+        scores = np.einsum("ij,j->i", entries, point) - weight / 2 * np.einsum("ij,ij->i", entries, entries)
+        place = int(scores.argmax())
+        if scores[place] > best_score:
+            best, best_score = start + place, float(scores[place])
+    return best
