@@ -42,6 +42,28 @@ def test_a_row_does_not_depend_on_the_others():
         np.testing.assert_array_equal(table.compute(POINTS[row : row + 1], shares[:1])[0], together[row])
 
 
+@pytest.mark.parametrize("dimensions", [1, 64, 300])
+def test_a_row_does_not_depend_on_its_place(dimensions):
+    """Libraries round the rows of a product by their place in a block, in different ways for each processor."""
+    draws = np.random.default_rng(4)
+    entries = draws.normal(size=(TILE_ENTRIES + 300, dimensions)).astype(np.float32)
+    table, point = Exponents(entries, None), draws.normal(size=(1, dimensions))
+    alone = table.compute(point, np.array([3.0]))[0]
+    for rows in (2, 12, 16, 45):
+        for place in range(rows):
+            points = draws.normal(size=(rows, dimensions))
+            points[place] = point
+            np.testing.assert_array_equal(table.compute(points, np.full(rows, 3.0))[place], alone)
+
+
+def test_a_point_far_from_all_entries_is_computed_alone():
+    table, far = Exponents(ENTRIES, None), 1e4 * POINTS[:1]
+    exponents = table.compute(np.concatenate([far, POINTS[1:]]), np.full(len(POINTS), 1e-4))
+    np.testing.assert_array_equal(exponents[0], table.compute(far, np.array([1e-4]))[0])
+    distances = np.linalg.norm(far - ENTRIES, axis=1)
+    np.testing.assert_allclose(exponents[0], -1e-4 * (distances - distances.min()) / 2, atol=1e-6)
+
+
 def test_a_row_does_not_depend_on_a_huge_share_of_another():
     table, shares = Exponents(ENTRIES, None), np.full(len(POINTS), 6.0)
     alone = table.compute(POINTS, shares)

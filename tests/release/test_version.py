@@ -49,5 +49,5 @@ def test_pages_show_the_version() -> None:
 def test_the_license_files_ship() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["license-files"] == ["LICENSE", "NOTICE"]
-    assert project["dynamic"] == ["version"]
+    assert project["dynamic"] == ["readme", "version"]
     assert all((ROOT / name).exists() for name in project["license-files"])

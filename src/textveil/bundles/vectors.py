@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textveil.bundles.entries import UNKNOWN, Entries, is_in
+from textveil.bundles.entries import UNKNOWN as UNKNOWN  # noqa: PLC0414 # for other modules, too
+from textveil.bundles.entries import Entries, is_in
 from textveil.bundles.exact_index import ExactIndex
-from textveil.bundles.matrices import Floats, Matrix, RowNumbers, StoredMatrix
+from textveil.bundles.matrices import Floats as Floats  # noqa: PLC0414 # for other modules, too
+from textveil.bundles.matrices import Matrix as Matrix  # noqa: PLC0414 # for other modules, too
+from textveil.bundles.matrices import RowNumbers as RowNumbers  # noqa: PLC0414 # for other modules, too
+from textveil.bundles.matrices import StoredMatrix
 from textveil.errors import ParameterError
 from textveil.language.text import spoken
 from textveil.language.words import find_words
 
 if TYPE_CHECKING:
     from textveil.bundles.cell_index import CellIndex
-
-__all__ = ["UNKNOWN", "Floats", "Matrix", "RowNumbers", "Vectors", "find_axes"]
 
 
 def find_axes(covariance: Floats) -> Floats:

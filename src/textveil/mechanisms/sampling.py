@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,12 +16,12 @@ LARGEST_SHARE = 1e290
 """Beyond this share, a product with a distance would overflow; the distribution has long reached its limit."""
 LARGEST_SINGLE = 1000.0
 """Up to this product of share and distance, single precision suffices."""
-NEAR = 0.02
-"""Squared distances below this part of the largest squared norm are computed in double precision."""
+WHOLE_BITS = 25
+"""The longest entry has at most this many bits, in whole units."""
+FARTHEST = 1.75
+"""Up to this multiple of the longest entry, squared distances have at most 53 bits, so they are exact."""
 PRECISION = 1e-3
 """The largest relative error of a probability. It is usually below 1e-5."""
-ROWS = 16
-COLUMNS = 256
 _SMALLEST = -1000.0  # its exponential is 0
 
 Exponent: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -38,9 +39,10 @@ def squared_distances(points: Floats, entries: npt.NDArray[np.floating[Any]]) ->
 class Exponents:
     """Computes the exponents -share * min(distance, cap) / 2 of many points and all entries.
 
-    Distances come from a matrix product in single precision. Those of near vectors are computed in double precision,
-    and so are all distances of a point with a very large share. So a probability has a relative error of at most
-    ``PRECISION``. The exponents of a point depend neither on the other points nor on their number.
+    Vectors are rounded to whole numbers of a small unit. Sums of their products are then exact in double precision, in
+    whatever order a library adds them. So the exponents of a point depend neither on the other points, nor on their
+    number, nor on the processor. A point with a very large share is computed alone, without rounding. So a probability
+    has a relative error of at most ``PRECISION``.
 
     Args:
         entries: One entry per row.
@@ -50,66 +52,62 @@ class Exponents:
     def __init__(self, entries: Matrix, cap: float | None) -> None:
         self._cap = cap
         self._entries = entries
-        # |x - y|^2 is the product of (-2x, 1, |x|^2) and (y, |y|^2, 1). Rows of zeros fill up the last tile.
-        self._extended = np.zeros((-(-len(entries) // COLUMNS) * COLUMNS, entries.shape[1] + 2), dtype=np.float32)
-        self._norms = np.einsum("ij,ij->i", entries, entries, dtype=np.float64)
-        self._extended[: len(entries), :-2] = entries
-        self._extended[: len(entries), -2] = self._norms
-        self._extended[:, -1] = 1
-        self._longest = float(self._norms.max(initial=0.0)) ** 0.5
+        self._longest = float(np.einsum("ij,ij->i", entries, entries, dtype=np.float64).max(initial=0.0)) ** 0.5
+        self._scale = 2.0 ** (WHOLE_BITS - math.frexp(self._longest)[1])  # the longest entry has at most 2^25 units
+        # |x - y|^2 is the product of (-2x, 1, |x|^2) and (y, |y|^2, 1).
+        self._extended = self._extend(entries)
+
+    def _extend(self, vectors: npt.NDArray[np.floating[Any]]) -> Floats:
+        """Vectors in whole units, each with the square of its length, and 1."""
+        extended = np.ones((len(vectors), vectors.shape[1] + 2))
+        whole = np.rint(np.multiply(vectors, self._scale, dtype=np.float64), out=extended[:, :-2])
+        extended[:, -2] = np.einsum("ij,ij->i", whole, whole)
+        return extended
 
     def compute(self, points: Floats, shares: Floats) -> Single:
-        """The exponents of points (rows) and entries (columns), up to a constant for each point with a huge share."""
+        """The exponents of points (rows) and entries (columns), up to a constant for each point that is computed alone.
+
+        Alone are points with a huge share, and those so far from the origin that their products are not exact.
+        """
         shares = np.minimum(shares, LARGEST_SHARE)
-        huge = shares * (np.linalg.norm(points, axis=1) + self._longest) >= LARGEST_SINGLE
-        if not huge.any():
-            return self._scale(points, shares)
+        lengths = np.linalg.norm(points, axis=1)
+        alone = (shares * (lengths + self._longest) >= LARGEST_SINGLE) | (lengths > FARTHEST * self._longest)
+        if not alone.any():
+            return self._weigh(points, shares)
         exponents: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
-        exponents[~huge] = self._scale(points[~huge], shares[~huge])
-        for row in np.flatnonzero(huge):
-            exact = self.measure(points[row : row + 1], np.float64)[0] * (shares[row] / -2)
+        exponents[~alone] = self._weigh(points[~alone], shares[~alone])
+        for row in np.flatnonzero(alone):
+            exact = self._measure_alone(points[row]) * (shares[row] / -2)
             exponents[row] = np.maximum(exact - exact.max(), _SMALLEST)
         return exponents
 
-    def _scale(self, points: Floats, shares: Floats) -> Single:
+    def _weigh(self, points: Floats, shares: Floats) -> Single:
         exponents = self.measure(points)
         exponents *= (shares / -2).astype(np.float32)[:, None]
         return exponents
 
-    def measure(self, points: Floats, precision: type[np.floating[Any]] = np.float32) -> npt.NDArray[Any]:
+    def measure(self, points: Floats) -> Single:
         """The capped distances of points (rows) and entries (columns)."""
-        queries = self._extend(points).astype(precision)
-        distances = np.empty((len(points), len(self._entries)), dtype=precision)
-        for start in range(0, len(self._extended), TILE_ENTRIES):
-            stop = min(start + TILE_ENTRIES, len(self._entries))
-            entries = self._extended[start : start + TILE_ENTRIES].astype(precision, copy=False)
-            if precision is np.float64:
-                entries[: stop - start, -2] = self._norms[start:stop]
-            squares = (queries @ entries.T)[: len(points), : stop - start]
-            self._sharpen(squares, points, start)
-            tile = np.sqrt(np.maximum(squares, 0), out=distances[:, start:stop])
+        queries = self._extend(points)
+        queries[:, :-2] *= -2
+        queries[:, [-2, -1]] = queries[:, [-1, -2]]  # the 1 meets the squares of the entries, and the other way round
+        distances: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
+        for start in range(0, len(self._entries), TILE_ENTRIES):
+            tile = distances[:, start : start + TILE_ENTRIES]
+            squares = queries @ self._extended[start : start + TILE_ENTRIES].T
+            np.multiply(squares, self._scale**-2, out=tile, casting="same_kind")
+            np.sqrt(tile, out=tile)
             if self._cap is not None:
                 np.minimum(tile, self._cap, out=tile)
         return distances
 
-    def _extend(self, points: Floats) -> Floats:
-        """The left factors of the product; zeros fill up the last rows.
-
-        The product rounds a row alike, whatever the number of rows, if that is a multiple of ``ROWS``, and that of
-        columns a multiple of ``COLUMNS``.
-        """
-        extended = np.zeros((-(-len(points) // ROWS) * ROWS, points.shape[1] + 2))
-        extended[: len(points), :-2] = -2 * points
-        extended[: len(points), -2] = 1
-        extended[: len(points), -1] = np.einsum("ij,ij->i", points, points)
-        return extended
-
-    def _sharpen(self, squares: npt.NDArray[Any], points: Floats, start: int) -> None:
-        """Replace the squared distances of near entries by sums of squared differences in double precision."""
-        near = np.flatnonzero(squares < NEAR * self._longest**2)
-        rows, columns = np.divmod(near, squares.shape[1])
-        differences = points[rows] - self._entries[start + columns]
-        squares[rows, columns] = np.einsum("ij,ij->i", differences, differences)
+    def _measure_alone(self, point: Floats) -> Floats:
+        """The capped distances of a point and all entries, in double precision."""
+        distances = np.empty(len(self._entries))
+        for start in range(0, len(self._entries), TILE_ENTRIES):
+            differences = self._entries[start : start + TILE_ENTRIES] - point
+            distances[start : start + TILE_ENTRIES] = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+        return distances if self._cap is None else np.minimum(distances, self._cap)
 
 
 def draw(exponents: Exponent, uniforms: Floats) -> RowNumbers:
