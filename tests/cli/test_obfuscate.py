@@ -445,7 +445,7 @@ def test_a_reader_that_has_enough_is_no_error_to_see(many_reviews):
 
 def test_an_approximate_index_is_chosen_by_a_flag_and_certified(tiny):
     given = ("alpha beta", "--bundle", tiny.folder, "--seed", 1, "--epsilon", 9, "--mechanism", "madlib", "--json")
-    exact, approximate = (json.loads(run(*given, *more).output) for more in ((), ("--index", "approximate")))
+    exact, approximate = (json.loads(run(*given, *more).stdout) for more in ((), ("--index", "approximate")))
     assert exact["certificate"]["mechanism"]["index"] == "exact"
     assert approximate["certificate"]["mechanism"]["index"]["kind"] == "approximate"
 
