@@ -163,8 +163,10 @@ def test_the_first_guess_is_as_good_as_repeating_the_word_on_reviews(shipped, re
     assert right >= returned > 0
 
 
-def test_a_calibration_is_cached_for_a_prior_and_shares_that_are_alike(tiny, monkeypatch):
+def test_a_calibration_is_cached_for_a_prior_and_shares_that_are_alike(tiny, monkeypatch, tmp_path):
     monkeypatch.setattr(figures, "WORTH_KEEPING", 0)
+    monkeypatch.setenv(figures.VARIABLE, str(tmp_path))  # what other tests have simulated is not known here
+    tiny = Bundle.load(tiny.folder)
     vectors = tiny.vectors("words")
     simulated = []
     simulate = SimulatedChannel._simulate
