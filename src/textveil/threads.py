@@ -35,15 +35,22 @@ def limit_threads(number: int) -> None:
 def in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:
     """Apply ``function`` to every tuple of arguments, in order.
 
-    A single call runs in the caller's thread, and BLAS uses its own threads. Several calls run in parallel, each with
-    BLAS on one thread. This parallelizes more than the matrix products, and the caller's thread prepares the next
-    arguments meanwhile. The number of threads is the one that BLAS was configured to use.
+    A single call runs in the caller's thread, several calls run in parallel. BLAS has one thread for each: on busy
+    cores, its own threads would mostly wait for each other. This also parallelizes more than the matrix products, and
+    the caller's thread prepares the next arguments meanwhile. The number of threads is the one that BLAS was configured
+    to use.
     """
     remaining = iter(arguments)
     first = list(islice(remaining, 2))
     if len(first) < 2:
-        return (function(*values) for values in first)
+        return _in_this_thread(function, first)
     return _in_threads(function, chain(first, remaining))
+
+
+def _in_this_thread(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:
+    with _BLAS.on_one_thread():
+        for values in arguments:
+            yield function(*values)
 
 
 def _in_threads(function: Callable[..., R], arguments: Iterable[tuple[object, ...]]) -> Iterator[R]:

@@ -5,7 +5,7 @@ from scipy import special, stats
 from tests.mechanisms.priors import TablePrior
 from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import BundleError, ParameterError
-from textveil.mechanisms import Request
+from textveil.mechanisms import Request, exponential
 from textveil.mechanisms.base import ASKED
 from textveil.mechanisms.exponential import Exponential
 from textveil.mechanisms.fluent import Fluent
@@ -34,6 +34,17 @@ def test_a_constant_prior_makes_it_the_exponential_mechanism(vectors):
         fluent = mechanism.perturb([ask(rows, document=n) for n, rows in enumerate(requests)])
         for one, other in zip(plain, fluent, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("make", [Exponential, lambda vectors: Fluent(vectors, TablePrior.random(ENTRIES))])
+def test_the_texts_do_not_depend_on_which_distances_are_kept(vectors, make, monkeypatch):
+    requests = [[3, 4, UNKNOWN, 0] * 9, [7, 3], [], [4]]
+    texts = []
+    for rows_kept in (0, 1, 3, 100):
+        monkeypatch.setattr(exponential, "KEPT_DISTANCES", rows_kept * len(vectors.writable))
+        chosen = make(vectors).perturb([ask(rows, document=number) for number, rows in enumerate(requests)])
+        texts.append([rows.tolist() for rows in chosen])
+    assert all(text == texts[0] for text in texts)
 
 
 @pytest.mark.parametrize("weight", [0.5, 1.0, 2.0])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from textveil.bundles.vectors import Floats, RowNumbers, Vectors
+from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.mechanisms.base import Draft, Mechanism, Request
-from textveil.mechanisms.sampling import Exponent, Exponents, draw
+from textveil.mechanisms.sampling import Exponent, Exponents, Single, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
 
@@ -17,9 +18,17 @@ BLOCK_CHUNKS = 64
 """Chunks that one thread draws at a time; this bounds the memory for probabilities."""
 BLOCK_PROBABILITIES = 2**20
 """With few entries, a block has more chunks, up to this number of probabilities."""
+KEPT_DISTANCES = 2**23
+"""Distances are measured once for each of the most frequent chunks of a batch: this many numbers at most, 32 MiB."""
+MEASURED_CHUNKS = 16
+"""Chunks whose distances one thread measures at a time, so that two threads share even a single text."""
+
+Kept: TypeAlias = Mapping[int, Single]
+"""The distances of the chunks of some rows from all writable entries."""
 
 
 class _Block(NamedTuple):
+    rows: RowNumbers
     points: Floats
     shares: Floats
     uniforms: Floats
@@ -79,7 +88,8 @@ class Exponential(Mechanism):
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        blocks = ((block,) for block in self._blocks(requests))
+        kept = self._keep_distances(requests)
+        blocks = ((block, kept) for block in self._blocks(requests))
         chosen = [np.empty(0, dtype=np.int64), *in_threads(self._choose, blocks)]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(self.space.writable[np.concatenate(chosen)], ends[:-1])
@@ -94,16 +104,36 @@ class Exponential(Mechanism):
         """
         return normalize(self._weigh_distances(points, shares, draft).astype(np.float64, copy=False))
 
-    def _weigh_distances(self, points: Floats, shares: Floats, draft: Draft | None) -> Exponent:
+    def _keep_distances(self, requests: Sequence[Request]) -> Kept:
+        """The distances of the most frequent chunks."""
+        asked = np.concatenate([request.rows for request in requests]).astype(np.int64, copy=False)
+        rows, counts = np.unique(asked, return_counts=True)
+        frequent = rows[np.argsort(-counts, kind="stable")]
+        frequent = frequent[frequent != UNKNOWN][: KEPT_DISTANCES // len(self.space.writable)]
+        parts = [frequent[start : start + MEASURED_CHUNKS] for start in range(0, len(frequent), MEASURED_CHUNKS)]
+        distances = in_threads(self._measure, ((part,) for part in parts))
+        return dict(zip(frequent.tolist(), itertools.chain.from_iterable(distances), strict=True))
+
+    def _measure(self, rows: RowNumbers) -> Single:
+        return self._exponents.measure(self.space.place(rows))
+
+    def _weigh_distances(
+        self,
+        points: Floats,
+        shares: Floats,
+        draft: Draft | None,
+        kept: Sequence[Single | None] | None = None,
+    ) -> Exponent:
         """The unnormalized log-probabilities of all writable entries, without a language model."""
-        exponents = self._exponents.compute(points, shares)
+        exponents = self._exponents.compute(points, shares, kept)
         if draft is not None and draft.shares.any():
             exponents += self._exponents.compute(self.space.place(draft.rows), draft.shares)
         return exponents
 
-    def _choose(self, block: _Block) -> RowNumbers:
+    def _choose(self, block: _Block, kept: Kept) -> RowNumbers:
         draft = Draft(block.drafted, block.draft_shares)
-        return draw(self._weigh_distances(block.points, block.shares, draft), block.uniforms)
+        found = find_kept(kept, block.rows)
+        return draw(self._weigh_distances(block.points, block.shares, draft, found), block.uniforms)
 
     def _blocks(self, requests: Sequence[Request]) -> Iterator[_Block]:
         """The positions, shares, uniform numbers and drafts of all chunks, a block at a time."""
@@ -128,12 +158,18 @@ class Exponential(Mechanism):
         asked = [(each.request, each.part) for each in parts]
         draft = join_drafts(asked)
         return _Block(
+            np.concatenate([request.rows[part] for request, part in asked]),
             self.place_all(asked),
             np.concatenate([each.request.shares[each.part] for each in parts]),
             np.concatenate([each.uniforms for each in parts]),
             draft.rows,
             draft.shares,
         )
+
+
+def find_kept(kept: Kept, rows: RowNumbers) -> list[Single | None]:
+    """The kept distances of each row, or ``None``."""
+    return [kept.get(row) for row in rows.tolist()]
 
 
 def join_drafts(parts: Sequence[tuple[Request, slice]]) -> Draft:

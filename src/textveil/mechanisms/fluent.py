@@ -10,8 +10,15 @@ import numpy as np
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.mechanisms.base import ASKED, Draft, Request
-from textveil.mechanisms.exponential import BLOCK_PROBABILITIES, Exponential, join_drafts, normalize
-from textveil.mechanisms.sampling import Exponent, draw
+from textveil.mechanisms.exponential import (
+    BLOCK_PROBABILITIES,
+    Exponential,
+    Kept,
+    find_kept,
+    join_drafts,
+    normalize,
+)
+from textveil.mechanisms.sampling import Exponent, Single, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
 
@@ -89,11 +96,14 @@ class Fluent(Exponential):
 
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request."""
+        if not requests:
+            return []
         # Documents of like length are decoded side by side, so that few of them wait for a longer one.
         order = sorted(range(len(requests)), key=lambda number: len(requests[number].rows))
         size = max(BLOCK_DOCUMENTS, BLOCK_PROBABILITIES // len(self.space.writable))
         blocks = [order[start : start + size] for start in range(0, len(order), size)]
-        decoded = in_threads(self._decode, (([requests[number] for number in block],) for block in blocks))
+        kept = self._keep_distances(requests)
+        decoded = in_threads(self._decode, (([requests[number] for number in block], kept) for block in blocks))
         answers: dict[int, RowNumbers] = {}
         for block, rows in zip(blocks, decoded, strict=True):
             answers |= zip(block, rows, strict=True)
@@ -121,9 +131,16 @@ class Fluent(Exponential):
         sums: Floats = largest + np.log(np.exp(weighed - largest[:, None]).sum(axis=1, dtype=np.float64))
         return sums
 
-    def _weigh(self, points: Floats, shares: Floats, contexts: RowNumbers, draft: Draft | None = None) -> Exponent:
+    def _weigh(
+        self,
+        points: Floats,
+        shares: Floats,
+        contexts: RowNumbers,
+        draft: Draft | None = None,
+        kept: Sequence[Single | None] | None = None,
+    ) -> Exponent:
         """The unnormalized log-probabilities of all writable entries."""
-        exponents = self._weigh_distances(points, shares, draft)
+        exponents = self._weigh_distances(points, shares, draft, kept)
         if self.weight:
             exponents += self.log_base(contexts)
         return exponents
@@ -134,7 +151,7 @@ class Fluent(Exponential):
         self._columns.fill(contexts, prior)
         return self.weight * prior if self.weight != 1 else prior
 
-    def _decode(self, requests: Sequence[Request]) -> list[RowNumbers]:
+    def _decode(self, requests: Sequence[Request], kept: Kept) -> list[RowNumbers]:
         """The rows chosen for some documents, which are decoded step by step side by side."""
         decoded = _Decoding(requests, self.prior.order - 1)
         for step in range(int(decoded.lengths.max(initial=0))):
@@ -146,6 +163,7 @@ class Fluent(Exponential):
                     decoded.shares[chunks],
                     decoded.find_contexts(chunks),
                     Draft(decoded.draft.rows[chunks], decoded.draft.shares[chunks]),
+                    find_kept(kept, decoded.rows[chunks]),
                 ),
                 decoded.uniforms[chunks],
             )

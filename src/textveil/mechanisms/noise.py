@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
@@ -15,7 +16,8 @@ from textveil.threads import in_threads
 
 BLOCK_CHUNKS = 512
 """Chunks that one thread looks up at a time; this bounds the memory for noise."""
-
+LEAST_CHUNKS = 32
+"""Fewer chunks are not shared by two threads."""
 
 _NONE: RowNumbers = np.empty(0, dtype=np.int64)
 _NO_UNIFORMS: Floats = np.empty(0)
@@ -115,7 +117,8 @@ class NoisyVector(Mechanism):
     def add_noise(self, requests: Sequence[Request]) -> Iterator[Block]:
         """The noisy points of all requests, one after the other, a block at a time."""
         parts: list[_Part] = []
-        room = BLOCK_CHUNKS
+        half = math.ceil(sum(len(request.rows) for request in requests) / 2)
+        size = room = min(max(half, LEAST_CHUNKS), BLOCK_CHUNKS)  # so that two threads share even a single text
         for request in requests:
             number = len(request.rows)
             # All lengths before all directions: so a block may end anywhere and the stream stays the same.
@@ -130,7 +133,7 @@ class NoisyVector(Mechanism):
                 start = part.stop
                 if room == 0:
                     yield self._blur(parts)
-                    parts, room = [], BLOCK_CHUNKS
+                    parts, room = [], size
         if parts:
             yield self._blur(parts)
 
@@ -141,11 +144,10 @@ class NoisyVector(Mechanism):
         noise = np.concatenate([each.normals for each in parts])
         weights = shares / (shares + lengths)
         noise *= ((1 - weights) / np.linalg.norm(noise, axis=1))[:, None]
-        ends = list(accumulate(len(each.lengths) for each in parts))
-        if self.stretch is not None:  # part by part, since a product may be rounded otherwise in a larger one
-            for start, end in pairwise([0, *ends]):
-                noise[start:end] = noise[start:end] @ self.stretch
+        if self.stretch is not None:  # BLAS may round a row by its place in the block, einsum does not
+            noise = np.einsum("ij,jk->ik", noise, self.stretch)
         points = self.place_all([(each.request, each.part) for each in parts], self.searched) * weights[:, None] + noise
+        ends = accumulate(len(each.lengths) for each in parts)
         for each, (start, end) in zip(parts, pairwise([0, *ends]), strict=True):
             draft, own = each.request.draft, slice(start, end)
             if draft is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,8 +11,10 @@ import numpy.typing as npt
 
 from textveil.bundles.vectors import Floats, Matrix, RowNumbers
 
-TILE_ENTRIES = 2048
-"""Entries whose probabilities are summed together: first a tile is chosen, then an entry in it."""
+BLOCK_ENTRIES = 256
+"""Entries whose probabilities are summed together: first a block is chosen, then an entry in it."""
+TILE_ENTRIES = 4 * BLOCK_ENTRIES
+"""Entries that are computed together, so that they stay in the cache from one operation to the next."""
 LARGEST_SHARE = 1e290
 """Beyond this share, a product with a distance would overflow; the distribution has long reached its limit."""
 LARGEST_SINGLE = 1000.0
@@ -23,6 +26,7 @@ FARTHEST = 1.75
 PRECISION = 1e-3
 """The largest relative error of a probability. It is usually below 1e-5."""
 _SMALLEST = -1000.0  # its exponential is 0
+_FARTHEST_UNITS = 2.0**30  # beyond all distances in whole units
 
 Exponent: TypeAlias = npt.NDArray[np.floating[Any]]
 Single: TypeAlias = npt.NDArray[np.float32]
@@ -56,6 +60,7 @@ class Exponents:
         self._scale = 2.0 ** (WHOLE_BITS - math.frexp(self._longest)[1])  # the longest entry has at most 2^25 units
         # |x - y|^2 is the product of (-2x, 1, |x|^2) and (y, |y|^2, 1).
         self._extended = self._extend(entries)
+        self._cap_units = np.float32(min(math.inf if cap is None else cap * self._scale, _FARTHEST_UNITS))
 
     def _extend(self, vectors: npt.NDArray[np.floating[Any]]) -> Floats:
         """Vectors in whole units, each with the square of its length, and 1."""
@@ -64,41 +69,56 @@ class Exponents:
         extended[:, -2] = np.einsum("ij,ij->i", whole, whole)
         return extended
 
-    def compute(self, points: Floats, shares: Floats) -> Single:
+    def compute(self, points: Floats, shares: Floats, kept: Sequence[Single | None] | None = None) -> Single:
         """The exponents of points (rows) and entries (columns), up to a constant for each point that is computed alone.
 
         Alone are points with a huge share, and those so far from the origin that their products are not exact.
-        """
-        shares = np.minimum(shares, LARGEST_SHARE)
-        lengths = np.linalg.norm(points, axis=1)
-        alone = (shares * (lengths + self._longest) >= LARGEST_SINGLE) | (lengths > FARTHEST * self._longest)
-        if not alone.any():
-            return self._weigh(points, shares)
-        exponents: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
-        exponents[~alone] = self._weigh(points[~alone], shares[~alone])
-        for row in np.flatnonzero(alone):
-            exact = self._measure_alone(points[row]) * (shares[row] / -2)
-            exponents[row] = np.maximum(exact - exact.max(), _SMALLEST)
-        return exponents
 
-    def _weigh(self, points: Floats, shares: Floats) -> Single:
-        exponents = self.measure(points)
-        exponents *= (shares / -2).astype(np.float32)[:, None]
+        Args:
+            points: One point per row.
+            shares: Their shares.
+            kept: For each point, what :meth:`measure` gave for it earlier, or ``None``.
+        """
+        factors = np.minimum(shares, LARGEST_SHARE) / -2
+        lengths = np.linalg.norm(points, axis=1)
+        alone = (factors * (lengths + self._longest) <= LARGEST_SINGLE / -2) | (lengths > FARTHEST * self._longest)
+        found = kept or [None] * len(points)
+        new = np.array([each is None for each in found], dtype=bool) & ~alone
+        if new.all():
+            return self._measure(points, factors)
+        exponents: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
+        if new.any():
+            exponents[new] = self._measure(points[new], factors[new])
+        for row in np.flatnonzero(~new):
+            distances = found[row]
+            if alone[row] or distances is None:
+                exact = self._measure_alone(points[row]) * factors[row]
+                exponents[row] = np.maximum(exact - exact.max(), _SMALLEST)
+            else:
+                np.multiply(distances, np.float32(factors[row]), out=exponents[row])
         return exponents
 
     def measure(self, points: Floats) -> Single:
         """The capped distances of points (rows) and entries (columns)."""
+        return self._measure(points, np.ones(len(points)))
+
+    def _measure(self, points: Floats, factors: Floats) -> Single:
+        """The capped distances of points (rows) and entries (columns), times the factor of the point."""
         queries = self._extend(points)
         queries[:, :-2] *= -2
         queries[:, [-2, -1]] = queries[:, [-1, -2]]  # the 1 meets the squares of the entries, and the other way round
+        units = (factors / self._scale).astype(np.float32)[:, None]
         distances: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
+        squares = np.empty((len(points), min(TILE_ENTRIES, len(self._entries))))
         for start in range(0, len(self._entries), TILE_ENTRIES):
             tile = distances[:, start : start + TILE_ENTRIES]
-            squares = queries @ self._extended[start : start + TILE_ENTRIES].T
-            np.multiply(squares, self._scale**-2, out=tile, casting="same_kind")
+            tile[...] = np.matmul(
+                queries, self._extended[start : start + TILE_ENTRIES].T, out=squares[:, : tile.shape[1]]
+            )
             np.sqrt(tile, out=tile)
             if self._cap is not None:
-                np.minimum(tile, self._cap, out=tile)
+                np.minimum(tile, self._cap_units, out=tile)
+            tile *= units
         return distances
 
     def _measure_alone(self, point: Floats) -> Floats:
@@ -115,32 +135,45 @@ def draw(exponents: Exponent, uniforms: Floats) -> RowNumbers:
 
     One uniform number per row selects the column by the cumulative sum of the probabilities. The largest exponent is
     subtracted first, so nothing overflows, and what underflows has less than 1e-37 of the largest probability.
-    Exponentials are in single precision and sums in double precision, which adds a relative error of at most 1e-5. A
-    uniform number has 53 bits, so the probability of a column is a multiple of 2**-53.
+    Exponentials and the sums of few of them are in single precision, all other sums in double precision, which adds a
+    relative error of at most 1e-5. A uniform number has 53 bits, so the probability of a column is a multiple of
+    2**-53.
 
     Args:
         exponents: The unnormalized log-probabilities. They are overwritten.
         uniforms: A number in [0, 1) for every row.
     """
-    exponents -= exponents.max(axis=1, keepdims=True)
+    largest = exponents.max(axis=1, keepdims=True)
     if exponents.dtype != np.float32:
-        exponents = np.maximum(exponents, _SMALLEST).astype(np.float32)
-    weights = exponents
-    np.exp(weights, out=weights)
-    starts = np.arange(0, weights.shape[1], TILE_ENTRIES)
-    sums = np.stack(
-        [weights[:, start : start + TILE_ENTRIES].sum(axis=1, dtype=np.float64) for start in starts], axis=1
-    )
+        exponents -= largest
+        exponents, largest = np.maximum(exponents, _SMALLEST).astype(np.float32), np.zeros_like(largest, np.float32)
+    weights, columns = exponents, exponents.shape[1]
+    starts = np.arange(0, columns, BLOCK_ENTRIES)
+    sums = np.empty((len(weights), len(starts)))
+    for start in range(0, columns, TILE_ENTRIES):
+        tile = weights[:, start : start + TILE_ENTRIES]
+        tile -= largest
+        np.exp(tile, out=tile)
+        _sum_blocks(tile, sums[:, start // BLOCK_ENTRIES :])
     ends = np.cumsum(sums, axis=1)
     targets = uniforms * ends[:, -1]
-    tiles = _count_below(ends, targets)
+    blocks = _count_below(ends, targets)
     each = np.arange(len(weights))
-    rest = targets - np.where(tiles > 0, ends[each, tiles - 1], 0.0)
-    columns = starts[tiles][:, None] + np.arange(min(TILE_ENTRIES, weights.shape[1]))
-    inside = weights[each[:, None], np.minimum(columns, weights.shape[1] - 1)]
-    inside[columns >= weights.shape[1]] = 0  # the last tile may be shorter
-    chosen: RowNumbers = starts[tiles] + _count_below(np.cumsum(inside, axis=1, dtype=np.float64), rest)
+    rest = targets - np.where(blocks > 0, ends[each, blocks - 1], 0.0)
+    inside = starts[blocks][:, None] + np.arange(min(BLOCK_ENTRIES, columns))
+    likely = weights[each[:, None], np.minimum(inside, columns - 1)]
+    likely[inside >= columns] = 0  # the last block may be shorter
+    chosen: RowNumbers = starts[blocks] + _count_below(np.cumsum(likely, axis=1, dtype=np.float64), rest)
     return chosen
+
+
+def _sum_blocks(tile: Single, sums: Floats) -> None:
+    """Write the sum of each block of a tile; the last one may be shorter."""
+    whole = tile.shape[1] // BLOCK_ENTRIES
+    end = whole * BLOCK_ENTRIES
+    sums[:, :whole] = tile[:, :end].reshape(len(tile), whole, BLOCK_ENTRIES).sum(axis=2, dtype=np.float64)
+    if end < tile.shape[1]:
+        sums[:, whole] = tile[:, end:].sum(axis=1, dtype=np.float64)
 
 
 def _count_below(ends: Floats, targets: Floats) -> RowNumbers:
