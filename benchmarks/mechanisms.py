@@ -1,4 +1,4 @@
-"""Words per second of every mechanism, beside MADLIB in 300 dimensions: one run, the same words, frequent as in texts."""
+"""Words per second of every mechanism beside MADLIB in 300 dimensions, on the same words, frequent as in texts."""
 
 from __future__ import annotations
 
