@@ -37,12 +37,16 @@ def test_a_constant_prior_makes_it_the_exponential_mechanism(vectors):
 
 
 @pytest.mark.parametrize("make", [Exponential, lambda vectors: Fluent(vectors, TablePrior.random(ENTRIES))])
-def test_the_texts_do_not_depend_on_which_distances_are_kept(vectors, make, monkeypatch):
+def test_the_texts_do_not_depend_on_how_many_chunks_are_measured_or_drawn_together(vectors, make, monkeypatch):
+    spelled = np.random.default_rng(1).normal(size=(9, 3))
     requests = [[3, 4, UNKNOWN, 0] * 9, [7, 3], [], [4]]
     texts = []
-    for rows_kept in (0, 1, 3, 100):
-        monkeypatch.setattr(exponential, "KEPT_DISTANCES", rows_kept * len(vectors.writable))
-        chosen = make(vectors).perturb([ask(rows, document=number) for number, rows in enumerate(requests)])
+    for measured, drawn in [(1, 1), (7, 2), (40, 3), (1000, 1000)]:
+        monkeypatch.setattr(exponential, "MEASURED_DISTANCES", measured * len(vectors.writable))
+        monkeypatch.setattr(exponential, "DRAWN_PROBABILITIES", drawn * len(vectors.writable))
+        monkeypatch.setattr(exponential, "DRAWN_CHUNKS", 1)
+        asked = [ask(rows, document=number) for number, rows in enumerate(requests)]
+        chosen = make(vectors).perturb([asked[0]._replace(spelled=spelled), *asked[1:]])
         texts.append([rows.tolist() for rows in chosen])
     assert all(text == texts[0] for text in texts)
 

@@ -105,7 +105,8 @@ class Mechanism(Method):
     def place_all(self, parts: Sequence[tuple[Request, slice]], space: Vectors | None = None) -> Floats:
         """The positions of parts of several requests, one part after the other."""
         space = space or self.space
-        points = space.place(np.concatenate([request.rows[part] for request, part in parts]))
+        rows = np.concatenate([request.rows[part] for request, part in parts])
+        points = space.place(rows.astype(np.int64, copy=False))  # an empty list makes an array of other numbers
         start = 0
         for request, part in parts:
             stop = start + len(request.rows[part])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,17 +14,14 @@ from textveil.mechanisms.sampling import Exponent, Exponents, Single, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
 
-BLOCK_CHUNKS = 64
+DRAWN_CHUNKS = 64
 """Chunks that one thread draws at a time; this bounds the memory for probabilities."""
-BLOCK_PROBABILITIES = 2**20
-"""With few entries, a block has more chunks, up to this number of probabilities."""
-KEPT_DISTANCES = 2**23
-"""Distances are measured once for each of the most frequent chunks of a batch: this many numbers at most, 32 MiB."""
-MEASURED_CHUNKS = 16
-"""Chunks whose distances one thread measures at a time, so that two threads share even a single text."""
-
-Kept: TypeAlias = Mapping[int, Single]
-"""The distances of the chunks of some rows from all writable entries."""
+DRAWN_PROBABILITIES = 2**20
+"""With few entries, a thread draws more of them, up to this number of probabilities."""
+MEASURED_DISTANCES = 2**23
+"""Distances that one thread measures at a time, for as many chunks as it draws or more: about 32 MiB."""
+LEAST_CHUNKS = 16
+"""Fewer chunks are not shared by two threads."""
 
 
 class _Block(NamedTuple):
@@ -81,15 +78,15 @@ class Exponential(Mechanism):
 
     def __init__(self, vectors: Vectors, **options: Any) -> None:
         super().__init__(vectors, **options)
-        self._block = max(BLOCK_CHUNKS, BLOCK_PROBABILITIES // len(self.space.writable))
+        self._drawn = max(DRAWN_CHUNKS, DRAWN_PROBABILITIES // len(self.space.writable))
+        self._measured = max(self._drawn, MEASURED_DISTANCES // len(self.space.writable))
         self._exponents = Exponents(self.space.matrix[self.space.writable], self.cap)
 
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        kept = self._keep_distances(requests)
-        blocks = ((block, kept) for block in self._blocks(requests))
+        blocks = ((block,) for block in self._blocks(requests))
         chosen = [np.empty(0, dtype=np.int64), *in_threads(self._choose, blocks)]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(self.space.writable[np.concatenate(chosen)], ends[:-1])
@@ -104,41 +101,37 @@ class Exponential(Mechanism):
         """
         return normalize(self._weigh_distances(points, shares, draft).astype(np.float64, copy=False))
 
-    def _keep_distances(self, requests: Sequence[Request]) -> Kept:
-        """The distances of the most frequent chunks."""
-        asked = np.concatenate([request.rows for request in requests]).astype(np.int64, copy=False)
-        rows, counts = np.unique(asked, return_counts=True)
-        frequent = rows[np.argsort(-counts, kind="stable")]
-        frequent = frequent[frequent != UNKNOWN][: KEPT_DISTANCES // len(self.space.writable)]
-        parts = [frequent[start : start + MEASURED_CHUNKS] for start in range(0, len(frequent), MEASURED_CHUNKS)]
-        distances = in_threads(self._measure, ((part,) for part in parts))
-        return dict(zip(frequent.tolist(), itertools.chain.from_iterable(distances), strict=True))
-
-    def _measure(self, rows: RowNumbers) -> Single:
-        return self._exponents.measure(self.space.place(rows))
+    def _measure(self, rows: RowNumbers, points: Floats) -> list[Single]:
+        """The distances of chunks from all writable entries. Those of equal chunks are measured once."""
+        keys = np.where(rows == UNKNOWN, -1 - np.arange(len(rows)), rows)  # unknown chunks may differ
+        _, firsts, places = np.unique(keys, return_index=True, return_inverse=True)
+        distances = self._exponents.measure(points[firsts])
+        return [distances[place] for place in places.tolist()]
 
     def _weigh_distances(
-        self,
-        points: Floats,
-        shares: Floats,
-        draft: Draft | None,
-        kept: Sequence[Single | None] | None = None,
+        self, points: Floats, shares: Floats, draft: Draft | None, measured: Sequence[Single] | None = None
     ) -> Exponent:
         """The unnormalized log-probabilities of all writable entries, without a language model."""
-        exponents = self._exponents.compute(points, shares, kept)
+        exponents = self._exponents.compute(points, shares, measured)
         if draft is not None and draft.shares.any():
             exponents += self._exponents.compute(self.space.place(draft.rows), draft.shares)
         return exponents
 
-    def _choose(self, block: _Block, kept: Kept) -> RowNumbers:
-        draft = Draft(block.drafted, block.draft_shares)
-        found = find_kept(kept, block.rows)
-        return draw(self._weigh_distances(block.points, block.shares, draft, found), block.uniforms)
+    def _choose(self, block: _Block) -> RowNumbers:
+        measured = self._measure(block.rows, block.points)
+        chosen = []
+        for start in range(0, len(measured), self._drawn):
+            some = slice(start, start + self._drawn)
+            draft = Draft(block.drafted[some], block.draft_shares[some])
+            exponents = self._weigh_distances(block.points[some], block.shares[some], draft, measured[some])
+            chosen.append(draw(exponents, block.uniforms[some]))
+        return np.concatenate(chosen)
 
     def _blocks(self, requests: Sequence[Request]) -> Iterator[_Block]:
         """The positions, shares, uniform numbers and drafts of all chunks, a block at a time."""
         parts: list[_Part] = []
-        room = self._block
+        half = math.ceil(sum(len(request.rows) for request in requests) / 2)
+        size = room = min(max(half, LEAST_CHUNKS), self._measured)  # so that two threads share even a single text
         for request in requests:
             number = len(request.rows)
             uniforms = request.generator.random(number)
@@ -150,7 +143,7 @@ class Exponential(Mechanism):
                 start = part.stop
                 if room == 0:
                     yield self._join(parts)
-                    parts, room = [], self._block
+                    parts, room = [], size
         if parts:
             yield self._join(parts)
 
@@ -158,18 +151,13 @@ class Exponential(Mechanism):
         asked = [(each.request, each.part) for each in parts]
         draft = join_drafts(asked)
         return _Block(
-            np.concatenate([request.rows[part] for request, part in asked]),
+            np.concatenate([request.rows[part] for request, part in asked]).astype(np.int64, copy=False),
             self.place_all(asked),
             np.concatenate([each.request.shares[each.part] for each in parts]),
             np.concatenate([each.uniforms for each in parts]),
             draft.rows,
             draft.shares,
         )
-
-
-def find_kept(kept: Kept, rows: RowNumbers) -> list[Single | None]:
-    """The kept distances of each row, or ``None``."""
-    return [kept.get(row) for row in rows.tolist()]
 
 
 def join_drafts(parts: Sequence[tuple[Request, slice]]) -> Draft:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,23 +10,13 @@ import numpy as np
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import BundleError, ParameterError
 from textveil.mechanisms.base import ASKED, Draft, Request
-from textveil.mechanisms.exponential import (
-    BLOCK_PROBABILITIES,
-    Exponential,
-    Kept,
-    find_kept,
-    join_drafts,
-    normalize,
-)
+from textveil.mechanisms.exponential import Exponential, join_drafts, normalize
 from textveil.mechanisms.sampling import Exponent, Single, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
 
 if TYPE_CHECKING:
     from textveil.bundles.prior import NgramPrior
-
-BLOCK_DOCUMENTS = 64
-"""Documents that one thread decodes side by side; this bounds the memory for probabilities."""
 
 
 class Fluent(Exponential):
@@ -96,14 +86,10 @@ class Fluent(Exponential):
 
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request."""
-        if not requests:
-            return []
         # Documents of like length are decoded side by side, so that few of them wait for a longer one.
         order = sorted(range(len(requests)), key=lambda number: len(requests[number].rows))
-        size = max(BLOCK_DOCUMENTS, BLOCK_PROBABILITIES // len(self.space.writable))
-        blocks = [order[start : start + size] for start in range(0, len(order), size)]
-        kept = self._keep_distances(requests)
-        decoded = in_threads(self._decode, (([requests[number] for number in block], kept) for block in blocks))
+        blocks = [order[start : start + self._drawn] for start in range(0, len(order), self._drawn)]
+        decoded = in_threads(self._decode, (([requests[number] for number in block],) for block in blocks))
         answers: dict[int, RowNumbers] = {}
         for block, rows in zip(blocks, decoded, strict=True):
             answers |= zip(block, rows, strict=True)
@@ -137,10 +123,10 @@ class Fluent(Exponential):
         shares: Floats,
         contexts: RowNumbers,
         draft: Draft | None = None,
-        kept: Sequence[Single | None] | None = None,
+        measured: Sequence[Single] | None = None,
     ) -> Exponent:
         """The unnormalized log-probabilities of all writable entries."""
-        exponents = self._weigh_distances(points, shares, draft, kept)
+        exponents = self._weigh_distances(points, shares, draft, measured)
         if self.weight:
             exponents += self.log_base(contexts)
         return exponents
@@ -151,33 +137,29 @@ class Fluent(Exponential):
         self._columns.fill(contexts, prior)
         return self.weight * prior if self.weight != 1 else prior
 
-    def _decode(self, requests: Sequence[Request], kept: Kept) -> list[RowNumbers]:
+    def _decode(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for some documents, which are decoded step by step side by side."""
         decoded = _Decoding(requests, self.prior.order - 1)
-        for step in range(int(decoded.lengths.max(initial=0))):
-            active = np.flatnonzero(decoded.lengths > step)
-            chunks = decoded.starts[active] + step
-            chosen = draw(
-                self._weigh(
-                    self._place_step(decoded, active, chunks),
-                    decoded.shares[chunks],
-                    decoded.find_contexts(chunks),
-                    Draft(decoded.draft.rows[chunks], decoded.draft.shares[chunks]),
-                    find_kept(kept, decoded.rows[chunks]),
-                ),
-                decoded.uniforms[chunks],
-            )
-            decoded.write(chunks, self.space.writable[chosen])
+        points = self.place_all([(request, slice(None)) for request in requests])
+        steps = int(decoded.lengths.max(initial=0))
+        ahead = max(self._measured // len(requests), 1)  # distances do not depend on what is written
+        for start in range(0, steps, ahead):
+            chunks = np.concatenate([decoded.list_chunks(step) for step in range(start, min(start + ahead, steps))])
+            measured = dict(zip(chunks.tolist(), self._measure(decoded.rows[chunks], points[chunks]), strict=True))
+            for step in range(start, min(start + ahead, steps)):
+                self._write(decoded, decoded.list_chunks(step), points, measured)
         return np.split(decoded.chosen, decoded.starts[1:])
 
-    def _place_step(self, decoded: _Decoding, documents: RowNumbers, chunks: RowNumbers) -> Floats:
-        """The position of one chunk of each of these documents."""
-        rows = decoded.rows[chunks]
-        unknown = np.flatnonzero(rows == UNKNOWN)
-        if len(unknown) == 0 or not decoded.is_spelled[documents].any():
-            return self.space.place(rows)
-        spelled = [decoded.find_spelled(documents[each], chunks[each], self.vectors) for each in unknown]
-        return self.space.place(rows, np.array(spelled).reshape(-1, self.vectors.dimensions))
+    def _write(self, decoded: _Decoding, chunks: RowNumbers, points: Floats, measured: Mapping[int, Single]) -> None:
+        """Choose one chunk of each document, and write it."""
+        exponents = self._weigh(
+            points[chunks],
+            decoded.shares[chunks],
+            decoded.find_contexts(chunks),
+            Draft(decoded.draft.rows[chunks], decoded.draft.shares[chunks]),
+            [measured[chunk] for chunk in chunks.tolist()],
+        )
+        decoded.write(chunks, self.space.writable[draw(exponents, decoded.uniforms[chunks])])
 
 
 class _Decoding:
@@ -191,7 +173,6 @@ class _Decoding:
     """
 
     def __init__(self, requests: Sequence[Request], reach: int) -> None:
-        self._requests = requests
         self.lengths: RowNumbers = np.array([len(request.rows) for request in requests], dtype=np.int64)
         self.starts: RowNumbers = np.cumsum(self.lengths) - self.lengths
         """The first chunk of each document."""
@@ -201,8 +182,6 @@ class _Decoding:
         self.shares: Floats = np.concatenate([request.shares for request in requests])
         self.draft = join_drafts([(request, slice(None)) for request in requests])
         self.chosen: RowNumbers = np.empty(len(self.rows), dtype=np.int64)
-        self.is_spelled = np.array([request.spelled is not None for request in requests], dtype=bool)
-        self._unknown = np.concatenate([[0], np.cumsum(self.rows == UNKNOWN)])
         beginning: RowNumbers = np.full(reach, UNKNOWN)
         self._written: RowNumbers = np.concatenate(
             [part for request in requests for part in (beginning, _list_context(request))]
@@ -210,18 +189,15 @@ class _Decoding:
         self._places = np.flatnonzero(self._written == ASKED)
         self._before = np.arange(-reach, 0)
 
+    def list_chunks(self, step: int) -> RowNumbers:
+        """The chunk of this step of each document that is so long."""
+        chunks: RowNumbers = self.starts[self.lengths > step] + step
+        return chunks
+
     def find_contexts(self, chunks: RowNumbers) -> RowNumbers:
         """The rows before each chunk, the last one last."""
         contexts: RowNumbers = self._written[self._places[chunks][:, None] + self._before]
         return contexts
-
-    def find_spelled(self, document: int, chunk: int, vectors: Vectors) -> Floats:
-        """The position of an unknown chunk in the space of the bundle."""
-        positions = self._requests[document].spelled
-        if positions is None:
-            return vectors.center.astype(np.float64)
-        spelled: Floats = positions[self._unknown[chunk] - self._unknown[self.starts[document]]]
-        return spelled
 
     def write(self, chunks: RowNumbers, rows: RowNumbers) -> None:
         """Write the entries of chunks."""

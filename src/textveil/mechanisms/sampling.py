@@ -13,8 +13,8 @@ from textveil.bundles.vectors import Floats, Matrix, RowNumbers
 
 BLOCK_ENTRIES = 256
 """Entries whose probabilities are summed together: first a block is chosen, then an entry in it."""
-TILE_ENTRIES = 4 * BLOCK_ENTRIES
-"""Entries that are computed together, so that they stay in the cache from one operation to the next."""
+TILE_ENTRIES, TILE_POINTS = 512, 96
+"""Entries and points whose distances are measured together: they stay in the cache from one operation to the next."""
 LARGEST_SHARE = 1e290
 """Beyond this share, a product with a distance would overflow; the distribution has long reached its limit."""
 LARGEST_SINGLE = 1000.0
@@ -69,7 +69,7 @@ class Exponents:
         extended[:, -2] = np.einsum("ij,ij->i", whole, whole)
         return extended
 
-    def compute(self, points: Floats, shares: Floats, kept: Sequence[Single | None] | None = None) -> Single:
+    def compute(self, points: Floats, shares: Floats, measured: Sequence[Single] | None = None) -> Single:
         """The exponents of points (rows) and entries (columns), up to a constant for each point that is computed alone.
 
         Alone are points with a huge share, and those so far from the origin that their products are not exact.
@@ -77,25 +77,20 @@ class Exponents:
         Args:
             points: One point per row.
             shares: Their shares.
-            kept: For each point, what :meth:`measure` gave for it earlier, or ``None``.
+            measured: What :meth:`measure` gave for each of the points; by default, they are measured now.
         """
         factors = np.minimum(shares, LARGEST_SHARE) / -2
         lengths = np.linalg.norm(points, axis=1)
         alone = (factors * (lengths + self._longest) <= LARGEST_SINGLE / -2) | (lengths > FARTHEST * self._longest)
-        found = kept or [None] * len(points)
-        new = np.array([each is None for each in found], dtype=bool) & ~alone
-        if new.all():
-            return self._measure(points, factors)
         exponents: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
-        if new.any():
-            exponents[new] = self._measure(points[new], factors[new])
-        for row in np.flatnonzero(~new):
-            distances = found[row]
-            if alone[row] or distances is None:
-                exact = self._measure_alone(points[row]) * factors[row]
-                exponents[row] = np.maximum(exact - exact.max(), _SMALLEST)
-            else:
-                np.multiply(distances, np.float32(factors[row]), out=exponents[row])
+        if measured is None:
+            exponents[~alone] = self._measure(points[~alone], factors[~alone])
+        else:
+            for row in np.flatnonzero(~alone).tolist():
+                np.multiply(measured[row], np.float32(factors[row]), out=exponents[row])
+        for row in np.flatnonzero(alone).tolist():
+            exact = self._measure_alone(points[row]) * factors[row]
+            exponents[row] = np.maximum(exact - exact.max(), _SMALLEST)
         return exponents
 
     def measure(self, points: Floats) -> Single:
@@ -109,16 +104,15 @@ class Exponents:
         queries[:, [-2, -1]] = queries[:, [-1, -2]]  # the 1 meets the squares of the entries, and the other way round
         units = (factors / self._scale).astype(np.float32)[:, None]
         distances: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
-        squares = np.empty((len(points), min(TILE_ENTRIES, len(self._entries))))
         for start in range(0, len(self._entries), TILE_ENTRIES):
-            tile = distances[:, start : start + TILE_ENTRIES]
-            tile[...] = np.matmul(
-                queries, self._extended[start : start + TILE_ENTRIES].T, out=squares[:, : tile.shape[1]]
-            )
-            np.sqrt(tile, out=tile)
-            if self._cap is not None:
-                np.minimum(tile, self._cap_units, out=tile)
-            tile *= units
+            entries = self._extended[start : start + TILE_ENTRIES].T
+            for first in range(0, len(points), TILE_POINTS):
+                some = slice(first, first + TILE_POINTS)
+                tile: Single = (queries[some] @ entries).astype(np.float32)
+                np.sqrt(tile, out=tile)
+                if self._cap is not None:
+                    np.minimum(tile, self._cap_units, out=tile)
+                np.multiply(tile, units[some], out=distances[some, start : start + TILE_ENTRIES])
         return distances
 
     def _measure_alone(self, point: Floats) -> Floats:
@@ -135,9 +129,8 @@ def draw(exponents: Exponent, uniforms: Floats) -> RowNumbers:
 
     One uniform number per row selects the column by the cumulative sum of the probabilities. The largest exponent is
     subtracted first, so nothing overflows, and what underflows has less than 1e-37 of the largest probability.
-    Exponentials and the sums of few of them are in single precision, all other sums in double precision, which adds a
-    relative error of at most 1e-5. A uniform number has 53 bits, so the probability of a column is a multiple of
-    2**-53.
+    Exponentials are in single precision and sums in double precision, which adds a relative error of at most 1e-5. A
+    uniform number has 53 bits, so the probability of a column is a multiple of 2**-53.
 
     Args:
         exponents: The unnormalized log-probabilities. They are overwritten.
@@ -145,16 +138,17 @@ def draw(exponents: Exponent, uniforms: Floats) -> RowNumbers:
     """
     largest = exponents.max(axis=1, keepdims=True)
     if exponents.dtype != np.float32:
-        exponents -= largest
-        exponents, largest = np.maximum(exponents, _SMALLEST).astype(np.float32), np.zeros_like(largest, np.float32)
-    weights, columns = exponents, exponents.shape[1]
+        exponents = np.maximum(exponents - largest, _SMALLEST).astype(np.float32)
+        largest = np.float32(0)
+    exponents -= largest
+    weights, columns = np.exp(exponents, out=exponents), exponents.shape[1]
     starts = np.arange(0, columns, BLOCK_ENTRIES)
     sums = np.empty((len(weights), len(starts)))
-    for start in range(0, columns, TILE_ENTRIES):
-        tile = weights[:, start : start + TILE_ENTRIES]
-        tile -= largest
-        np.exp(tile, out=tile)
-        _sum_blocks(tile, sums[:, start // BLOCK_ENTRIES :])
+    whole = columns // BLOCK_ENTRIES
+    middle = whole * BLOCK_ENTRIES
+    weights[:, :middle].reshape(len(weights), whole, BLOCK_ENTRIES).sum(axis=2, dtype=np.float64, out=sums[:, :whole])
+    if middle < columns:  # the last block is shorter
+        sums[:, whole] = weights[:, middle:].sum(axis=1, dtype=np.float64)
     ends = np.cumsum(sums, axis=1)
     targets = uniforms * ends[:, -1]
     blocks = _count_below(ends, targets)
@@ -165,15 +159,6 @@ def draw(exponents: Exponent, uniforms: Floats) -> RowNumbers:
     likely[inside >= columns] = 0  # the last block may be shorter
     chosen: RowNumbers = starts[blocks] + _count_below(np.cumsum(likely, axis=1, dtype=np.float64), rest)
     return chosen
-
-
-def _sum_blocks(tile: Single, sums: Floats) -> None:
-    """Write the sum of each block of a tile; the last one may be shorter."""
-    whole = tile.shape[1] // BLOCK_ENTRIES
-    end = whole * BLOCK_ENTRIES
-    sums[:, :whole] = tile[:, :end].reshape(len(tile), whole, BLOCK_ENTRIES).sum(axis=2, dtype=np.float64)
-    if end < tile.shape[1]:
-        sums[:, whole] = tile[:, end:].sum(axis=1, dtype=np.float64)
 
 
 def _count_below(ends: Floats, targets: Floats) -> RowNumbers:
