@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -12,8 +11,8 @@ import numpy as np
 from textveil.analysis.anova import SIGNIFICANCE
 from textveil.analysis.columns import CONTROLS, FACTORS
 from textveil.analysis.results import Results, check_comparable
+from textveil.analysis.studentized_range import compute_survival, find_critical
 from textveil.evaluation.columns import MetricColumn
-from textveil.extras import require
 
 _LEAST = 1e-300
 """Replaces a standard error of zero, if the differences to the group means are constant."""
@@ -29,7 +28,7 @@ class Pair:
     margin: float
     """The smallest significant difference. The simultaneous confidence interval is difference +- margin."""
     p_value: float | None
-    """Adjusted for all pairs. Only significant pairs have one, since each takes many milliseconds."""
+    """Adjusted for all pairs. Only significant pairs have one."""
 
     @property
     def significant(self) -> bool:
@@ -76,23 +75,17 @@ def compare_pairs(results: Results, response: MetricColumn) -> Comparisons:
     freedom = (count - 1) * (repeats - 1)
     variance = sum(float(np.square(values - values.mean()).sum()) for values in samples.values()) / freedom
     error = math.sqrt(variance / repeats)
-    studentized = require("scipy.stats", extra="analyze").studentized_range
-    critical = _find_critical(count, freedom) * error
+    critical = find_critical(SIGNIFICANCE, count, freedom) * error
     means = {name: float(values.mean()) for name, values in samples.items()}
-    pairs = []
-    for pair in combinations(means, 2):
-        higher, lower = sorted(pair, key=means.__getitem__, reverse=True)
-        difference = means[higher] - means[lower]
-        found = difference > critical
-        p_value = float(studentized.sf(difference / max(error, _LEAST), count, freedom)) if found else None
-        pairs.append(Pair(higher, lower, difference, critical, p_value))
+    ordered = sorted(means, key=means.__getitem__, reverse=True)
+    found = [(higher, lower, means[higher] - means[lower]) for higher, lower in combinations(ordered, 2)]
+    ranges = np.array([difference for _, _, difference in found]) / max(error, _LEAST)
+    p_values = compute_survival(ranges, count, freedom).tolist()
+    pairs = [
+        Pair(higher, lower, difference, critical, p_value if difference > critical else None)
+        for (higher, lower, difference), p_value in zip(found, p_values, strict=True)
+    ]
     return Comparisons(tuple(sorted(pairs, key=lambda pair: -pair.difference)))
-
-
-@cache
-def _find_critical(count: int, freedom: int) -> float:
-    """The critical value of the studentized range. It is cached, since it is slow to compute."""
-    return float(require("scipy.stats", extra="analyze").studentized_range.isf(SIGNIFICANCE, count, freedom))
 
 
 def name_combination(*methods: str) -> str:
