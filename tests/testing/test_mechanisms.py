@@ -10,8 +10,8 @@ from textveil.testing.mechanisms import MechanismCase
 class Spendthrift(Exponential):
     """Spends ten times its share."""
 
-    def _weigh_distances(self, points, shares, draft):
-        return super()._weigh_distances(points, shares * 10, draft)
+    def _weigh_distances(self, points, shares, draft, measured=None):
+        return super()._weigh_distances(points, shares * 10, draft, measured)
 
 
 class Frozen(Exponential):
