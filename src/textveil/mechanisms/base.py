@@ -14,6 +14,8 @@ from textveil.registry import Method, Option
 
 ASKED = -2
 """Marks the chunks of a context that the mechanism chooses."""
+LEAST_CHUNKS = 16
+"""Fewer chunks are not shared by two threads."""
 NO_GUARANTEE = "none"
 """The guarantee of a published mechanism that has no finite bound."""
 
@@ -140,3 +142,9 @@ class Mechanism(Method):
             rows: The entry that the draft has for each chunk.
         """
         return Draft(rows, np.add.reduceat(draft.shares, starts) if len(starts) else draft.shares)
+
+
+def choose_block_size(requests: Sequence[Request], most: int) -> int:
+    """The number of chunks for one thread at a time: two threads share even a single text."""
+    half = math.ceil(sum(len(request.rows) for request in requests) / 2)
+    return min(max(half, LEAST_CHUNKS), most)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
-from textveil.mechanisms.base import Draft, Mechanism, Request
+from textveil.mechanisms.base import Draft, Mechanism, Request, choose_block_size
 from textveil.mechanisms.sampling import Exponent, Exponents, Single, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
@@ -20,8 +19,6 @@ DRAWN_PROBABILITIES = 2**20
 """With few entries, a thread draws more of them, up to this number of probabilities."""
 MEASURED_DISTANCES = 2**23
 """Distances that one thread measures at a time, for as many chunks as it draws or more: about 32 MiB."""
-LEAST_CHUNKS = 16
-"""Fewer chunks are not shared by two threads."""
 
 
 class _Block(NamedTuple):
@@ -130,8 +127,7 @@ class Exponential(Mechanism):
     def _blocks(self, requests: Sequence[Request]) -> Iterator[_Block]:
         """The positions, shares, uniform numbers and drafts of all chunks, a block at a time."""
         parts: list[_Part] = []
-        half = math.ceil(sum(len(request.rows) for request in requests) / 2)
-        size = room = min(max(half, LEAST_CHUNKS), self._measured)  # so that two threads share even a single text
+        size = room = choose_block_size(requests, self._measured)
         for request in requests:
             number = len(request.rows)
             uniforms = request.generator.random(number)

@@ -144,10 +144,11 @@ class Fluent(Exponential):
         steps = int(decoded.lengths.max(initial=0))
         ahead = max(self._measured // len(requests), 1)  # distances do not depend on what is written
         for start in range(0, steps, ahead):
-            chunks = np.concatenate([decoded.list_chunks(step) for step in range(start, min(start + ahead, steps))])
-            measured = dict(zip(chunks.tolist(), self._measure(decoded.rows[chunks], points[chunks]), strict=True))
-            for step in range(start, min(start + ahead, steps)):
-                self._write(decoded, decoded.list_chunks(step), points, measured)
+            each_step = [decoded.list_chunks(step) for step in range(start, min(start + ahead, steps))]
+            asked = np.concatenate(each_step)
+            measured = dict(zip(asked.tolist(), self._measure(decoded.rows[asked], points[asked]), strict=True))
+            for chunks in each_step:
+                self._write(decoded, chunks, points, measured)
         return np.split(decoded.chosen, decoded.starts[1:])
 
     def _write(self, decoded: _Decoding, chunks: RowNumbers, points: Floats, measured: Mapping[int, Single]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
@@ -11,13 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.mechanisms.base import Draft, Mechanism, Request
+from textveil.mechanisms.base import Draft, Mechanism, Request, choose_block_size
 from textveil.threads import in_threads
 
 BLOCK_CHUNKS = 512
 """Chunks that one thread looks up at a time; this bounds the memory for noise."""
-LEAST_CHUNKS = 32
-"""Fewer chunks are not shared by two threads."""
 
 _NONE: RowNumbers = np.empty(0, dtype=np.int64)
 _NO_UNIFORMS: Floats = np.empty(0)
@@ -117,8 +114,7 @@ class NoisyVector(Mechanism):
     def add_noise(self, requests: Sequence[Request]) -> Iterator[Block]:
         """The noisy points of all requests, one after the other, a block at a time."""
         parts: list[_Part] = []
-        half = math.ceil(sum(len(request.rows) for request in requests) / 2)
-        size = room = min(max(half, LEAST_CHUNKS), BLOCK_CHUNKS)  # so that two threads share even a single text
+        size = room = choose_block_size(requests, BLOCK_CHUNKS)
         for request in requests:
             number = len(request.rows)
             # All lengths before all directions: so a block may end anywhere and the stream stays the same.

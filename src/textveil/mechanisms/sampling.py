@@ -82,6 +82,8 @@ class Exponents:
         factors = np.minimum(shares, LARGEST_SHARE) / -2
         lengths = np.linalg.norm(points, axis=1)
         alone = (factors * (lengths + self._longest) <= LARGEST_SINGLE / -2) | (lengths > FARTHEST * self._longest)
+        if measured is None and not alone.any():
+            return self._measure(points, factors)
         exponents: Single = np.empty((len(points), len(self._entries)), dtype=np.float32)
         if measured is None:
             exponents[~alone] = self._measure(points[~alone], factors[~alone])
@@ -136,11 +138,9 @@ def draw(exponents: Exponent, uniforms: Floats) -> RowNumbers:
         exponents: The unnormalized log-probabilities. They are overwritten.
         uniforms: A number in [0, 1) for every row.
     """
-    largest = exponents.max(axis=1, keepdims=True)
+    exponents -= exponents.max(axis=1, keepdims=True)
     if exponents.dtype != np.float32:
-        exponents = np.maximum(exponents - largest, _SMALLEST).astype(np.float32)
-        largest = np.float32(0)
-    exponents -= largest
+        exponents = np.maximum(exponents, _SMALLEST).astype(np.float32)
     weights, columns = np.exp(exponents, out=exponents), exponents.shape[1]
     starts = np.arange(0, columns, BLOCK_ENTRIES)
     sums = np.empty((len(weights), len(starts)))
