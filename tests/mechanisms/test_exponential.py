@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import ParameterError
-from textveil.mechanisms import MECHANISMS, Request
+from textveil.mechanisms import MECHANISMS, Request, exponential
 from textveil.mechanisms.base import Draft
 from textveil.mechanisms.exponential import Exponential
 from textveil.randomness import SeededRandomness
@@ -110,3 +110,19 @@ def test_a_draft_multiplies_the_probabilities_by_those_of_its_entry(vectors, sha
     observed = np.bincount(mechanism.perturb([request])[0], minlength=len(vectors))
     assert compare(observed, expected) > ALARM
     assert compare(observed, transcribe(vectors, 7, share, limit)) < ALARM
+
+
+@pytest.mark.parametrize("drafted", [False, True])
+def test_chunks_are_equal_only_if_all_that_decides_is_equal(vectors, drafted, monkeypatch):
+    """Equal chunks are weighed once. Those that differ in share, spelling or draft must not be taken for equal."""
+    random = np.random.default_rng(4)
+    rows = np.array([3, UNKNOWN, 5] * 60)
+    shares = random.choice([0.5, 9.0], len(rows))
+    spelled = random.normal(size=(60, vectors.dimensions))
+    draft = Draft(random.integers(0, 6, len(rows)), random.choice([0.0, 1.0, 8.0], len(rows))) if drafted else None
+    answers = []
+    for chunks in (4096, 1):  # all chunks together, and each alone
+        monkeypatch.setattr(exponential, "SORTED_CHUNKS", chunks)
+        request = Request(rows, shares, SeededRandomness(2).stream(0), spelled, draft=draft)
+        answers.append(Exponential(vectors).perturb([request])[0].tolist())
+    assert answers[0] == answers[1]

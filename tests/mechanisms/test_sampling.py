@@ -103,6 +103,12 @@ def test_the_uniform_number_selects_by_the_cumulative_sum():
     assert chosen.tolist() == [1, 1, 3, 3, 4, 4]
 
 
+def test_several_uniform_numbers_draw_from_one_row():
+    exponents, random = np.random.default_rng(1).normal(size=(3, 700)), np.random.default_rng(2)
+    rows, uniforms = np.array([0, 0, 2, 2, 2]), random.random(5)
+    np.testing.assert_array_equal(draw(exponents.copy(), uniforms, rows), draw(exponents[rows], uniforms))
+
+
 def test_draws_over_several_blocks_have_the_right_frequencies(monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK_ENTRIES", 4)
     exponents = np.random.default_rng(1).normal(size=11)

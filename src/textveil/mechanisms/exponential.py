@@ -19,6 +19,8 @@ DRAWN_PROBABILITIES = 2**20
 """With few entries, a thread draws more of them, up to this number of probabilities."""
 MEASURED_DISTANCES = 2**23
 """Distances that one thread measures at a time, for as many chunks as it draws or more: about 32 MiB."""
+SORTED_CHUNKS = 4096
+"""Chunks among which one thread looks for equal ones: they have the same probabilities, which are computed once."""
 
 
 class _Block(NamedTuple):
@@ -115,19 +117,26 @@ class Exponential(Mechanism):
         return exponents
 
     def _choose(self, block: _Block) -> RowNumbers:
-        measured = self._measure(block.rows, block.points)
-        chosen = []
-        for start in range(0, len(measured), self._drawn):
-            some = slice(start, start + self._drawn)
-            draft = Draft(block.drafted[some], block.draft_shares[some])
-            exponents = self._weigh_distances(block.points[some], block.shares[some], draft, measured[some])
-            chosen.append(draw(exponents, block.uniforms[some]))
-        return np.concatenate(chosen)
+        """The entries chosen for chunks, as columns. Equal chunks have the same probabilities, computed once."""
+        order, starts = _sort_chunks(block)
+        chosen: RowNumbers = np.empty(len(order), dtype=np.int64)
+        for first in range(0, len(starts) - 1, self._measured):
+            different = order[starts[:-1][first : first + self._measured]]
+            measured = self._measure(block.rows[different], block.points[different])
+            for number in range(0, len(different), self._drawn):
+                some = different[number : number + self._drawn]
+                draft = Draft(block.drafted[some], block.draft_shares[some])
+                near = measured[number : number + self._drawn]
+                exponents = self._weigh_distances(block.points[some], block.shares[some], draft, near)
+                ends = starts[first + number : first + number + len(some) + 1]
+                alike = order[ends[0] : ends[-1]]
+                chosen[alike] = draw(exponents, block.uniforms[alike], np.repeat(np.arange(len(some)), np.diff(ends)))
+        return chosen
 
     def _blocks(self, requests: Sequence[Request]) -> Iterator[_Block]:
         """The positions, shares, uniform numbers and drafts of all chunks, a block at a time."""
         parts: list[_Part] = []
-        size = room = choose_block_size(requests, self._measured)
+        size = room = choose_block_size(requests, SORTED_CHUNKS)
         for request in requests:
             number = len(request.rows)
             uniforms = request.generator.random(number)
@@ -154,6 +163,17 @@ class Exponential(Mechanism):
             draft.rows,
             draft.shares,
         )
+
+
+def _sort_chunks(block: _Block) -> tuple[RowNumbers, RowNumbers]:
+    """An order in which equal chunks follow each other, and the places where another chunk starts, and its end."""
+    keys = (block.rows, block.shares, block.drafted, block.draft_shares)
+    order = np.lexsort(keys[::-1])
+    differs = np.ones(len(order) + 1, dtype=bool)
+    differs[1:-1] = block.rows[order][1:] == UNKNOWN  # unknown chunks may be at different points
+    for key in keys:
+        differs[1:-1] |= np.diff(key[order]) != 0
+    return order, np.flatnonzero(differs)
 
 
 def join_drafts(parts: Sequence[tuple[Request, slice]]) -> Draft:

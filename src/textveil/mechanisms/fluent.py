@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import BundleError, ParameterError
@@ -141,15 +142,27 @@ class Fluent(Exponential):
         """The rows chosen for some documents, which are decoded step by step side by side."""
         decoded = _Decoding(requests, self.prior.order - 1)
         points = self.place_all([(request, slice(None)) for request in requests])
-        steps = int(decoded.lengths.max(initial=0))
-        ahead = max(self._measured // len(requests), 1)  # distances do not depend on what is written
-        for start in range(0, steps, ahead):
-            each_step = [decoded.list_chunks(step) for step in range(start, min(start + ahead, steps))]
-            asked = np.concatenate(each_step)
-            measured = dict(zip(asked.tolist(), self._measure(decoded.rows[asked], points[asked]), strict=True))
-            for chunks in each_step:
+        frequent = self._measure_frequent(decoded.rows, points)
+        rare = np.array([chunk not in frequent for chunk in range(len(decoded.rows))], dtype=bool)
+        for steps in decoded.list_steps(rare, self._measured):  # distances do not depend on what is written
+            asked = np.concatenate(steps)
+            asked = asked[rare[asked]]
+            distances = self._measure(decoded.rows[asked], points[asked])
+            measured = frequent | dict(zip(asked.tolist(), distances, strict=True))
+            for chunks in steps:
                 self._write(decoded, chunks, points, measured)
         return np.split(decoded.chosen, decoded.starts[1:])
+
+    def _measure_frequent(self, rows: RowNumbers, points: Floats) -> dict[int, Single]:
+        """The distances of frequent chunks, which are kept; none if all chunks can be measured together."""
+        if len(rows) <= self._measured:
+            return {}
+        different, firsts, counts = np.unique(rows, return_index=True, return_counts=True)
+        counts[(different == UNKNOWN) | (counts == 1)] = 0
+        order = np.argsort(-counts, kind="stable")[: self._measured // 2]
+        chosen = order[counts[order] > 0]
+        distances = dict(zip(different[chosen].tolist(), self._exponents.measure(points[firsts[chosen]]), strict=True))
+        return {chunk: distances[row] for chunk, row in enumerate(rows.tolist()) if row in distances}
 
     def _write(self, decoded: _Decoding, chunks: RowNumbers, points: Floats, measured: Mapping[int, Single]) -> None:
         """Choose one chunk of each document, and write it."""
@@ -190,10 +203,20 @@ class _Decoding:
         self._places = np.flatnonzero(self._written == ASKED)
         self._before = np.arange(-reach, 0)
 
-    def list_chunks(self, step: int) -> RowNumbers:
-        """The chunk of this step of each document that is so long."""
-        chunks: RowNumbers = self.starts[self.lengths > step] + step
-        return chunks
+    def list_steps(self, rare: npt.NDArray[np.bool_], most: int) -> Iterator[list[RowNumbers]]:
+        """Some steps at a time, with at most so many rare chunks: of each step, one chunk of every document so long."""
+        steps: list[RowNumbers] = []
+        room = most
+        for step in range(int(self.lengths.max(initial=0))):
+            chunks = self.starts[self.lengths > step] + step
+            needed = int(np.count_nonzero(rare[chunks]))
+            if steps and needed > room:
+                yield steps
+                steps, room = [], most
+            steps.append(chunks)
+            room -= needed
+        if steps:
+            yield steps
 
     def find_contexts(self, chunks: RowNumbers) -> RowNumbers:
         """The rows before each chunk, the last one last."""

@@ -126,17 +126,18 @@ class Exponents:
         return distances if self._cap is None else np.minimum(distances, self._cap)
 
 
-def draw(exponents: Exponent, uniforms: Floats) -> RowNumbers:
-    """A random column for every row, with a probability proportional to the exponential of its exponent.
+def draw(exponents: Exponent, uniforms: Floats, rows: RowNumbers | None = None) -> RowNumbers:
+    """A random column for every uniform number, with a probability proportional to the exponential of its exponent.
 
-    One uniform number per row selects the column by the cumulative sum of the probabilities. The largest exponent is
+    A uniform number selects the column of its row by the cumulative sum of the probabilities. The largest exponent is
     subtracted first, so nothing overflows, and what underflows has less than 1e-37 of the largest probability.
     Exponentials are in single precision and sums in double precision, which adds a relative error of at most 1e-5. A
     uniform number has 53 bits, so the probability of a column is a multiple of 2**-53.
 
     Args:
         exponents: The unnormalized log-probabilities. They are overwritten.
-        uniforms: A number in [0, 1) for every row.
+        uniforms: Numbers in [0, 1).
+        rows: The row of each of them; by default, there is one for every row.
     """
     exponents -= exponents.max(axis=1, keepdims=True)
     if exponents.dtype != np.float32:
@@ -149,13 +150,13 @@ def draw(exponents: Exponent, uniforms: Floats) -> RowNumbers:
     weights[:, :middle].reshape(len(weights), whole, BLOCK_ENTRIES).sum(axis=2, dtype=np.float64, out=sums[:, :whole])
     if middle < columns:  # the last block is shorter
         sums[:, whole] = weights[:, middle:].sum(axis=1, dtype=np.float64)
-    ends = np.cumsum(sums, axis=1)
+    rows = np.arange(len(weights)) if rows is None else rows
+    ends = np.cumsum(sums, axis=1)[rows]
     targets = uniforms * ends[:, -1]
     blocks = _count_below(ends, targets)
-    each = np.arange(len(weights))
-    rest = targets - np.where(blocks > 0, ends[each, blocks - 1], 0.0)
+    rest = targets - np.where(blocks > 0, ends[np.arange(len(rows)), blocks - 1], 0.0)
     inside = starts[blocks][:, None] + np.arange(min(BLOCK_ENTRIES, columns))
-    likely = weights[each[:, None], np.minimum(inside, columns - 1)]
+    likely = weights[rows[:, None], np.minimum(inside, columns - 1)]
     likely[inside >= columns] = 0  # the last block may be shorter
     chosen: RowNumbers = starts[blocks] + _count_below(np.cumsum(likely, axis=1, dtype=np.float64), rest)
     return chosen
