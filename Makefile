@@ -15,6 +15,8 @@ DATASETS ?= $(wildcard ../shared/datasets)
 SECONDS ?= 600
 # The resources of the tests are installed beside the environment, not into the user's own folder.
 export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
+# Bytecode is written, even where the environment forbids it: every process of the tests would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
 RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
 # One test process per core, but at most four: each loads models into memory.
 PYTHON_PYTEST := python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
