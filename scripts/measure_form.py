@@ -1,6 +1,9 @@
 """Measure what the form of a text gives away: attackers, similarity and perplexity by profile, form and budget.
 
 python scripts/measure_form.py scale_reviews.jsonl.xz --attribute author --every 4
+
+With ``--returning 0.1 0.2``, also what a random part of the words gives away: the original words without case,
+punctuation and all other words. A text that keeps these words keeps their similarity, and so their author.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ from textveil import Obfuscator
 from textveil.evaluation import Dataset, Evaluator
 from textveil.evaluation.files import read_columns
 from textveil.language.text import cut
+from textveil.language.words import find_words
+from textveil.randomness import SeededRandomness
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "strict, keep": {"profile": "strict", "form": "keep"},
@@ -59,6 +64,12 @@ class Measures:
         return " | ".join("" if value is None else f"{value:.3f}" if value < 2 else f"{value:.0f}" for value in found)
 
 
+def keep_some(texts: Sequence[str], part: float) -> list[str]:
+    """A random part of the words of every text, in lowercase; the same words with every call."""
+    generator = SeededRandomness(1).stream(0)
+    return [" ".join(word for word in find_words(text.lower()) if generator.random() < part) for text in texts]
+
+
 def main() -> None:
     """Print a Markdown table with a row per setting and budget."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -69,6 +80,7 @@ def main() -> None:
     parser.add_argument("--per-word", type=float, nargs="+", default=[10, 15, 20], help="budgets per word")
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
     parser.add_argument("--metrics", nargs="*", default=["similarity", "perplexity"], help="metrics beside attackers")
+    parser.add_argument("--returning", type=float, nargs="*", default=[], help="parts of the words to return alone")
     parser.add_argument("--mechanism", default="fluent")
     parser.add_argument("--cache", type=Path, help="folder for cached scores")
     options = parser.parse_args()
@@ -77,6 +89,8 @@ def main() -> None:
     dataset = Dataset(texts, attribute=columns[options.attribute][:: options.every], folder=options.cache)
     measures = Measures(dataset, options.metrics)
     print(f"{len(texts):,} texts\n\n| setting | per word | {' | '.join(COLUMNS)} |\n|---|---|{'---|' * len(COLUMNS)}")
+    for part in options.returning:
+        print(f"| {part:g} of the words, at random | | {measures.write(keep_some(texts, part))} |", flush=True)
     for per_word, name in itertools.product(options.per_word, options.settings):
         obfuscator = Obfuscator(mechanism=options.mechanism, seed=1, **SETTINGS[name])
         found = obfuscator.obfuscate_all(texts, epsilon_per_word=per_word, first_document=0)
