@@ -15,6 +15,8 @@ from benchmarks.decomposition import read_reviews
 from benchmarks.old_encoders import STEPS as OLD_STEPS
 from benchmarks.old_encoders import attend_before, attribute_before
 from benchmarks.records import Record
+from benchmarks.speed import sgemm_peak
+from benchmarks.timing import best_of
 from tests.decomposition.plain import read_wordnet
 from tests.distribution.plain import attend_plainly, attribute_plainly, inform_plainly, load_plainly, read_counts
 from textveil.distribution import DISTRIBUTORS
@@ -121,6 +123,7 @@ def _measure_all(datasets: Path | None) -> Iterator[Record]:
     for name in DISTRIBUTORS:
         yield from compare(name, (whole if name in WHOLE else heads)[: DOCUMENTS[name]])
     yield from compare_precision(heads[: DOCUMENTS["attention"]])
+    yield compare_with_peak(heads[: DOCUMENTS["attention"]])
     yield from compare_steps(heads[:: len(heads) // FEW_DOCUMENTS][:FEW_DOCUMENTS])
 
 
@@ -158,6 +161,33 @@ def compare_precision(documents: Sequence[Document]) -> Iterator[Record]:
     distributor.score(documents[:8])
     ways = {"": partial(distributor.score, documents), "old way": partial(attend_before(find(ENCODER)), documents)}
     yield from list_records("attention in bfloat16", race(ways), len(documents))
+
+
+def compare_with_peak(documents: Sequence[Document]) -> Record:
+    """How much of the speed of plain matrix products attention reaches: the rest is all that could still be gained."""
+    distributor = DISTRIBUTORS.load("attention")()
+    encoder = distributor.encoder
+    special = len(encoder.before) + len(encoder.behind)
+    lengths = [special + len(text.ids) for text in encoder.tokenize([document.text for document in documents])]
+    needed = sum(count_operations(encoder.model.config, length) for length in lengths)
+    peak = sgemm_peak()
+    distributor.score(documents[:8])
+    rate = needed / best_of(ROUNDS, lambda: distributor.score(documents))
+    peak = max(peak, sgemm_peak())
+    compared = f"sgemm peak, {peak / 1e9:.0f} GFLOP/s"
+    return Record("distribution", "attention, everything included", rate / peak, "of the peak", compared, rate / peak)
+
+
+def count_operations(config: Any, tokens: int) -> float:
+    """The floating-point operations of an encoder, up to the attention of its last layer.
+
+    A layer has four square products, two of its inner width, and two of the attention. Of the last layer, two square
+    products and one of the attention are needed.
+    """
+    width, inner = config.hidden_size, config.intermediate_size
+    square, attention = 2 * tokens * width**2, 2 * tokens**2 * width
+    layer = 4 * square + 4 * tokens * width * inner + 2 * attention
+    return float((config.num_hidden_layers - 1) * layer + 2 * square + attention)
 
 
 def share(steps: int, documents: Sequence[Document]) -> list[Any]:
