@@ -179,4 +179,6 @@ def test_legends_fit_into_the_figure(crowded):
 
 
 def test_methods_are_told_apart_without_color():
-    assert len(set(COLORS)) == len(set(MARKERS)) == len(MARKERS) == len(COLORS)
+    assert len(set(MARKERS)) == len(MARKERS)
+    assert len(set(COLORS)) == len(COLORS)
+    assert len({(COLORS[order % len(COLORS)], MARKERS[order % len(MARKERS)]) for order in range(40)}) == 40

@@ -37,10 +37,10 @@ def test_a_name_has_a_setting_and_a_level(name, setting, level):
     assert (contender.setting, contender.level) == (setting, level)
 
 
-def test_levels_are_ordered_by_number_and_then_by_name():
-    names = ["m@100", "m@low", "m@9", "m@20", "other", "m@high", "m@nan"]
+def test_numbers_are_ordered_by_size_then_levels_by_protection_and_others_as_given():
+    names = ["m@100", "m@low", "m@z", "m@9", "m@20", "m@medium", "other", "m@high", "m@nan"]
     settings = make_comparison(dict.fromkeys(names, (0.5, 0.5))).settings
-    assert [each.level for each in settings["m"]] == ["9", "20", "100", "high", "low", "nan"]
+    assert [each.level for each in settings["m"]] == ["9", "20", "100", "high", "medium", "low", "z", "nan"]
     assert list(settings) == ["m", "other"]
 
 

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 INK, MUTED, RULE = "#1b1f24", "#66707b", "#dde2e7"
 """The colors of text, of the background data, and of lines. The page replaces them by its own."""
-COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c7b00", "#7a5195")
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c7b00", "#7a5195", "#882255")
 """The colors of methods, in order: distinguishable by color-blind people (after Okabe and Ito)."""
 MARKERS = "os^DvPX*"
-"""The markers of methods, in order, so that they differ not only in color."""
+"""The markers of methods, in order, so that they differ not only in color. There is one less than there are colors, so
+that no two of many methods look alike."""
 LINES = {Reference.ORIGINALS: (0, (5, 2)), Reference.CHANCE: (0, (1, 1.5)), Reference.MAJORITY: (0, (4, 1.5, 1, 1.5))}
 """The dashes of references."""
 _CHARACTER = 0.08

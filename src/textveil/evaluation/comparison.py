@@ -23,6 +23,7 @@ from textveil.evaluation.quantities import (
     is_chance,
     join_readings,
 )
+from textveil.privacy.levels import LEVELS
 from textveil.progress import Progress, ignore_progress
 from textveil.version import __version__
 
@@ -193,13 +194,15 @@ def is_clearly_better(one: Contender, other: Contender, quantity: Quantity) -> b
     return first is not None and second is not None and quantity.is_clearly_better(first, second)
 
 
-def _rank(level: str) -> tuple[float, str]:
-    """The place of a level: numbers by size, then other levels in the order of their names."""
+def _rank(level: str) -> tuple[float, int]:
+    """The place of a level: numbers by size, then those of textveil, then others, which stay in their order."""
+    if level in LEVELS:
+        return math.inf, list(LEVELS).index(level)
     try:
         number = float(level)
     except ValueError:
         number = math.inf
-    return (number if number == number else math.inf), level  # noqa: PLR0124 # not a number
+    return (number if number == number else math.inf), len(LEVELS)  # noqa: PLR0124 # not a number
 
 
 def _needs_certificate(name: str) -> bool:
