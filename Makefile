@@ -122,7 +122,7 @@ test-oldest: $(OLDEST)/installed  ## Run the tests of the core with the oldest a
 check: $(VENV)/installed  ## Lint and type-check
 	$(BIN)/ruff check src tests scripts benchmarks soak docs
 	$(BIN)/ruff format --check src tests scripts benchmarks soak docs
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks soak docs

@@ -21,6 +21,7 @@ from tests.decomposition.plain import read_wordnet
 from tests.distribution.plain import attend_plainly, attribute_plainly, inform_plainly, load_plainly, read_counts
 from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.allocation import allocate
+from textveil.distribution.attention import Attention
 from textveil.distribution.gradients import STEPS, Gradients
 from textveil.distribution.information import InformationContent
 from textveil.language.stopwords import ENGLISH
@@ -165,7 +166,7 @@ def compare_precision(documents: Sequence[Document]) -> Iterator[Record]:
 
 def compare_with_peak(documents: Sequence[Document]) -> Record:
     """How much of the speed of plain matrix products attention reaches: the rest is all that could still be gained."""
-    distributor = DISTRIBUTORS.load("attention")()
+    distributor = Attention()
     encoder = distributor.encoder
     special = len(encoder.before) + len(encoder.behind)
     lengths = [special + len(text.ids) for text in encoder.tokenize([document.text for document in documents])]

@@ -84,8 +84,8 @@ def main() -> None:
     parser.add_argument("--mechanism", default="fluent")
     parser.add_argument("--cache", type=Path, help="folder for cached scores")
     options = parser.parse_args()
-    texts, columns = read_columns(options.file, "text", [options.attribute])
-    texts = [cut(text or "", options.first_words) for text in texts[:: options.every]]
+    originals, columns = read_columns(options.file, "text", [options.attribute])
+    texts = [cut(text or "", options.first_words) for text in originals[:: options.every]]
     dataset = Dataset(texts, attribute=columns[options.attribute][:: options.every], folder=options.cache)
     measures = Measures(dataset, options.metrics)
     print(f"{len(texts):,} texts\n\n| setting | per word | {' | '.join(COLUMNS)} |\n|---|---|{'---|' * len(COLUMNS)}")
