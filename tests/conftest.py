@@ -41,6 +41,9 @@ if (processes := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))) > 1:
 settings.register_profile("textveil", deadline=None)
 settings.load_profile("textveil")
 
+# Files are synchronized in case the power fails, which no test can try. Only the descriptor is checked.
+os.fsync = os.fstat
+
 BundleMaker = Callable[..., Bundle]
 EncoderMaker = Callable[..., Path]
 

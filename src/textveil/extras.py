@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from types import ModuleType
 
 from textveil.errors import MissingExtraError
@@ -23,8 +24,9 @@ def require(module: str, *, extra: str) -> ModuleType:
         raise _missing(module.partition(".")[0], extra) from error
 
 
+@cache
 def require_version(package: str, *, extra: str) -> str:
-    """The version of an installed package, without importing it.
+    """The version of an installed package, without importing it. Its files are read once.
 
     Raises:
         MissingExtraError: The package is not installed; the message names the extra that provides it.

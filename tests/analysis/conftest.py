@@ -4,11 +4,13 @@ import os
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from textveil.analysis import Findings, Results, analyze, read_results
+from textveil.analysis.figures import draw_all, render_svg
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = Path(os.environ.get("TEXTVEIL_PUBLISHED", ROOT.parent / "shared/paper/results.csv"))
@@ -55,6 +57,18 @@ def records() -> Records:
 def example() -> Findings:
     """What is found in the invented results that ship as an example."""
     return analyze(read_results(ROOT / "examples/results.csv"))
+
+
+@pytest.fixture(scope="session")
+def figures(example: Findings) -> dict[str, Any]:
+    """Every figure of the example."""
+    return draw_all(example)
+
+
+@pytest.fixture(scope="session")
+def drawings(figures: dict[str, Any]) -> dict[str, str]:
+    """The figures of the example as SVG."""
+    return {name: render_svg(figure) for name, figure in figures.items()}
 
 
 @pytest.fixture(scope="session")

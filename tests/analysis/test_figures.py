@@ -27,8 +27,8 @@ def texts(svg: str) -> list[str]:
     return ["".join(node.itertext()).strip() for node in root.iter() if node.tag.endswith("}text")]
 
 
-def test_every_setting_has_its_figures(example):
-    assert list(draw_all(example)) == [
+def test_every_setting_has_its_figures(figures):
+    assert list(figures) == [
         "heat_map",
         "combinations_profile_strict",
         "levels_decomposition_profile_strict",
@@ -72,9 +72,9 @@ def test_levels_are_drawn_in_their_order_and_unit(example):
     assert len({line.get_color() for line in axes.lines[:3]}) == 3
 
 
-def test_originals_and_chance_are_lines_in_every_figure(example):
-    for name, figure in draw_all(example).items():
-        found = texts(render_svg(figure))
+def test_originals_and_chance_are_lines_in_every_figure(drawings, example):
+    for name, drawing in drawings.items():
+        found = texts(drawing)
         assert any("originals" in text for text in found), name
         if name.startswith(("levels", "combinations")):
             assert "chance" in found, name
@@ -96,9 +96,10 @@ def test_intervals_are_whiskers(example):
 
 def test_results_without_references_and_intervals_are_drawn(records):
     findings = analyze(Results.from_records([{**row, "static_f1": 0.5 + row["relative_gain"] / 9} for row in records]))
-    found = texts(render_svg(draw_all(findings)["levels_decomposition"]))
+    figures = draw_all(findings)
+    found = texts(render_svg(figures["levels_decomposition"]))
     assert "chance" not in found
-    assert "originals" not in texts(render_svg(draw_all(findings)["combinations"]))
+    assert "originals" not in texts(render_svg(figures["combinations"]))
     assert "static attacker F1 % \N{DOWNWARDS ARROW}" in found
 
 

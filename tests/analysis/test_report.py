@@ -45,8 +45,8 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def page(example) -> str:
-    return page_of(example, title="Our <study>", about={"seeds": "42 & 43"})
+def page(example, drawings) -> str:
+    return write_page(example, figures=drawings, title="Our <study>", about={"seeds": "42 & 43"})
 
 
 def test_every_point_of_every_curve_has_its_values(page, example):
@@ -74,7 +74,7 @@ def test_every_link_has_a_target(page):
         assert target in ids
 
 
-def test_the_page_has_every_finding(page, example):
+def test_the_page_has_every_finding(page, example, drawings):
     text = Outline(page).text
     for said in (
         "Our <study>",
@@ -91,7 +91,7 @@ def test_the_page_has_every_finding(page, example):
     ):
         assert said in text, said
     assert page.count("<details") >= len(example.results.groups)
-    assert page.count("<figure>") == len(draw_all(example)) + len(example.frontiers)
+    assert page.count("<figure>") == len(drawings) + len(example.frontiers)
     assert page.count('<div class="card">') == 6
 
 
@@ -119,21 +119,22 @@ def test_interactions_with_data_sets_have_a_table(page):
     assert "decomposition \N{MULTIPLICATION SIGN} data set" in page
 
 
-def test_caveats_are_reported_and_nothing_is_recommended(example):
+def test_caveats_are_reported_and_nothing_is_recommended(example, drawings):
     rows = [
         {**row, "static_f1_caveats": "only 12 test texts" if row["dataset"] == "letters" else None}
         for row in example.results.frame.to_dict("records")
     ]
     findings = analyze(Results.from_records(rows))
-    text = Outline(page_of(findings)).text
+    text = Outline(write_page(findings, figures=drawings)).text
     assert "No recommendation is drawn from these data sets and levels:" in text
     assert "static attacker F1: letters, level high; letters, level medium" in text
     assert "Excluded from this recommendation: letters, level high" in text
     assert "Caveats" not in Outline(page_of(analyze(Results.from_records(make_records(lambda *p: sum(p)))))).text
 
 
-def test_failures_are_reported(example):
-    text = Outline(page_of(example, failures={"perplexity: No <model>.": ["a", "b", "c", "d"]})).text
+def test_failures_are_reported(example, drawings):
+    failures = {"perplexity: No <model>.": ["a", "b", "c", "d"]}
+    text = Outline(write_page(example, figures=drawings, failures=failures)).text
     assert "perplexity: No <model>. (4 cells: a; b; c; ...)" in text
 
 
@@ -198,10 +199,9 @@ def test_p_values_are_written_alike_and_a_data_set_has_one_name(page):
 
 def test_a_setting_that_was_not_tested_is_reported(tmp_path):
     records = make_records(lambda *place: place[4] * (place[2] + place[3] * place[0]), profile=("strict", "paper"))
-    findings = analyze(Results.from_records(records))
-    text = Outline(page_of(findings)).text
+    write_report(analyze(Results.from_records(records)), tmp_path / "analysis")
+    text = Outline((tmp_path / "analysis/report.html").read_text(encoding="utf-8")).text
     assert text.count("Not tested. The values of relative gain are the same for all combinations") == 2
-    write_report(findings, tmp_path / "analysis")
     assert "not tested" in (tmp_path / "analysis/tables/anova_profile_strict.tex").read_text(encoding="utf-8")
 
 

@@ -2,7 +2,7 @@ import csv
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.conftest import PUBLISHED, make_records, repeat
@@ -58,6 +58,7 @@ def test_words_that_were_not_counted_are_unknown_rather_than_none(records):
     assert results.without(results.list_lacking(results.choose_metric("clear_share"))).counts_words
 
 
+@settings(max_examples=30)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(random):
     records = make_records(lambda *place: sum(place) + place[0] * place[3])

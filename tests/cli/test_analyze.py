@@ -52,15 +52,17 @@ def test_json_is_all_that_is_printed():
 
 def test_a_folder_is_written_and_not_overwritten_unless_asked(tmp_path):
     folder = tmp_path / "analysis"
-    first = run(EXAMPLE, "--output", folder)
+    results = change(tmp_path, lambda lines: [lines[0], *(line for line in lines if ",paper," in line)])
+    first = run(results, "--output", folder)
     assert first.exit_code == 0, first.stderr
     assert f"Written: {folder / 'report.html'}" in first.stderr
     before = (folder / "report.html").read_bytes()
-    again = run(EXAMPLE, "--output", folder)
+    again = run(results, "--output", folder)
     assert again.exit_code == 2
     assert "--overwrite" in again.stderr
     assert again.stdout == ""
-    assert run(EXAMPLE, "--output", folder, "--overwrite").exit_code == 0
+    (folder / "report.html").write_text("old", encoding="utf-8")
+    assert run(results, "--output", folder, "--overwrite").exit_code == 0
     assert (folder / "report.html").read_bytes() == before
 
 

@@ -27,27 +27,21 @@ def write(path, texts, labels, authors):
         writer.writerows(zip(texts, labels, authors, strict=True))
 
 
-@pytest.fixture
-def files(tmp_path):
-    """A file of originals, the obfuscated one, and the certificate."""
-    original, obfuscated, certificate = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "b.json"
-    write(original, *make_rows())
-    command = [
-        "obfuscate",
-        "-i",
-        original,
-        "-o",
-        obfuscated,
-        "-e",
-        300,
-        "--certificate",
-        certificate,
-        "--seed",
-        1,
-        "-q",
-    ]
+@pytest.fixture(scope="module")
+def obfuscated(tmp_path_factory):
+    """A folder with a file of originals, the obfuscated one, and the certificate."""
+    folder = tmp_path_factory.mktemp("obfuscated")
+    write(folder / "a.csv", *make_rows())
+    command = ["obfuscate", "-i", folder / "a.csv", "-o", folder / "b.csv", "-e", 300, "--mechanism", "madlib"]
+    command += ["--certificate", folder / "b.json", "--seed", 1, "-q"]  # madlib is attacked in little time
     assert CliRunner().invoke(app, list(map(str, command))).exit_code == 0
-    return original, obfuscated, certificate
+    return folder
+
+
+@pytest.fixture
+def files(obfuscated, tmp_path):
+    """The three files, which a test may change."""
+    return tuple(Path(shutil.copy(obfuscated / name, tmp_path)) for name in ("a.csv", "b.csv", "b.json"))
 
 
 def arguments(files, *more):
@@ -268,13 +262,16 @@ def test_a_certificate_of_another_bundle(files):
     assert "--bundle" in attack.stderr
 
 
-def test_an_encoder_that_was_a_folder_is_named(files, minilm, tmp_path):
+def test_an_encoder_that_was_a_folder_is_named(minilm, tiny, tmp_path):
     folder = shutil.copytree(minilm, tmp_path / "my-encoder")
-    chosen = ["--distribution", "attention", "--encoder", folder, "--certificate", files[2], "--overwrite", "-q"]
-    command = ["obfuscate", "-i", files[0], "-o", files[1], "-e", 120, *chosen]
+    files = tuple(tmp_path / name for name in ("a.csv", "b.csv", "b.json"))
+    write(files[0], ["good story", "the music was bad", "film of a green plot"], "pnn", "abc")
+    chosen = ["--distribution", "attention", "--encoder", folder, "--certificate", files[2], "--bundle", tiny.folder]
+    command = ["obfuscate", "-i", files[0], "-o", files[1], "--column", "text", "-e", 120, *chosen, "-q"]
     obfuscated = CliRunner().invoke(app, list(map(str, command)))
     assert obfuscated.exit_code == 0, obfuscated.stderr
-    command = arguments(files, "--certificate", files[2], "--metrics", "inversion", "--json", "--no-cache", "-q")
+    command = arguments(files, "--certificate", files[2], "--bundle", tiny.folder, "--text", "text")
+    command += ["--metrics", "inversion", "--json", "--no-cache", "-q"]
     unnamed = run(*command)
     assert unnamed.exit_code == 1
     assert "encoder 'my-encoder' is not found here. Set --encoder to its folder." in unnamed.stderr

@@ -82,9 +82,8 @@ def test_scores_are_computed_once_and_shared(make_study, local, monkeypatch):
     assert len(scored) == len(set(scored)) == 38  # for four cells
 
 
-def test_a_new_metric_scores_old_texts(make_study, local, monkeypatch):
-    run(make_study(), local)
-    before = {path: path.read_bytes() for path in Path(make_study().store.folder / "texts").iterdir()}
+def test_a_new_metric_scores_old_texts(finished, make_study, local, monkeypatch):
+    before = {path: path.read_bytes() for path in Path(finished.store.folder / "texts").iterdir()}
     monkeypatch.setattr(CellRunner, "obfuscate", lambda *_: pytest.fail("texts are made again"))
     added = run(make_study(metrics={"downstream": {}, "clear_text": {}, "attribute": {}}), local)
     assert [(done.obfuscated, done.measured) for done in added.done] == [(False, ("attribute",))] * 8
@@ -92,8 +91,8 @@ def test_a_new_metric_scores_old_texts(make_study, local, monkeypatch):
     assert {row["metric"] for row in read_results(make_study().store.folder)} >= {"static_f1", "utility_f1"}
 
 
+@pytest.mark.usefixtures("finished")
 def test_a_changed_study_reuses_what_fits(make_study, local):
-    run(make_study(), local)
     more = run(make_study(levels={"strong": 1, "low": 20, "lower": 40}), local)  # one renamed, one new
     assert {done.cell.level for done in more.done} == {"lower"}
     assert len(more.done) == 4
@@ -102,22 +101,20 @@ def test_a_changed_study_reuses_what_fits(make_study, local):
     assert len(run(make_study(seed=6), local).done) == 8  # other noise
 
 
-def test_the_same_seed_gives_the_same_results_and_without_one_they_differ(make_study, local, tmp_path):
-    for name in ("one", "two"):
-        run(make_study(tmp_path / name), local)
+def test_the_same_seed_gives_the_same_results_and_without_one_they_differ(finished, make_study, local, tmp_path):
+    run(make_study(tmp_path / "again"), local)
     for name in ("three", "four"):
         run(make_study(tmp_path / name, seed=None), local)
-    one, two, three, four = (read_results(tmp_path / name) for name in ("one", "two", "three", "four"))
-    assert one == two
+    again, three, four = (read_results(tmp_path / name) for name in ("again", "three", "four"))
+    assert read_results(finished.store.folder) == again
     assert three != four
 
 
-def test_processes_give_what_local_gives(make_study, local, tmp_path):
-    run(make_study(tmp_path / "one"), local)
+def test_processes_give_what_local_gives(finished, make_study, tmp_path):
     with ProcessExecutor(2) as processes:
         found = run(make_study(tmp_path / "two"), processes)
     assert len(found.done) == 8
-    assert read_results(tmp_path / "one") == read_results(tmp_path / "two")
+    assert read_results(finished.store.folder) == read_results(tmp_path / "two")
 
 
 @pytest.mark.slow
@@ -128,8 +125,8 @@ def test_ray_gives_what_local_gives(make_study, local, tmp_path):
     assert read_results(tmp_path / "one") == read_results(tmp_path / "two")
 
 
-def test_chunks_are_found_again_where_a_seed_repeats_them(make_study, local, tiny):
-    run(make_study(), local)
+@pytest.mark.usefixtures("finished")
+def test_chunks_are_found_again_where_a_seed_repeats_them(make_study, local):
     metrics = {"inversion": {"sample": 50}}
     later = run(make_study(metrics=metrics), local)
     assert {done.measured for done in later.done} == {("inversion",)}
@@ -200,9 +197,8 @@ def test_scores_that_fail_fail_their_cells_at_once(make_study, local, monkeypatc
 
 
 @pytest.mark.parametrize("damage", ["junk", "another's", "removed"])
-def test_damaged_texts_are_made_again(make_study, local, damage):
-    experiment = make_study()
-    run(experiment, local)
+def test_damaged_texts_are_made_again(finished, make_study, local, damage):
+    experiment = finished
     before = read_results(experiment.store.folder)
     first, second = (
         experiment.store.folder / "texts" / f"{state.cell.id}.parquet" for state in experiment.find_states()[:2]
@@ -297,7 +293,8 @@ def test_a_label_that_cannot_be_learned_stops_only_the_metrics_that_need_it(make
             self.lines.extend(done.warnings)
 
     alone = {"reviews": {"path": "reviews.jsonl", "label": "language", "attribute": "author"}}
-    experiment = make_study(datasets=alone, metrics={"downstream": {}, "overlap": {}, "attribute": {}})
+    metrics = {"downstream": {}, "overlap": {}, "attribute": {}}
+    experiment = make_study(datasets=alone, metrics=metrics, profiles=["strict"])
     experiment.run(local, watcher=Warned())
     states = experiment.find_states()
     assert {tuple(sorted(state.values)) for state in states} == {("attribute", "overlap")}
@@ -362,8 +359,8 @@ def test_a_preview_plans_without_a_change_to_the_folder(make_study, local, tmp_p
     assert not cache.exists()
 
 
+@pytest.mark.usefixtures("finished")
 def test_a_preview_finds_a_data_set_whose_file_is_gone(make_study, local, tmp_path):
-    run(make_study(), local)
     (tmp_path / "reviews.jsonl").unlink()
     with make_study().preview() as preview:
         preview.check()

@@ -7,18 +7,24 @@ from dataclasses import replace
 
 import pytest
 
+from tests.experiments.conftest import list_values, open_study, write_reviews
 from textveil.analysis import read_results
 from textveil.errors import InputError
 from textveil.evaluation import METRIC_COLUMNS, Interval
+from textveil.execution.local import LocalExecutor
 from textveil.experiments.records import build_records, gather_results
 from textveil.experiments.tables import read_table
 from textveil.privacy.outcomes import Outcome
 
 
-@pytest.fixture
-def finished(make_study, local):
-    experiment = make_study(metrics={"downstream": {}, "attribute": {}, "clear_text": {}}, seeds=[42, 43])
-    return experiment, experiment.run(local)
+@pytest.fixture(scope="module")
+def finished(tiny, tmp_path_factory):
+    """A study, and the states of its cells after its run. They are only read."""
+    folder = tmp_path_factory.mktemp("finished")
+    write_reviews(folder / "reviews.jsonl")
+    changes = {"metrics": {"downstream": {}, "attribute": {}, "clear_text": {}}, "seeds": [42, 43]}
+    experiment = open_study(folder, {**list_values(tiny), **changes})
+    return experiment, experiment.run(LocalExecutor())
 
 
 def test_a_row_for_every_value(finished):
@@ -83,7 +89,7 @@ def test_csv_and_parquet_agree_and_the_analysis_reads_them(finished):
         assert results.counts_words
 
 
-def test_finished_levels_of_an_unfinished_study_are_compared(finished, make_study):
+def test_finished_levels_of_an_unfinished_study_are_compared(finished):
     experiment, states = finished
     results, without = gather_results(experiment.file, states[1:], "static_f1")
     assert [group.level for group in results.left_out] == ["high"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
 from textveil.evaluation.columns import RESPONSES as METRIC_RESPONSES
@@ -83,6 +84,7 @@ ALIASES = {
 }
 
 
+@lru_cache(maxsize=1000)  # every row of a file has the same names
 def canonical_column(name: str) -> str:
     """The column for a name in a file.
 

@@ -91,7 +91,7 @@ def draw_heat_map(findings: Findings) -> Figure:
             _fill_heat_map(axes, table, setting.results, response, (low, high))
             axes.set_xlabel(_tell_references(setting.results, response), fontsize=8, color=MUTED, loc="left")
             axes.set_title(_title(f"mean {response.title}", setting.name), pad=22)
-        figure.draw_without_rendering()
+        figure.get_layout_engine().execute(figure)
         _turn_crowded_names(figure, panels)
         settle(figure)
     return figure
@@ -370,8 +370,8 @@ def make_panels(rows: int, columns: int, *, width: float, height: float, **optio
 
 def settle(figure: Figure) -> None:
     """Compute the layout once, not again each time the figure is written."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine(None)  # with the engine "none", every file would be drawn twice
 
 
 def render_svg(figure: Figure) -> str:

@@ -155,7 +155,7 @@ class Results:
         """The values of a column of the cell, in order."""
         return [str(value) for value in self.frame[column].cat.categories] if column in self.frame else []
 
-    @property
+    @cached_property
     def varying(self) -> tuple[str, ...]:
         """The factors that have more than one value."""
         return tuple(factor for factor in FACTORS if len(self.values(factor)) > 1)
