@@ -156,8 +156,8 @@ def test_pieces_make_no_difference(tmp_path, zipf, expected, tiny_pieces):
 
 
 @pytest.mark.parametrize("name", list(EXECUTORS))
-def test_executors_agree_to_the_byte(tmp_path, zipf, expected, tiny_pieces, name):
-    with EXECUTORS.load(name)(1 if name == "local" else 2) as executor:
+def test_executors_agree_to_the_byte(tmp_path, zipf, expected, tiny_pieces, open_executor, name):
+    with open_executor(name, 1 if name == "local" else 2) as executor:
         count(zipf[0], tmp_path / "counts", executor=executor, min_count=3)
     assert tables_of(tmp_path / "counts") == expected
 
@@ -175,23 +175,16 @@ def kill_a_worker(command):
     return False
 
 
-def test_two_nodes_and_a_killed_worker(tmp_path, zipf, expected, tiny_pieces):
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    cluster.add_node(num_cpus=1)
+def test_two_nodes_and_a_killed_worker(tmp_path, zipf, expected, tiny_pieces, open_executor):
     killed = []
 
     def progress(stage, amount, fraction):
         if stage == "counting 2-grams" and not killed and kill_a_worker(b"ray::_Actor.do"):
             killed.append(stage)
 
-    try:
-        with EXECUTORS.load("ray")(None, cluster.address) as executor:
-            assert executor.workers == 2
-            count(zipf[0], tmp_path / "counts", executor=executor, progress=progress, min_count=3)
-    finally:
-        cluster.shutdown()
+    with open_executor("ray") as executor:
+        assert executor.workers == 4
+        count(zipf[0], tmp_path / "counts", executor=executor, progress=progress, min_count=3)
     assert killed
     assert tables_of(tmp_path / "counts") == expected
 
