@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import lzma
 import os
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from hypothesis import settings
 from textveil.bundles.building import VectorTable, build_bundle
 from textveil.bundles.bundle import Bundle
 from textveil.errors import ResourceError
+from textveil.execution import EXECUTORS
+from textveil.execution.base import Executor
 from textveil.resources import find
 from textveil.testing.small_bundle import ENTRIES, EXCLUDED, build_chain, random_matrix
 from textveil.threads import limit_threads
@@ -32,6 +35,12 @@ if "PYTEST_XDIST_WORKER" not in os.environ or "textveil-cache-" not in os.enviro
     os.environ["TEXTVEIL_CACHE"] = tempfile.mkdtemp(prefix="textveil-cache-")
 os.environ.setdefault("TEXTVEIL_RESOURCES", str(Path(__file__).parents[1] / ".venv/resources"))
 
+# A file is finished only when it is on disk. Tests write thousands of small files, and many of them would spend most of
+# their time waiting for the disk. A folder in memory has no such wait; a whole run needs about 1 GB.
+MEMORY = Path("/dev/shm")  # noqa: S108 # pytest creates its own folder there
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
 # Test processes share the cores. A matrix product on several threads waits for those that have no core: a short text
 # then takes many times as long. Tests about threads choose their number themselves.
 if (processes := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))) > 1:
@@ -46,6 +55,7 @@ os.fsync = os.fstat
 
 BundleMaker = Callable[..., Bundle]
 EncoderMaker = Callable[..., Path]
+ExecutorMaker = Callable[..., Executor]
 
 
 @pytest.fixture(scope="session")
@@ -85,8 +95,6 @@ def tiny_with_prior(make_bundle: BundleMaker) -> Bundle:
 @pytest.fixture
 def copied_bundle(tiny: Bundle, tmp_path: Path) -> Path:
     """A copy of the tiny bundle that a test may damage."""
-    import shutil
-
     return Path(shutil.copytree(tiny.folder, tmp_path / "copy"))
 
 
@@ -141,3 +149,32 @@ def make_encoder(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Enco
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session")
+def ray_address() -> Iterator[str]:
+    """A Ray cluster of two nodes on this machine, started once: that takes longer than most tests with it.
+
+    It has four cores, so that two executors with two workers each can have actors at the same time. A test that starts
+    Ray without this cluster does so in another process (``tests/execution/test_ray_cluster.py`` says why).
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    from ray.cluster_utils import Cluster
+
+    lazy = {"prestart_worker_first_driver": False}  # only actors need processes
+    head = {"num_cpus": 2, "include_dashboard": False, "_system_config": lazy}
+    nodes = Cluster(initialize_head=True, head_node_args=head)
+    nodes.add_node(num_cpus=2)
+    nodes.wait_for_nodes()
+    yield nodes.address
+    nodes.shutdown()
+
+
+@pytest.fixture(scope="session")
+def open_executor(request: pytest.FixtureRequest) -> ExecutorMaker:
+    """Opens an executor by its name; Ray's is connected to the cluster that all tests share."""
+
+    def open_one(name: str, workers: int | None = None) -> Executor:
+        return EXECUTORS.load(name)(workers, request.getfixturevalue("ray_address") if name == "ray" else None)
+
+    return open_one

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from scripts.draw_house import draw, read_house
+from scripts.draw_house import House, draw, read_house
 from textveil import Obfuscator
 from textveil.errors import ParameterError
 
@@ -25,9 +25,14 @@ def parse(svg: str) -> ElementTree.Element:
     return ElementTree.fromstring(svg)  # noqa: S314 # our own
 
 
-def test_the_picture_of_the_house_is_up_to_date() -> None:
+@pytest.fixture(scope="module")
+def our_house() -> House:
+    return read_house(ROOT)
+
+
+def test_the_picture_of_the_house_is_up_to_date(our_house: House) -> None:
     picture = parse((ROOT / "docs/figures/house_after.svg").read_text(encoding="utf-8"))
-    assert picture.findtext(f"{SVG}desc") == read_house(ROOT).summary, "Imports have changed: run make house."
+    assert picture.findtext(f"{SVG}desc") == our_house.summary, "Imports have changed: run make house."
 
 
 @pytest.fixture
@@ -77,15 +82,16 @@ def test_a_change_of_imports_changes_the_summary(checkout: Path) -> None:
     assert read_house(checkout).summary != before
 
 
-def test_the_table_of_rooms_lists_every_room_in_its_layer() -> None:
+def test_the_table_of_rooms_lists_every_room_in_its_layer(our_house: House) -> None:
     table = CONTRIBUTING.partition("## What's where")[2].partition("\n## ")[0]
     listed: dict[str, set[str]] = {}
     layer = ""
     for title, room in re.findall(r"^\| ([a-z ]*) ?\| `([^`]+)` \|", table, flags=re.MULTILINE):
         layer = title.strip() or layer
         listed.setdefault(layer, set()).add(room)
-    house = read_house(ROOT)
-    layers = {title: {house.rooms[name].title for name in names} - {"version.py"} for title, names in house.layers}
+    layers = {
+        title: {our_house.rooms[name].title for name in names} - {"version.py"} for title, names in our_house.layers
+    }
     assert listed == layers
 
 

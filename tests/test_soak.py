@@ -128,6 +128,8 @@ class QuotingReaders(Readers):
     def __init__(self, folder, fault):
         super().__init__(folder)
         self.fault = fault
+        if fault == "wait":
+            self.seconds = 0.05
 
     def use(self, given, marker):
         text = f"the text {given.content!r} with {marker}"

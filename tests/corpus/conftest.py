@@ -6,6 +6,7 @@ import os
 import random
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,10 +27,11 @@ SHARED = Path(os.environ.get("TEXTVEIL_CORPUS", Path(__file__).parents[3] / "sha
 def count_plainly(documents) -> list[Counter[str]]:
     """The counts of joined strings for every length."""
     counters: list[Counter[str]] = [Counter() for _ in range(4)]
+    fold_once = cache(fold)
     for document in documents:
-        words = [fold(word) for word in re.findall(r"\b\w+\b", document)]
+        words = [fold_once(word) for word in re.findall(r"\b\w+\b", document)]
         for length, counter in enumerate(counters, start=1):
-            counter.update(" ".join(words[start : start + length]) for start in range(len(words) - length + 1))
+            counter.update(map(" ".join, zip(*(words[start:] for start in range(length)), strict=False)))
     return counters
 
 

@@ -11,7 +11,6 @@ from textveil.corpus import inputs
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.splitting import LONGEST_LINE, SplitMark, join_tokens, split_corpus
 from textveil.errors import InputError
-from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.progress import ignore_progress
 
@@ -80,12 +79,12 @@ def test_the_parts_are_removed_when_they_are_joined(tmp_path, bundle, corpus, sm
 @pytest.mark.parametrize(
     ("name", "workers"), [("processes", 1), ("processes", 3), pytest.param("ray", 3, marks=pytest.mark.slow)]
 )
-def test_tokens_do_not_depend_on_the_executor(corpus, tmp_path, bundle, name, workers):
+def test_tokens_do_not_depend_on_the_executor(corpus, tmp_path, bundle, open_executor, name, workers):
     expected = split(corpus, tmp_path / "here", bundle)
     assert expected.read_text(encoding="utf-8").count("green_tea")
     packed = tmp_path / "corpus.txt.xz"
     packed.write_bytes(lzma.compress(corpus.read_bytes()))
-    with EXECUTORS.load(name)(2) as executor:
+    with open_executor(name, 2) as executor:
         found = split(packed, tmp_path / "there", bundle, executor=executor, workers=workers)
     assert found.read_bytes() == expected.read_bytes()
     assert SplitMark.load(found.with_name("split.json")).documents == 300

@@ -13,8 +13,8 @@ from textveil.execution import EXECUTORS
 
 
 @pytest.fixture(scope="module", params=list(EXECUTORS))
-def executor(request):
-    with EXECUTORS.load(request.param)(1 if request.param == "local" else 2) as opened:
+def executor(request, open_executor):
+    with open_executor(request.param, 1 if request.param == "local" else 2) as opened:
         yield opened
 
 
@@ -50,30 +50,30 @@ def test_tasks_are_taken_as_they_are_needed(executor):
 
 
 @pytest.mark.parametrize("name", ["processes", "ray"])
-def test_tasks_run_in_other_processes(name):
-    with EXECUTORS.load(name)(2) as executor:
+def test_tasks_run_in_other_processes(name, open_executor):
+    with open_executor(name, 2) as executor:
         assert os.getpid() not in set(executor.map(work.where, range(8)))
 
 
 @pytest.mark.parametrize("name", ["processes", "ray"])
-def test_the_tasks_of_a_killed_worker_run_again(name, tmp_path):
+def test_the_tasks_of_a_killed_worker_run_again(name, open_executor, tmp_path):
     tasks = [str(tmp_path / task) for task in ("a", "die", "b", "c", "d", "die2", "e")]
-    with EXECUTORS.load(name)(2) as executor:
+    with open_executor(name, 2) as executor:
         assert sorted(executor.map(work.die_once, tasks)) == ["a", "b", "c", "d", "die", "die2", "e"]
 
 
 @pytest.mark.parametrize("name", ["processes", "ray"])
-def test_a_task_that_always_kills_its_worker_is_an_error(name):
+def test_a_task_that_always_kills_its_worker_is_an_error(name, open_executor):
     with (
-        EXECUTORS.load(name)(1) as executor,
+        open_executor(name, 1) as executor,
         pytest.raises(ExecutionError, match=r"killed repeatedly.*Lower `workers`.*finished work is kept"),
     ):
         list(executor.map(work.die, [1]))
 
 
 @pytest.mark.parametrize("name", ["processes", "ray"])
-def test_a_task_that_always_kills_its_worker_is_lost_and_the_others_finish(name):
-    with EXECUTORS.load(name)(2) as executor:
+def test_a_task_that_always_kills_its_worker_is_lost_and_the_others_finish(name, open_executor):
+    with open_executor(name, 2) as executor:
         results = sorted(executor.map(work.die_at_7, range(20), lambda task: -task))
         assert results == [-7, *(number for number in range(20) if number != 7)]
         assert sorted(executor.map(work.double, [1, 2])) == [2, 4]
@@ -112,8 +112,8 @@ def test_gpus_must_be_finite_and_not_negative(gpus):
 
 
 @pytest.mark.parametrize("name", ["processes", "ray"])
-def test_workers_are_reused_by_the_next_map(name):
-    with EXECUTORS.load(name)(1) as executor:
+def test_workers_are_reused_by_the_next_map(name, open_executor):
+    with open_executor(name, 1) as executor:
         first, second = (set(executor.map(work.where, range(3))) for _ in range(2))
     assert first == second
     assert len(first) == 1

@@ -11,13 +11,13 @@ from textveil.execution.ordering import map_in_order
 
 
 @pytest.fixture(scope="module", params=list(EXECUTORS))
-def executor(request):
-    with EXECUTORS.load(request.param)(1 if request.param == "local" else 2) as opened:
+def executor(request, open_executor):
+    with open_executor(request.param, 1 if request.param == "local" else 2) as opened:
         yield opened
 
 
 def test_results_have_the_order_of_their_tasks(executor):
-    delays = [0.3, 0.0, 0.1, 0.0, 0.2, 0.0, 0.0, 0.0]
+    delays = [0.15, 0.0, 0.05, 0.0, 0.1, 0.0, 0.0, 0.0]
     tasks = [(delay, number) for number, delay in enumerate(delays)]
     assert list(map_in_order(executor, work.delay, tasks, window=4)) == list(range(len(delays)))
 
@@ -67,6 +67,6 @@ def test_the_order_survives_killed_workers(executor, window, tmp_path):
 @IN_OTHER_PROCESSES
 def test_idle_workers_work_again_after_a_pause(executor):
     """A window of two and one slow task leave a worker idle for a while."""
-    tasks = [(1.0, 0), *((0.2, number) for number in range(1, 9))]
+    tasks = [(0.5, 0), *((0.05, number) for number in range(1, 9))]
     assert list(map_in_order(executor, work.delay, tasks, window=2)) == list(range(9))
     assert len(set(map_in_order(executor, work.where_slowly, range(8), window=2))) == 2

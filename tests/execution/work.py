@@ -53,7 +53,7 @@ def where_in_ray(number: int) -> str:
     """The node that runs this task, which takes long enough for the other node to get tasks too."""
     import ray
 
-    time.sleep(0.3)
+    time.sleep(0.1)
     return str(ray.get_runtime_context().get_node_id())
 
 
@@ -74,10 +74,10 @@ def note(task: tuple[Path, int]) -> int:
     """Return the number of the task; the first one waits a little for others to begin."""
     folder, number = task
     (folder / str(number)).touch()
-    time.sleep(0.5 if number == 0 else 0)
+    time.sleep(0.2 if number == 0 else 0)
     return number
 
 
 def where_slowly(number: int) -> int:
-    time.sleep(0.2)
+    time.sleep(0.1)
     return os.getpid()

@@ -24,7 +24,6 @@ from textveil.errors import (
     StudyError,
     UnknownNameError,
 )
-from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
 from textveil.experiments import cell_runner as cell_runner_module
@@ -118,9 +117,9 @@ def test_processes_give_what_local_gives(finished, make_study, tmp_path):
 
 
 @pytest.mark.slow
-def test_ray_gives_what_local_gives(make_study, local, tmp_path):
+def test_ray_gives_what_local_gives(make_study, local, open_executor, tmp_path):
     run(make_study(tmp_path / "one"), local)
-    with EXECUTORS.load("ray")(2) as ray:
+    with open_executor("ray", 2) as ray:
         run(make_study(tmp_path / "two"), ray)
     assert read_results(tmp_path / "one") == read_results(tmp_path / "two")
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -36,11 +34,10 @@ def test_another_batch_format_is_refused(settings):
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    ray = pytest.importorskip("ray")
-    quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
-    ray.init(address="local", num_cpus=2, object_store_memory=128 << 20, **quiet)
+def cluster(ray_address):
+    import ray
+
+    ray.init(address=ray_address, log_to_driver=False, logging_level="ERROR")
     yield
     ray.shutdown()
 

@@ -4,12 +4,11 @@ import io
 import json
 import lzma
 import math
+import multiprocessing
 import os
 import random
 import resource
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from textveil.privacy.certificate import Certificate
 from textveil.tables import FORMATS, Layout
 
 from ..tables.test_contract import make, read
+from .resumed_runs import obfuscate
 
 TEXTS = ["alpha beta", "", "the and of", "good film, bad plot!", "xyzzy", None, "gamma " * 30] * 20
 NEVER = 1e9
@@ -356,38 +356,42 @@ def test_killed_at_random_moments_it_ends_with_the_same_rows(tmp_path, name):
     plain = name.removesuffix(".gz")
     generator = random.Random(1)
     words = "film music story actor scene house water night friend river lovely awful".split()
-    texts = [" ".join(generator.choices(words, k=generator.randint(0, 30))) for _ in range(600)]
+    texts = [" ".join(generator.choices(words, k=generator.randint(0, 30))) for _ in range(160)]
     content = make(plain, texts)
     (tmp_path / f"in.{name}").write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    code = (
-        "import sys; from pathlib import Path; from textveil import FileJob, Obfuscator;"
-        "from textveil import Budget, JobOptions;"
-        "paths = map(Path, sys.argv[1:]);"
-        "options = JobOptions(Budget(60.0), batch_size=32);"
-        "FileJob(*paths, options, resume=True, part_seconds=0.02).run(Obfuscator(seed=3))"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / f"in.{name}")]
-    subprocess.run([*command, str(tmp_path / f"whole.{name}")], check=True)
+    # Forked from a server that has imported the library once.
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload([obfuscate.__module__])
+
+    def start(stem):
+        process = server.Process(target=obfuscate, args=(tmp_path / f"in.{name}", tmp_path / f"{stem}.{name}"))
+        process.start()
+        return process
+
+    def finish(process):
+        process.join()
+        assert process.exitcode == 0
+
+    finish(start("whole"))
     output, partial = tmp_path / f"out.{name}", tmp_path / f"out.{name}.partial"
     killed = 0
     while killed < 8:
-        process = subprocess.Popen([*command, str(output)], stderr=subprocess.PIPE)
+        process = start("out")
         # Killed a moment after a new part is finished, or in the first seconds of a run that finishes none.
         finished = len(list(partial.glob("*.json")))
-        while process.poll() is None and len(list(partial.glob("*.json"))) <= finished:
+        while process.is_alive() and len(list(partial.glob("*.json"))) <= finished:
             time.sleep(0.002)
         time.sleep(generator.random() / 20)
-        if process.poll() is not None:
-            errors = process.communicate()[1]
-            assert process.returncode == 0, errors
+        if not process.is_alive():
+            finish(process)
             break
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.kill()
+        process.join()
         killed += 1
         if output.exists() and not partial.exists():  # killed when all was done
             break
     else:  # often enough
-        subprocess.run([*command, str(output)], check=True)
+        finish(start("out"))
     assert killed > 0
     results = [(tmp_path / f"{stem}.{name}").read_bytes() for stem in ("whole", "out")]
     if name.endswith(".gz"):

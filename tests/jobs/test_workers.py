@@ -18,7 +18,6 @@ import pytest
 from textveil.bundles.bundle import Bundle
 from textveil.distribution.uniform import Uniform
 from textveil.errors import ExecutionError, LedgerError, ParameterError, UnknownNameError
-from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.execution.processes import ProcessExecutor
 from textveil.jobs import FileJob, JobOptions, workers
@@ -350,29 +349,22 @@ def test_killed_workers_and_a_killed_parent_change_nothing(tmp_path, start):
 
 
 @pytest.mark.slow
-def test_two_nodes_of_ray_and_a_killed_worker(tmp_path, tiny):
+def test_two_nodes_of_ray_and_a_killed_worker(tmp_path, tiny, open_executor):
     import ray
-    from ray.cluster_utils import Cluster
 
     obfuscator = Obfuscator(tiny, seed=3, largest_share=math.inf)
     write(tmp_path, texts=["alpha beta gamma film plot " * 400, None, "good scene", ""] * 60)
     alone, expected = run(tmp_path, obfuscator, batch_size=8)
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    try:
-        nodes.add_node(num_cpus=1)
-        nodes.wait_for_nodes()
-        killed = []
-        with EXECUTORS.load("ray")(None, nodes.address) as executor:
+    killed = []
+    with open_executor("ray") as executor:
 
-            def kill_one(stage, done, fraction):
-                if done >= 40 and not killed:
-                    killed.append(executor._actors[0])
-                    ray.kill(killed[0])
+        def kill_one(stage, done, fraction):
+            if done >= 40 and not killed:
+                killed.append(executor._actors[0])
+                ray.kill(killed[0])
 
-            content, report = run(tmp_path, obfuscator, executor, progress=kill_one, batch_size=8)
-            assert executor.workers == 2
-    finally:
-        nodes.shutdown()
+        content, report = run(tmp_path, obfuscator, executor, progress=kill_one, batch_size=8)
+        assert executor.workers == 4
     assert killed
     assert content == alone
     assert report.certificate == expected.certificate

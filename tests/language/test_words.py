@@ -1,6 +1,7 @@
 import re
 import sys
 import unicodedata
+from functools import lru_cache
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ def normal(text):
     return unicodedata.normalize("NFKC", text)
 
 
+@lru_cache(1024)
 def is_word(character):
     return re.search(r"\w", normal(character)) is not None
 
