@@ -294,7 +294,8 @@ class SimulatedChannel(Channel):
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the calibrated posterior."""
         fitted = np.array([self.calibrate(share) for share in shares.tolist()]).reshape(-1, 3)
-        posterior = self.log_prior + _weigh(self._compare(released, shares), fitted[:, :1], fitted[:, 1:2])
+        posterior = _weigh(self._compare(released, shares), fitted[:, :1], fitted[:, 1:2])
+        posterior += self.log_prior
         posterior[np.arange(len(released)), released] += fitted[:, 2]
         return posterior
 
@@ -322,9 +323,14 @@ class SimulatedChannel(Channel):
         factors = np.minimum(shares, _LARGEST_SHARE) / self._root / self._deviations[released]
         factors, squares = factors.astype(np.float32)[:, None], self._squares[released][:, None]
         products = self._moved[released] @ self._moved.T
-        distances = np.sqrt(np.maximum(squares + self._squares - 2 * products, 0))
+        distances = squares + self._squares  # in place from here on: new arrays of this size take longer than the sums
+        distances -= 2 * products
+        np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
         distances *= self._competes * (self._lengths[released][:, None] / 2)
-        return factors * (squares / 2 - products), factors * distances
+        np.subtract(squares / 2, products, out=products)
+        products *= factors
+        distances *= factors
+        return products, distances
 
     def _simulate(self, share: float) -> Calibration:
         """Draw words by the prior, perturb them, and choose the calibration with the largest posterior of the words."""
@@ -398,8 +404,9 @@ def _fit_bonus(outcome: _Outcome) -> tuple[float, float]:
 
 def _weigh(compared: tuple[Matrix, Matrix], sharpness: Floats | float, threshold: Floats | float) -> Floats:
     """The log-likelihoods of all candidates, by the parameters of a calibration."""
-    level = np.maximum(compared[0] * sharpness + threshold, compared[1] * sharpness)
-    return log_tail(level)
+    level = compared[0] * sharpness
+    level += threshold
+    return log_tail(np.maximum(level, compared[1] * sharpness, out=level))
 
 
 def log_tail(level: npt.NDArray[Any]) -> Floats:
@@ -411,7 +418,14 @@ def log_tail(level: npt.NDArray[Any]) -> Floats:
     [-0.0, -0.69, -1.84, -6.91]
     """
     size = np.abs(level)
-    logs: Floats = -(size**2) / 2 - np.log((0.661 * size + 0.339 * np.sqrt(size**2 + 5.51)) * math.sqrt(2 * math.pi))
+    logs: Floats = size * size
+    root = np.sqrt(logs + 5.51)
+    root *= 0.339
+    size *= 0.661
+    size += root
+    size *= math.sqrt(2 * math.pi)
+    logs /= -2
+    logs -= np.log(size, out=size)
     negative = level < 0
     logs[negative] = np.log1p(-np.exp(logs[negative]))
     return logs
