@@ -25,6 +25,8 @@ from textveil.threads import in_threads
 
 BLOCK = 64
 """Points whose distances from all entries are computed at a time."""
+ROWS = 4
+"""Points whose likelihoods are computed at a time, so that they stay in the cache."""
 EXACT_SHARES = 12
 """Up to this number of distinct shares, normalizing sums are computed at each; beyond, they are interpolated."""
 NODES = 24
@@ -406,7 +408,11 @@ def _weigh(compared: tuple[Matrix, Matrix], sharpness: Floats | float, threshold
     """The log-likelihoods of all candidates, by the parameters of a calibration."""
     level = compared[0] * sharpness
     level += threshold
-    return log_tail(np.maximum(level, compared[1] * sharpness, out=level))
+    np.maximum(level, compared[1] * sharpness, out=level)
+    for start in range(0, len(level), ROWS):
+        part = slice(start, start + ROWS)
+        level[part] = log_tail(level[part])
+    return level
 
 
 def log_tail(level: npt.NDArray[Any]) -> Floats:
