@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -325,13 +325,16 @@ class SimulatedChannel(Channel):
         factors = np.minimum(shares, _LARGEST_SHARE) / self._root / self._deviations[released]
         factors, squares = factors.astype(np.float32)[:, None], self._squares[released][:, None]
         products = self._moved[released] @ self._moved.T
-        distances = squares + self._squares  # in place from here on: new arrays of this size take longer than the sums
-        distances -= 2 * products
-        np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
-        distances *= self._competes * (self._lengths[released][:, None] / 2)
-        np.subtract(squares / 2, products, out=products)
-        products *= factors
-        distances *= factors
+        distances = np.empty_like(products)
+        for rows in _list_rows(len(released)):
+            away, along = distances[rows], products[rows]
+            np.add(squares[rows], self._squares, out=away)
+            away -= 2 * along
+            np.sqrt(np.maximum(away, 0, out=away), out=away)
+            away *= self._competes * (self._lengths[released[rows]][:, None] / 2)
+            away *= factors[rows]
+            np.subtract(squares[rows] / 2, along, out=along)
+            along *= factors[rows]
         return products, distances
 
     def _simulate(self, share: float) -> Calibration:
@@ -356,12 +359,17 @@ class SimulatedChannel(Channel):
         each = np.arange(len(released))
         outcomes = []
         for trial in self._trials:
-            posterior = _weigh(compared, trial.sharpness, trial.threshold) + self.log_prior.astype(np.float32)
+            sharpness, threshold = (
+                np.full((len(released), 1), number, dtype=np.float32) for number in (trial.sharpness, trial.threshold)
+            )
+            posterior = _weigh(compared, sharpness, threshold)
+            posterior += self.log_prior.astype(np.float32)
             found, own = posterior[each, true], posterior[each, released]
             posterior[each, released] = -np.inf
             first = posterior.argmax(axis=1)
             largest = posterior[each, first]
-            others = largest + np.log(np.exp(posterior - largest[:, None]).sum(axis=1))
+            posterior -= largest[:, None]
+            others = largest + np.log(np.exp(posterior, out=posterior).sum(axis=1))
             outcomes.append(_Outcome(found, own, others, released == true, largest, first == true))
         return outcomes
 
@@ -404,15 +412,19 @@ def _fit_bonus(outcome: _Outcome) -> tuple[float, float]:
     return float(means[number]), float(leads.max()) + 1
 
 
-def _weigh(compared: tuple[Matrix, Matrix], sharpness: Floats | float, threshold: Floats | float) -> Floats:
-    """The log-likelihoods of all candidates, by the parameters of a calibration."""
-    level = compared[0] * sharpness
-    level += threshold
-    np.maximum(level, compared[1] * sharpness, out=level)
-    for start in range(0, len(level), ROWS):
-        part = slice(start, start + ROWS)
-        level[part] = log_tail(level[part])
-    return level
+def _weigh(compared: tuple[Matrix, Matrix], sharpness: npt.NDArray[Any], threshold: npt.NDArray[Any]) -> Floats:
+    """The log-likelihoods of all candidates, by the parameters of the calibration of each row."""
+    logs: Floats = np.empty(compared[0].shape, dtype=sharpness.dtype)
+    for rows in _list_rows(len(logs)):
+        level = compared[0][rows] * sharpness[rows]
+        level += threshold[rows]
+        logs[rows] = log_tail(np.maximum(level, compared[1][rows] * sharpness[rows], out=level))
+    return logs
+
+
+def _list_rows(number: int) -> Iterator[slice]:
+    """All rows, a few at a time: new arrays of a whole block take longer than the numbers in them."""
+    yield from (slice(start, start + ROWS) for start in range(0, number, ROWS))
 
 
 def log_tail(level: npt.NDArray[Any]) -> Floats:
