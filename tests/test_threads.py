@@ -47,6 +47,18 @@ def test_blas_is_limited_to_one_thread_and_restored():
         assert blas_threads() == before
 
 
+def test_libraries_are_searched_again_only_after_an_import(monkeypatch):
+    list(in_threads(abs, [(1,)]))
+    searches, search = [], ThreadpoolController.__init__
+    monkeypatch.setattr(ThreadpoolController, "__init__", lambda self: searches.append(1) or search(self))
+    list(in_threads(abs, [(1,)]))
+    assert searches == []
+    monkeypatch.setitem(sys.modules, "a_library_with_another_blas", sys)
+    list(in_threads(abs, [(1,)]))
+    list(in_threads(abs, [(1,)]))
+    assert searches == [1]
+
+
 def test_overlapping_calls_restore_the_threads_of_blas():
     before = [library["num_threads"] for library in ThreadpoolController().select(user_api="blas").info()]
     calls = [in_threads(lambda n: n, ((n,) for n in range(20))) for _ in range(2)]

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from threadpoolctl import ThreadpoolController
+
 R = TypeVar("R")
 
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
@@ -74,6 +76,8 @@ class _Blas:
         self._users = 0
         self._workers = 1
         self._limit = ExitStack()
+        self._libraries: ThreadpoolController | None = None
+        self._modules = 0
 
     @contextmanager
     def on_one_thread(self) -> Iterator[int]:
@@ -91,11 +95,18 @@ class _Blas:
                     self._limit.close()
 
     def _limit_to_one(self) -> None:
-        from threadpoolctl import ThreadpoolController
-
-        blas = ThreadpoolController().select(user_api="blas")
+        blas = self._find_libraries()
         self._workers = max((library.num_threads for library in blas.lib_controllers), default=1)
         self._limit.enter_context(blas.limit(limits=1))
+
+    def _find_libraries(self) -> ThreadpoolController:
+        """The BLAS libraries of this process. The search takes milliseconds; only an import can bring a new one."""
+        if self._libraries is None or self._modules != len(sys.modules):
+            from threadpoolctl import ThreadpoolController
+
+            self._libraries = ThreadpoolController().select(user_api="blas")
+            self._modules = len(sys.modules)
+        return self._libraries
 
 
 _BLAS = _Blas()

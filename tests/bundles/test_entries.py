@@ -59,6 +59,8 @@ def test_entries_with_equal_hashes_are_told_apart(monkeypatch):
     assert entries.are_distinct
     assert not Entries.of(["tea", "cup", "tea"]).are_distinct
     assert entries.find_all(["jug", "cup"]).tolist() == [1]
+    long = Entries.of(["windmill one", "windmill two", "", "windmills two"])
+    assert long.find_all(["windmill two", "windmill six", "windmills two", ""]).tolist() == [1, 3, 2]
 
 
 def test_a_line_feed_inside_an_entry_does_not_divide_it():

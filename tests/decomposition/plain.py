@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,7 @@ Test = Callable[[list[str]], bool]
 def decompose_plainly(text: str, is_entry: Test) -> list[str]:
     """The chunks of a text, words joined by a space. ``is_entry`` says whether some words are in the lexicon."""
     chunks: list[str] = []
-    sentences = (part for sentence in load_splitter().tokenize(text) for part in BLANK_LINE.split(sentence))
-    for sentence in sentences:
-        tokens = [token.lower() for token in re.findall(r"\b\w+\b", sentence)]
+    for tokens in list_sentences(text):
         found: list[str] = []
         i = 0
         while i < len(tokens):
@@ -41,6 +40,13 @@ def decompose_plainly(text: str, is_entry: Test) -> list[str]:
             i += 1
         chunks.extend(merge_contractions(found))
     return chunks
+
+
+@cache
+def list_sentences(text: str) -> list[list[str]]:
+    """The words of every sentence of a text, which several lexicons are compared on."""
+    sentences = (part for sentence in load_splitter().tokenize(text) for part in BLANK_LINE.split(sentence))
+    return [[token.lower() for token in re.findall(r"\b\w+\b", sentence)] for sentence in sentences]
 
 
 def process_stopwords(tokens: list[str]) -> list[str]:
@@ -75,12 +81,14 @@ def in_lexicon(ngrams: Iterable[str]) -> Test:
 
 
 def in_wordnet(reader: Any) -> Test:
-    """Algorithm 3: whether NLTK finds synsets for the words."""
-    return lambda tokens: bool(reader.synsets("_".join(tokens)))
+    """Algorithm 3: whether NLTK finds synsets for the words, which it is asked once."""
+    is_known = cache(lambda expression: bool(reader.synsets(expression)))
+    return lambda tokens: is_known("_".join(tokens))
 
 
+@cache
 def read_wordnet(folder: Path) -> Any:
-    """NLTK's reader for a folder of WordNet."""
+    """NLTK's reader for a folder of WordNet, read once."""
     import nltk
     from nltk.corpus.reader import WordNetCorpusReader
 

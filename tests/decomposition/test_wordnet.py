@@ -28,10 +28,11 @@ def decomposer(bundle):
 
 
 def test_the_chunks_of_real_texts_are_those_of_a_loop_over_synsets(decomposer, reader, real_texts):
-    found = split(decomposer, real_texts)
+    texts = real_texts[::4]  # NLTK is asked about 300,000 different n-grams of them
+    found = split(decomposer, texts)
     is_entry = in_wordnet(reader)
-    assert found == [decompose_plainly(text, is_entry) for text in real_texts]
-    assert sum(" " in chunk for chunks in found for chunk in chunks) > 5_000
+    assert found == [decompose_plainly(text, is_entry) for text in texts]
+    assert sum(" " in chunk for chunks in found for chunk in chunks) > 2_000
 
 
 def test_the_chunks_of_drawn_texts_are_those_of_a_loop_over_synsets(decomposer, reader, bundle):

@@ -1,23 +1,33 @@
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
 
 from textveil.bundles.building import VectorTable, build_bundle
+from textveil.bundles.bundle import Bundle
 from textveil.bundles.prior import Ngrams, PriorTable, compress_prior
 from textveil.bundles.vectors import UNKNOWN
 from textveil.errors import InputError, ParameterError
 from textveil.evaluation import Dataset
 from textveil.evaluation.base import Case
-from textveil.evaluation.inversion import Attacker, Inversion, Released, collect, find_intervals
+from textveil.evaluation.inversion import Attacker, Inversion, Released, _find_stopwords, collect, find_intervals
+from textveil.language.stopwords import ENGLISH
 from textveil.mechanisms import MECHANISMS, Request
 from textveil.mechanisms.madlib import Madlib
 from textveil.obfuscation import Obfuscator
 from textveil.randomness import SeededRandomness
 
 
-def measure(texts, epsilon, *, bundle="en", largest_share=math.inf, obfuscation=None, **options):
+@cache
+def load_shipped():
+    """The shipped bundle, loaded once."""
+    return Bundle.load("en")
+
+
+def measure(texts, epsilon, *, bundle=None, largest_share=math.inf, obfuscation=None, **options):
+    bundle = bundle or load_shipped()
     settings = {"mechanism": "madlib", **(obfuscation or {})}  # fluent is attacked word by word, which takes long
     obfuscator = Obfuscator(bundle=bundle, largest_share=largest_share, seed=1, **settings)
     results = list(obfuscator.obfuscate_all(texts, epsilon=epsilon))
@@ -39,7 +49,7 @@ def test_a_large_budget_reveals_every_chunk_and_a_small_one_none():
 
 def test_names_do_not_crowd_out_the_released_word_of_a_fluent_text():
     """At a huge share a name becomes its nearest word for certain, so that only the frequencies tell them apart."""
-    obfuscator = Obfuscator(mechanism="fluent", decomposition="pmi", largest_share=math.inf)
+    obfuscator = Obfuscator(load_shipped(), mechanism="fluent", decomposition="pmi", largest_share=math.inf)
     attacker = Attacker(obfuscator.bundle, "pmi", obfuscator.mechanism, keeps_stopwords=True)
     find = obfuscator.mechanism.vectors.find
     released, contexts = np.array([find("actor")]), np.array([[UNKNOWN, find("the")]])
@@ -94,6 +104,14 @@ def test_the_prior_is_the_frequency_of_words(make_attacker):
     assert first_guesses(alike, [2], 1.0) == 2
 
 
+@pytest.mark.parametrize("decomposition", ["words", "pmi"])
+def test_stopwords_are_entries_of_stopwords_only(decomposition):
+    entries = load_shipped().vectors(decomposition).entries
+    expected = [all(word in ENGLISH for word in entry.split("_")) for entry in entries]
+    assert _find_stopwords(entries).tolist() == expected
+    assert any("_" in entry for entry, stops in zip(entries, expected, strict=True) if stops)
+
+
 @pytest.mark.parametrize("share", [3.0, 8.0])
 @pytest.mark.parametrize("name", ["madlib", "mahalanobis", "vickrey", "gumbel", "exponential"])
 def test_it_is_almost_as_good_as_the_true_posterior(make_attacker, name, share):
@@ -119,7 +137,7 @@ def test_it_is_almost_as_good_as_the_true_posterior(make_attacker, name, share):
 
 
 def test_replaced_chunks_are_attacked():
-    obfuscator = Obfuscator(decomposition="words", profile="paper", seed=1)
+    obfuscator = Obfuscator(load_shipped(), decomposition="words", profile="paper", seed=1)
     results = list(obfuscator.obfuscate_all(["the tea of Grzybowski was good"], epsilon=50))
     vectors = obfuscator.bundle.vectors("words")
     (found,) = collect(results, vectors)
@@ -127,13 +145,13 @@ def test_replaced_chunks_are_attacked():
     assert found.shares[found.replaced].tolist() == [chunk.share for chunk in results[0].chunks if chunk.replacement]
     in_clear = np.setdiff1d(np.arange(6), found.replaced)
     assert found.released[in_clear].tolist() == [vectors.find("the"), vectors.find("of"), UNKNOWN, vectors.find("was")]
-    strict = Obfuscator(decomposition="words", seed=1)
+    strict = Obfuscator(load_shipped(), decomposition="words", seed=1)
     (drawn,) = collect(list(strict.obfuscate_all(["the tea of Grzybowski"], epsilon=50)), vectors)
     assert drawn.true[drawn.replaced].tolist() == [vectors.find("tea"), UNKNOWN]
 
 
 def test_multiword_expressions_are_attacked():
-    obfuscator = Obfuscator(decomposition="pmi", largest_share=math.inf, seed=1)
+    obfuscator = Obfuscator(load_shipped(), decomposition="pmi", largest_share=math.inf, seed=1)
     results = list(obfuscator.obfuscate_all(["the box office hit of a week"], epsilon=9000))
     vectors = obfuscator.bundle.vectors("pmi")
     (found,) = collect(results, vectors)

@@ -127,11 +127,28 @@ class Entries(Sequence[str]):
         asked = Entries.of(keys)
         if len(self) == 0:
             return np.empty(0, dtype=np.int64)
-        hashed, _ = self._sorted
+        hashed, order = self._sorted
         places = np.minimum(hashed.searchsorted(asked.hashes), len(hashed) - 1)
-        likely = np.flatnonzero(hashed[places] == asked.hashes).tolist()
-        found = np.fromiter((self._search(asked._read(row)) for row in likely), np.int64, len(likely))
+        likely = np.flatnonzero(hashed[places] == asked.hashes)
+        found = order[places[likely]]
+        for number in np.flatnonzero(~self._match(found, asked, likely)).tolist():
+            found[number] = self._search(asked._read(likely[number]))  # another entry may have the same hash
         return np.asarray(found[found != UNKNOWN])
+
+    def _match(self, rows: RowNumbers, others: Entries, other_rows: RowNumbers) -> Marks:
+        """Whether each of these entries is equal to one of the others, compared eight bytes at a time."""
+        words, other_words = _view_words(self._content), _view_words(others._content)
+        starts, other_starts = self._starts[rows], others._starts[other_rows]
+        lengths = self._stops[rows] - starts
+        equal: Marks = lengths == others._stops[other_rows] - other_starts
+        left, start = np.flatnonzero(equal & (lengths > 0)), 0
+        while len(left):
+            used = np.minimum(lengths[left] - start, _WORD_BYTES)
+            differing = words[starts[left] + start] ^ other_words[other_starts[left] + start]
+            equal[left] = (differing & _PARTIAL[used]) == 0
+            start += _WORD_BYTES
+            left = left[equal[left] & (lengths[left] > start)]
+        return equal
 
     def _read(self, row: int) -> bytes:
         return self._content[self._starts[row] : self._stops[row]]
@@ -219,10 +236,15 @@ def hash_bytes(key: bytes) -> int:
     return mixed
 
 
+def _view_words(content: bytes) -> Hashes:
+    """The eight bytes that begin at every byte of a text, as a number."""
+    padded = content + bytes(_WORD_BYTES)
+    return np.ndarray(len(content) + 1, dtype="<u8", buffer=padded, strides=(1,))
+
+
 def _hash_parts(content: bytes, starts: RowNumbers, stops: RowNumbers) -> Hashes:
     """What :func:`hash_bytes` gives for every part of a text."""
-    padded = content + bytes(_WORD_BYTES)
-    words: Hashes = np.ndarray(len(content) + 1, dtype="<u8", buffer=padded, strides=(1,))  # one at every byte
+    words = _view_words(content)
     lengths = stops - starts
     mixed: Hashes = lengths.astype(np.uint64)
     rows = np.flatnonzero(lengths > 0)

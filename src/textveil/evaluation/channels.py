@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ from textveil.threads import in_threads
 
 BLOCK = 64
 """Points whose distances from all entries are computed at a time."""
+ROWS = 4
+"""Points whose likelihoods are computed at a time, so that they stay in the cache."""
 EXACT_SHARES = 12
 """Up to this number of distinct shares, normalizing sums are computed at each; beyond, they are interpolated."""
 NODES = 24
@@ -294,7 +296,8 @@ class SimulatedChannel(Channel):
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the calibrated posterior."""
         fitted = np.array([self.calibrate(share) for share in shares.tolist()]).reshape(-1, 3)
-        posterior = self.log_prior + _weigh(self._compare(released, shares), fitted[:, :1], fitted[:, 1:2])
+        posterior = _weigh(self._compare(released, shares), fitted[:, :1], fitted[:, 1:2])
+        posterior += self.log_prior
         posterior[np.arange(len(released)), released] += fitted[:, 2]
         return posterior
 
@@ -322,9 +325,17 @@ class SimulatedChannel(Channel):
         factors = np.minimum(shares, _LARGEST_SHARE) / self._root / self._deviations[released]
         factors, squares = factors.astype(np.float32)[:, None], self._squares[released][:, None]
         products = self._moved[released] @ self._moved.T
-        distances = np.sqrt(np.maximum(squares + self._squares - 2 * products, 0))
-        distances *= self._competes * (self._lengths[released][:, None] / 2)
-        return factors * (squares / 2 - products), factors * distances
+        distances = np.empty_like(products)
+        for rows in _list_rows(len(released)):
+            away, along = distances[rows], products[rows]
+            np.add(squares[rows], self._squares, out=away)
+            away -= 2 * along
+            np.sqrt(np.maximum(away, 0, out=away), out=away)
+            away *= self._competes * (self._lengths[released[rows]][:, None] / 2)
+            away *= factors[rows]
+            np.subtract(squares[rows] / 2, along, out=along)
+            along *= factors[rows]
+        return products, distances
 
     def _simulate(self, share: float) -> Calibration:
         """Draw words by the prior, perturb them, and choose the calibration with the largest posterior of the words."""
@@ -348,12 +359,17 @@ class SimulatedChannel(Channel):
         each = np.arange(len(released))
         outcomes = []
         for trial in self._trials:
-            posterior = _weigh(compared, trial.sharpness, trial.threshold) + self.log_prior.astype(np.float32)
+            sharpness, threshold = (
+                np.full((len(released), 1), number, dtype=np.float32) for number in (trial.sharpness, trial.threshold)
+            )
+            posterior = _weigh(compared, sharpness, threshold)
+            posterior += self.log_prior.astype(np.float32)
             found, own = posterior[each, true], posterior[each, released]
             posterior[each, released] = -np.inf
             first = posterior.argmax(axis=1)
             largest = posterior[each, first]
-            others = largest + np.log(np.exp(posterior - largest[:, None]).sum(axis=1))
+            posterior -= largest[:, None]
+            others = largest + np.log(np.exp(posterior, out=posterior).sum(axis=1))
             outcomes.append(_Outcome(found, own, others, released == true, largest, first == true))
         return outcomes
 
@@ -396,10 +412,19 @@ def _fit_bonus(outcome: _Outcome) -> tuple[float, float]:
     return float(means[number]), float(leads.max()) + 1
 
 
-def _weigh(compared: tuple[Matrix, Matrix], sharpness: Floats | float, threshold: Floats | float) -> Floats:
-    """The log-likelihoods of all candidates, by the parameters of a calibration."""
-    level = np.maximum(compared[0] * sharpness + threshold, compared[1] * sharpness)
-    return log_tail(level)
+def _weigh(compared: tuple[Matrix, Matrix], sharpness: npt.NDArray[Any], threshold: npt.NDArray[Any]) -> Floats:
+    """The log-likelihoods of all candidates, by the parameters of the calibration of each row."""
+    logs: Floats = np.empty(compared[0].shape, dtype=sharpness.dtype)
+    for rows in _list_rows(len(logs)):
+        level = compared[0][rows] * sharpness[rows]
+        level += threshold[rows]
+        logs[rows] = log_tail(np.maximum(level, compared[1][rows] * sharpness[rows], out=level))
+    return logs
+
+
+def _list_rows(number: int) -> Iterator[slice]:
+    """All rows, a few at a time: new arrays of a whole block take longer than the numbers in them."""
+    yield from (slice(start, start + ROWS) for start in range(0, number, ROWS))
 
 
 def log_tail(level: npt.NDArray[Any]) -> Floats:
@@ -411,7 +436,14 @@ def log_tail(level: npt.NDArray[Any]) -> Floats:
     [-0.0, -0.69, -1.84, -6.91]
     """
     size = np.abs(level)
-    logs: Floats = -(size**2) / 2 - np.log((0.661 * size + 0.339 * np.sqrt(size**2 + 5.51)) * math.sqrt(2 * math.pi))
+    logs: Floats = size * size
+    root = np.sqrt(logs + 5.51)
+    root *= 0.339
+    size *= 0.661
+    size += root
+    size *= math.sqrt(2 * math.pi)
+    logs /= -2
+    logs -= np.log(size, out=size)
     negative = level < 0
     logs[negative] = np.log1p(-np.exp(logs[negative]))
     return logs

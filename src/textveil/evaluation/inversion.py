@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.entries import Entries
 from textveil.bundles.prior import NgramPrior
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import InputError, ParameterError
@@ -95,7 +96,7 @@ class Attacker:
         seen = np.zeros(len(vectors)) if counts is None else np.asarray(counts, dtype=np.float64)
         self.log_frequencies = np.log((seen + 1) / (seen + 1).sum())
         if keeps_stopwords:
-            seen = np.where([_is_stopword(entry) for entry in vectors.entries], 0, seen)
+            seen = np.where(_find_stopwords(vectors.entries), 0, seen)
         self._prior = np.log(seen + 1)
         self.channel = build_channel(mechanism, self._prior, bundle, decomposition)
 
@@ -326,5 +327,10 @@ def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> list[Relea
     return texts
 
 
-def _is_stopword(entry: str) -> bool:
-    return all(word in ENGLISH for word in entry.split("_"))
+def _find_stopwords(entries: Entries) -> Hits:
+    """Whether each entry consists of stopwords only. Entries of one word are found all at once."""
+    found = np.zeros(len(entries), dtype=bool)
+    found[entries.find_all(ENGLISH)] = True
+    for row in np.flatnonzero(~entries.alphanumeric).tolist():
+        found[row] = all(word in ENGLISH for word in entries[row].split("_"))
+    return found

@@ -27,7 +27,7 @@ TEXTS = (
 )
 ENDLESS = ("a.b", "word. ", "word\n\n", "? ", ". . ", "Don't. ", "don.\nt don.T ", "don" + "." * 450 + "t ")
 """Pieces that would make a splitter read everything again and again."""
-LONG = 100_000
+LONG = 50_000
 
 
 def check_chunks_partition_the_words(decomposer: Decomposer, texts: Sequence[str]) -> None:
