@@ -127,10 +127,13 @@ class Entries(Sequence[str]):
         asked = Entries.of(keys)
         if len(self) == 0:
             return np.empty(0, dtype=np.int64)
-        hashed, _ = self._sorted
+        hashed, order = self._sorted
         places = np.minimum(hashed.searchsorted(asked.hashes), len(hashed) - 1)
-        likely = np.flatnonzero(hashed[places] == asked.hashes).tolist()
-        found = np.fromiter((self._search(asked._read(row)) for row in likely), np.int64, len(likely))
+        likely = np.flatnonzero(hashed[places] == asked.hashes)
+        found = order[places[likely]]
+        for place, (key, row) in enumerate(zip(likely.tolist(), found.tolist(), strict=True)):
+            if self._read(row) != (read := asked._read(key)):  # equal hashes of different entries
+                found[place] = self._search(read)
         return np.asarray(found[found != UNKNOWN])
 
     def _read(self, row: int) -> bytes:
