@@ -7,10 +7,12 @@ import lzma
 import os
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import settings
 
 from textveil.bundles.building import VectorTable, build_bundle
@@ -43,6 +45,9 @@ settings.load_profile("textveil")
 
 # Files are synchronized in case the power fails, which no test can try. Only the descriptor is checked.
 os.fsync = os.fstat
+
+# The parser of the command line is built once per process, as for a user, and not each time a test runs a command.
+typer.testing._get_command = cache(typer.testing._get_command)
 
 BundleMaker = Callable[..., Bundle]
 EncoderMaker = Callable[..., Path]
