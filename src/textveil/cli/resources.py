@@ -24,7 +24,7 @@ from textveil.resources import (
     verify,
 )
 from textveil.resources.catalog import resource_named
-from textveil.resources.installation import KINDS
+from textveil.resources.installation import KINDS, check_source
 from textveil.resources.lookup import FOLDER_VARIABLE
 
 INSTALL_EXAMPLES = """
@@ -125,6 +125,9 @@ def install_(
         raise ParameterError("Name a resource, or give --all. For the names, run: textveil resources list")
     if source is not None and source not in KINDS and len(wanted) > 1:
         raise ParameterError("A folder contains one resource. Name only one.")
+    if source is not None:
+        for name in wanted:  # before any of them is downloaded
+            check_source(name, source)
     failed = False
     for name in wanted:
         try:
