@@ -10,10 +10,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import settings
 
 from textveil.bundles.building import VectorTable, build_bundle
@@ -74,6 +76,9 @@ def freeze() -> None:
     gc.freeze()
     frozen["modules"] = len(sys.modules)
 
+
+# The parser of the command line is built once per process, as for a user, and not each time a test runs a command.
+typer.testing._get_command = cache(typer.testing._get_command)
 
 BundleMaker = Callable[..., Bundle]
 EncoderMaker = Callable[..., Path]

@@ -233,18 +233,19 @@ def test_an_output_is_replaced_on_request_only(tmp_path, reviews):
 
 def test_resume_goes_on_with_a_run_that_a_broken_line_stopped(tmp_path, many_reviews):
     out = tmp_path / "out.csv"
-    assert run("-i", many_reviews, "-o", out, *SEEDED).exit_code == 0
+    command = ["-i", many_reviews, "-o", out, *SEEDED, *BATCHES]
+    assert run(*command).exit_code == 0
     expected = out.read_bytes()
     out.unlink()
     good = many_reviews.read_bytes()
     many_reviews.write_bytes(good[:-30] + b"\xff\n")
-    stopped = run("-i", many_reviews, "-o", out, *SEEDED)
+    stopped = run(*command)
     assert (stopped.exit_code, out.exists()) == (1, False)
     many_reviews.write_bytes(good)
-    refused = run("-i", many_reviews, "-o", out, *SEEDED)
+    refused = run(*command)
     assert refused.exit_code == 2
     assert "--resume" in refused.stderr
-    assert run("-i", many_reviews, "-o", out, "--resume", *SEEDED).exit_code == 0
+    assert run(*command, "--resume").exit_code == 0
     assert out.read_bytes() == expected
 
 
@@ -409,17 +410,21 @@ def run_in_terminal(*arguments: str) -> str:
     return seen.decode()
 
 
+BATCHES = ["--batch-size", "64"]
+
+
 @pytest.fixture
 def many_reviews(tmp_path):
+    """A file of several batches."""
     path = tmp_path / "many.csv"
-    path.write_text("text\n" + "the film was a delight and the music lovely\n" * 3000, encoding="utf-8")
+    path.write_text("text\n" + "the film was a delight and the music lovely\n" * 700, encoding="utf-8")
     return path
 
 
 def test_a_terminal_shows_progress_rate_and_time_left(tmp_path, many_reviews):
     out = tmp_path / "out.csv"
-    seen = run_in_terminal("obfuscate", "-i", str(many_reviews), "-o", str(out), "--epsilon-per-word", "5")
-    for piece in ("obfuscating", "documents", "%", "left", "3,000 documents"):
+    seen = run_in_terminal("obfuscate", "-i", str(many_reviews), "-o", str(out), "--epsilon-per-word", "5", *BATCHES)
+    for piece in ("obfuscating", "documents", "%", "left", "700 documents"):
         assert piece in seen
 
 
@@ -429,13 +434,14 @@ def test_a_terminal_shows_colours():
 
 def test_a_pipe_shows_no_bar(tmp_path, many_reviews):
     command = [TEXTVEIL, "obfuscate", "-i", str(many_reviews), "-o", str(tmp_path / "out.csv"), "--epsilon", "5"]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = subprocess.run([*command, *BATCHES], capture_output=True, text=True, check=True)
     assert "\x1b" not in result.stderr
     assert "counting" not in result.stderr
-    assert result.stderr.startswith("3,000 documents")
+    assert result.stderr.startswith("700 documents")
 
 
 def test_a_reader_that_has_enough_is_no_error_to_see(many_reviews):
+    many_reviews.write_text(many_reviews.read_text() * 4)  # more than a pipe holds
     command = f"{TEXTVEIL} obfuscate -i {many_reviews} --epsilon 5 --batch-size 8 | head -n 2"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert len(result.stdout.splitlines()) == 2

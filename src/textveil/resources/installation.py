@@ -102,6 +102,15 @@ def install(
     )
 
 
+def check_source(name: str, source: str | Path) -> None:
+    """Refuse a source that the resource does not have.
+
+    Raises:
+        ParameterError: The resource has other sources.
+    """
+    _sources(resource_named(name), source)
+
+
 def _sources(resource: Resource, wanted: str | Path | None) -> list[Source]:
     if wanted is None:
         return [*map(LocalCopy, find_archives(resource)), *resource.sources]
