@@ -44,7 +44,7 @@ def attend_plainly(model: Any, tokenizer: Any, document: Document) -> Scores:
     return add_up(document, offsets[1:-1], scores[1:-1])
 
 
-def attribute_plainly(model: Any, tokenizer: Any, document: Document, steps: int = 50) -> tuple[Scores, float]:
+def attribute_plainly(model: Any, tokenizer: Any, document: Document, steps: int) -> tuple[Scores, float]:
     """Algorithm 5, and the convergence delta."""
     from captum.attr import IntegratedGradients
 

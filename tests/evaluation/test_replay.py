@@ -1,9 +1,11 @@
 import math
 import shutil
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
+from textveil.bundles.bundle import Bundle
 from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.evaluation.replay import rebuild_obfuscator, replay
 from textveil.models.files import ModelFiles
@@ -27,9 +29,15 @@ NEW_IN_FORMAT_2 = (
 )
 
 
+@cache
+def load_shipped():
+    """The shipped bundle, loaded once."""
+    return Bundle.load("en")
+
+
 def obfuscate(texts=TEXTS, **options):
     """The results, and the certificate as it is read from a file."""
-    obfuscator = Obfuscator(seed=9, **options)
+    obfuscator = Obfuscator(load_shipped(), seed=9, **options)
     results = list(obfuscator.obfuscate_all(texts, epsilon=EPSILON))
     tally = Tally.over(result.certificate.tally for result in results)
     return results, Certificate.from_dict(Certificate(obfuscator.terms, Budget(EPSILON), tally).as_dict())

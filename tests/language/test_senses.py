@@ -1,4 +1,5 @@
 import math
+import os
 import random
 import shutil
 
@@ -23,8 +24,13 @@ def folders():
         pytest.skip(str(error))
 
 
-def test_senses_are_those_of_nltk_in_its_order(folders):
-    reader, senses = read_wordnet(folders[0]), Senses(*folders)
+@pytest.fixture(scope="module")
+def senses(folders):
+    return Senses(*folders)
+
+
+def test_senses_are_those_of_nltk_in_its_order(folders, senses):
+    reader = read_wordnet(folders[0])
     entries = sorted(senses._load("n")._index) + sorted(senses._load("v")._index) + sorted(senses._load("a")._index)
     for word in FORMS + random.Random(7).sample(entries, 1500):
         synsets = reader.synsets(word)
@@ -36,8 +42,7 @@ def test_senses_are_those_of_nltk_in_its_order(folders):
             assert [sense.gloss for sense in senses.find(word, part)] == found
 
 
-def test_only_nouns_and_verbs_have_information_content(folders):
-    senses = Senses(*folders)
+def test_only_nouns_and_verbs_have_information_content(senses):
     assert all(sense.content is not None for part in "nv" for sense in senses.find("run", part))
     assert {sense.content for part in "ar" for sense in senses.find("well", part)} == {None}
 
@@ -78,12 +83,14 @@ def test_a_damaged_file_of_counts_is_reported(folders, tmp_path, line):
     ("file", "content"), [("data.noun", b"00001740 x\n"), ("index.noun", b"film n many\n"), ("noun.exc", b"\n")]
 )
 def test_a_damaged_file_of_wordnet_is_reported(folders, tmp_path, file, content):
-    folder = shutil.copytree(folders[0], tmp_path / "wordnet")
+    folder = shutil.copytree(folders[0], tmp_path / "wordnet", copy_function=os.symlink)
+    (folder / file).unlink()
     (folder / file).write_bytes(content)
-    with pytest.raises(ResourceError, match="textveil resources install wordnet --force"):
-        Senses(folder, folders[1]).find("film", "n")
-
-
-def test_the_hash_tells_files_apart(folders, tmp_path):
     write_counts(tmp_path, {})
-    assert Senses(*folders).sha256 != Senses(folders[0], tmp_path).sha256
+    with pytest.raises(ResourceError, match="textveil resources install wordnet --force"):
+        Senses(folder, tmp_path).find("film", "n")
+
+
+def test_the_hash_tells_files_apart(folders, senses, tmp_path):
+    write_counts(tmp_path, {})
+    assert senses.sha256 != Senses(folders[0], tmp_path).sha256

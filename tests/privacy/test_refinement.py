@@ -114,6 +114,10 @@ class Exact:
         return self._known[key] if key in self._known else self._known.setdefault(key, compute())
 
     def ask_draft(self, document):
+        """The request of the first round, made by the code under test."""
+        return self.remember("draft", document, compute=partial(self._ask_draft, document))
+
+    def _ask_draft(self, document):
         return self.obfuscator._drafter._request(document, SeededRandomness(1).stream(0), self.budget)
 
     def ask(self, document, drafted):
@@ -155,10 +159,14 @@ class Exact:
         total = 0.0
         for ask in (self.ask_draft, lambda document: self.ask(document, drafted)):
             first, second = ask(one), ask(other)
-            gaps = self.mechanism.place(first, slice(None)) - self.mechanism.place(second, slice(None))
+            gaps = self.place(first) - self.place(second)
             distances = np.minimum(np.linalg.norm(gaps, axis=1), self.cap)
             total += float(np.maximum(first.shares, second.shares) @ distances)
         return total
+
+    def place(self, request):
+        """The points of a request, which is remembered and so has an identity."""
+        return self.remember("place", id(request), compute=partial(self.mechanism.place, request, slice(None)))
 
     def list_joint(self, document):
         """The log-probabilities of drafts and outputs in a fixed order, with the number of outputs of every draft."""

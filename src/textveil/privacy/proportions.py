@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 _STEPS = 45  # of a bisection, whose error is then below 1e-13
 _TERMS = 200_000
 _SMALLEST = 1e-300
 _CONVERGED = 1e-13
+_KNOWN = 4096  # bounds that are remembered: an audit asks for the same few again and again
 
 
+@lru_cache(_KNOWN)
 def bound_below(count: int, trials: int, risk: float) -> float:
     """The largest number that is below the probability with a confidence of 1 - ``risk``.
 
@@ -34,6 +37,7 @@ def bound_below(count: int, trials: int, risk: float) -> float:
     return low
 
 
+@lru_cache(_KNOWN)
 def bound_above(count: int, trials: int, risk: float) -> float:
     """The smallest number that is above the probability with a confidence of 1 - ``risk``.
 
