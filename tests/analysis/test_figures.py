@@ -2,8 +2,10 @@ import io
 import re
 from xml.etree import ElementTree
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from tests.analysis.conftest import make_records
@@ -118,6 +120,16 @@ def test_the_same_findings_give_the_same_bytes(example):
     assert render_svg(first) == render_svg(second) == render_svg(first)
     assert render_png(first) == render_png(second)
     assert "<dc:date>" not in render_svg(first)
+
+
+def test_a_file_is_drawn_once_in_its_layout(example, monkeypatch):
+    with mpl.rc_context({"figure.autolayout": True}):  # what a user may have chosen
+        figure = draw_heat_map(example)
+    assert figure.get_layout_engine() is None
+    draw, drawn = Figure.draw, []
+    monkeypatch.setattr(Figure, "draw", lambda *arguments: drawn.append(draw(*arguments)))
+    render_svg(figure)
+    assert len(drawn) == 1
 
 
 def test_a_png_is_on_white(example):

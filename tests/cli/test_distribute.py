@@ -15,6 +15,28 @@ def run(*arguments, **options):
     return CliRunner().invoke(app, ["distribute", *map(str, arguments)], **options)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def loaded_once():
+    """Every command of these tests would load the same encoder again, for each method that has one."""
+    with pytest.MonkeyPatch.context() as patched:
+        for method in map(DISTRIBUTORS.load, ("attention", "gradients", "keybert")):
+            patched.setattr(method, "load", share(method.load))
+        yield
+
+
+def share(load):
+    """Load one encoder for all objects of a class that have the same files and settings."""
+    loaded = {}
+
+    def shared(distributor):
+        key = (distributor.files, *distributor.settings.values())
+        if key not in loaded:
+            loaded[key] = load(distributor)
+        return loaded[key]
+
+    return shared
+
+
 def test_every_distribution_has_a_column():
     result = run(TEXT, "--epsilon", 14)
     assert result.exit_code == 0, result.stderr

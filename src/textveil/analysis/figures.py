@@ -47,6 +47,8 @@ _STYLE = {
     "axes.titlelocation": "left",
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "grid.color": RULE,
@@ -91,7 +93,7 @@ def draw_heat_map(findings: Findings) -> Figure:
             _fill_heat_map(axes, table, setting.results, response, (low, high))
             axes.set_xlabel(_tell_references(setting.results, response), fontsize=8, color=MUTED, loc="left")
             axes.set_title(_title(f"mean {response.title}", setting.name), pad=22)
-        figure.get_layout_engine().execute(figure)
+        _lay_out(figure)
         _turn_crowded_names(figure, panels)
         settle(figure)
     return figure
@@ -370,8 +372,15 @@ def make_panels(rows: int, columns: int, *, width: float, height: float, **optio
 
 def settle(figure: Figure) -> None:
     """Compute the layout once, not again each time the figure is written."""
-    figure.get_layout_engine().execute(figure)
+    _lay_out(figure)
     figure.set_layout_engine(None)  # with the engine "none", every file would be drawn twice
+
+
+def _lay_out(figure: Figure) -> None:
+    """Place the panels, their labels and the legend."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
 
 
 def render_svg(figure: Figure) -> str:
