@@ -125,9 +125,7 @@ def install_(
         raise ParameterError("Name a resource, or give --all. For the names, run: textveil resources list")
     if source is not None and source not in KINDS and len(wanted) > 1:
         raise ParameterError("A folder contains one resource. Name only one.")
-    if source is not None:
-        for name in wanted:  # before any of them is downloaded
-            check_source(name, source)
+    check_source(wanted, source)  # before any of them is downloaded
     failed = False
     for name in wanted:
         try:
