@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,7 +120,12 @@ def install_(
 
     pip is used with its own configuration, including a private index. HF_ENDPOINT selects a mirror of Hugging Face.
     """
-    wanted = _choose_resources(RESOURCES if everything else names or (), source)
+    wanted = [resource_named(name).name for name in (RESOURCES if everything else names or ())]
+    if not wanted:
+        raise ParameterError("Name a resource, or give --all. For the names, run: textveil resources list")
+    if source is not None and source not in KINDS and len(wanted) > 1:
+        raise ParameterError("A folder contains one resource. Name only one.")
+    check_source(wanted, source)  # before any of them is downloaded
     failed = False
     for name in wanted:
         try:
@@ -141,19 +145,6 @@ def install_(
         raise typer.Exit(FAILURE)
     if folder is not None and folder.absolute() != own_folder().absolute():
         report(f"To use that folder: export {FOLDER_VARIABLE}={str(folder.absolute())!r}")
-
-
-def _choose_resources(names: Iterable[str], source: str | None) -> list[str]:
-    """The resources to install. A source that one of them lacks is refused before any of them is downloaded."""
-    wanted = [resource_named(name).name for name in names]
-    if not wanted:
-        raise ParameterError("Name a resource, or give --all. For the names, run: textveil resources list")
-    if source is not None and source not in KINDS and len(wanted) > 1:
-        raise ParameterError("A folder contains one resource. Name only one.")
-    if source is not None:
-        for name in wanted:
-            check_source(name, source)
-    return wanted
 
 
 @app.command("verify")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,13 +102,14 @@ def install(
     )
 
 
-def check_source(name: str, source: str | Path) -> None:
-    """Refuse a source that the resource does not have.
+def check_source(names: Iterable[str], source: str | Path | None) -> None:
+    """Refuse a source that one of the resources does not have.
 
     Raises:
         ParameterError: The resource has other sources.
     """
-    _sources(resource_named(name), source)
+    for name in names:
+        _sources(resource_named(name), source)
 
 
 def _sources(resource: Resource, wanted: str | Path | None) -> list[Source]:
