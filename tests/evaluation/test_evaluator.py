@@ -8,6 +8,7 @@ from textveil.evaluation import METRICS, Dataset, Evaluator, Metric
 from textveil.evaluation.base import Need
 from textveil.evaluation.classifiers.linear import Linear
 from textveil.evaluation.clear_text import ClearText
+from textveil.extras import require_version
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.outcomes import Outcome
 
@@ -138,13 +139,15 @@ def test_a_requested_metric_that_cannot_be_measured_is_an_error(rows, monkeypatc
         Evaluator(dataset, ["downstream"], {"similarity": {}})
 
 
-def test_a_package_that_is_not_installed(rows, monkeypatch):
+def test_a_package_that_is_not_installed(rows, monkeypatch, request):
     def version(package):
         if package == "presidio-analyzer":
             raise PackageNotFoundError(package)
         return "1.0"
 
     monkeypatch.setattr("importlib.metadata.version", version)
+    require_version.cache_clear()  # other tests have read it
+    request.addfinalizer(require_version.cache_clear)
     with pytest.raises(MissingExtraError, match=r"'presidio-analyzer'.*textveil\[evaluate\]"):
         Evaluator(Dataset(rows[0]), ["identifiers"])
     monkeypatch.setenv("TEXTVEIL_RESOURCE_SMOLLM2", "/nowhere")
