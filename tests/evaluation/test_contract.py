@@ -16,6 +16,8 @@ def name(request):
 def options(name, make_language_model, make_encoder):
     if name == "perplexity":
         return {"model": make_language_model()}
+    if name == "inversion":
+        return {"sample": 100}  # an attack takes long
     return {"model": make_encoder()} if name in ("linkage", "token_similarity") else {}  # similarity has the real one
 
 

@@ -159,10 +159,11 @@ def test_chunks_of_rows_without_words_are_skipped(obfuscations, rows):
     texts, labels, authors = rows
     dataset = Dataset(["", *texts, None], label=["x", *labels, None], attribute=["x", *authors, None])
     results = [obfuscations[0], *obfuscations, obfuscations[0]]
-    evaluator = Evaluator(dataset, ["inversion"])
+    options = {"inversion": {"sample": 200}}
+    evaluator = Evaluator(dataset, ["inversion"], options)
     found = evaluator.measure(["a", *[""] * 59, "word", "b"], obfuscations=results)
     assert (found.texts, found.left_out, found.empty) == (60, 2, 59)
-    alone = Evaluator(Dataset(texts), ["inversion"]).measure(texts, obfuscations=obfuscations)
+    alone = Evaluator(Dataset(texts), ["inversion"], options).measure(texts, obfuscations=obfuscations)
     assert found.measurements["inversion"].values == alone.measurements["inversion"].values
 
 
