@@ -48,7 +48,7 @@ def score_with_attention() -> Score:
 
 def score_with_gradients() -> Score:
     """Algorithm 5 with transformers and Captum."""
-    return partial(attribute_plainly, *load_plainly(find(ENCODER)))
+    return partial(attribute_plainly, *load_plainly(find(ENCODER)), steps=OLD_STEPS)
 
 
 def score_with_ic() -> Score:

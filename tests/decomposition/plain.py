@@ -81,9 +81,14 @@ def in_lexicon(ngrams: Iterable[str]) -> Test:
 
 
 def in_wordnet(reader: Any) -> Test:
-    """Algorithm 3: whether NLTK finds synsets for the words, which it is asked once."""
-    is_known = cache(lambda expression: bool(reader.synsets(expression)))
-    return lambda tokens: is_known("_".join(tokens))
+    """Algorithm 3: whether NLTK finds synsets for the words."""
+    return lambda tokens: bool(reader.synsets("_".join(tokens)))
+
+
+def remember(is_entry: Test) -> Test:
+    """The same test, which is asked once about each expression."""
+    asked = cache(lambda expression: is_entry([expression]))
+    return lambda tokens: asked("_".join(tokens))
 
 
 @cache

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.decomposition.conftest import draw_texts
-from tests.decomposition.plain import decompose_plainly, in_wordnet, read_wordnet
+from tests.decomposition.plain import decompose_plainly, in_wordnet, read_wordnet, remember
 from tests.decomposition.test_collocations import split
 from textveil import resources
 from textveil.corpus.wordnet import list_expressions
@@ -31,7 +31,7 @@ def decomposer(bundle):
 def test_the_chunks_of_real_texts_are_those_of_a_loop_over_synsets(decomposer, reader, real_texts, every):
     texts = real_texts[::every]
     found = split(decomposer, texts)
-    is_entry = in_wordnet(reader)
+    is_entry = remember(in_wordnet(reader))
     assert found == [decompose_plainly(text, is_entry) for text in texts]
     assert sum(" " in chunk for chunks in found for chunk in chunks) > 8_000 / every
 
