@@ -201,8 +201,8 @@ def _rank(level: str) -> tuple[float, int]:
     try:
         number = float(level)
     except ValueError:
-        number = math.inf
-    return (number if number == number else math.inf), len(LEVELS)  # noqa: PLR0124 # not a number
+        number = math.nan
+    return (math.inf if math.isnan(number) else number), len(LEVELS)
 
 
 def _needs_certificate(name: str) -> bool:

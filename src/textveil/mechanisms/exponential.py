@@ -166,7 +166,7 @@ class Exponential(Mechanism):
 
 
 def _sort_chunks(block: _Block) -> tuple[RowNumbers, RowNumbers]:
-    """An order in which equal chunks follow each other, and the places where another chunk starts, and its end."""
+    """An order in which equal chunks follow each other; where in it each different chunk starts, and where all end."""
     keys = (block.rows, block.shares, block.drafted, block.draft_shares)
     order = np.lexsort(keys[::-1])
     differs = np.ones(len(order) + 1, dtype=bool)
