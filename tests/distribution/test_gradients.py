@@ -2,22 +2,30 @@ import numpy as np
 import pytest
 
 from tests.distribution.plain import attribute_plainly, load_plainly
+from textveil.distribution import gradients
 from textveil.distribution.allocation import allocate
-from textveil.distribution.gradients import PAPER_STEPS, STEPS, Gradients
+from textveil.distribution.gradients import DENSEST, PAPER_STEPS, STEPS, Gradients, place_steps
 from textveil.errors import ParameterError, ResourceError
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
 
 TEXTS = ["word", "The naïve waiter's café_42 was naïve!", "Don't panic: the film was good; the plot bad.", "", "!?"]
-CONVERGED = 100
-"""Three times as many steps move less than a millionth of the budget of the texts below."""
+CONVERGED = 50
+"""More steps move less than a ten-thousandth of the budget of the texts below."""
 
 
 def parse(texts):
     return list(map(Document.parse, texts))
 
 
-def test_it_is_what_captum_gives(minilm):
+def place_evenly(steps):
+    """Gauss-Legendre quadrature between 0 and 1, without a change of the variable."""
+    places, weights = np.polynomial.legendre.leggauss(steps)
+    return tuple(zip((places + 1) / 2, weights / 2, strict=True))
+
+
+def test_with_the_same_steps_it_is_what_captum_gives(minilm, monkeypatch):
+    monkeypatch.setattr(gradients, "place_steps", place_evenly)
     documents = parse(TEXTS)
     distributor = Gradients(model=minilm, steps=12)
     scores, deltas = distributor.score(documents), distributor.measure_convergence(documents)
@@ -28,11 +36,12 @@ def test_it_is_what_captum_gives(minilm):
         assert delta == pytest.approx(abs(missed), abs=1e-4)
 
 
-def test_it_is_what_captum_gives_for_another_encoder(gte_small):
+def test_with_many_steps_it_is_what_captum_gives_for_another_encoder(gte_small):
     documents = parse(TEXTS[:3])
     model, tokenizer = load_plainly(gte_small)
-    for document, row in zip(documents, Gradients(model=gte_small, steps=8).score(documents), strict=True):
-        assert row == pytest.approx(attribute_plainly(model, tokenizer, document, 8)[0], rel=1e-3, abs=1e-5)
+    for document, row in zip(documents, Gradients(model=gte_small, steps=CONVERGED).score(documents), strict=True):
+        expected, _ = attribute_plainly(model, tokenizer, document, CONVERGED)
+        assert row == pytest.approx(expected, rel=0.03)  # either misses up to 1.2 % of a score
 
 
 def test_more_steps_come_nearer(minilm, real_texts):
@@ -64,18 +73,35 @@ def move(shares, others):
     return [abs(row - other).sum() / 2 for row, other in zip(shares, others, strict=True)]
 
 
-def test_the_default_moves_a_hundredth_of_the_budget_if_stopwords_are_kept(minilm, real_texts):
+def test_the_default_moves_less_than_a_hundredth_of_any_budget_if_stopwords_are_kept(minilm, real_texts):
     texts = [" ".join(text.split()[:60]) for text in real_texts[:300:100]]
-    moved = move(*(share(minilm, texts, steps, stopwords=False) for steps in (STEPS, PAPER_STEPS)))
-    assert np.mean(moved) <= 0.01
-    assert max(moved) <= 0.02
+    moved = move(*(share(minilm, texts, steps, stopwords=False) for steps in (STEPS, 20)))
+    assert np.mean(moved) <= 0.005
+    assert max(moved) <= 0.01
 
 
 def test_twenty_steps_are_enough_for_short_texts_with_stopwords(minilm, real_texts):
     texts = [" ".join(text.split()[:15]) for text in real_texts[:300:100]]
-    some, papers, many = (share(minilm, texts, steps, stopwords=True) for steps in (20, PAPER_STEPS, CONVERGED))
+    some, many = (share(minilm, texts, steps, stopwords=True) for steps in (20, CONVERGED))
     assert max(move(some, many)) <= 0.01
-    assert max(move(papers, many)) <= 0.001
+
+
+def test_dense_steps_move_less_of_the_budget_than_even_ones(minilm, real_texts, monkeypatch):
+    texts = [" ".join(text.split()[:15]) for text in real_texts[:300:30]]
+    many, dense = (share(minilm, texts, steps, stopwords=False) for steps in (20, STEPS))
+    monkeypatch.setattr(gradients, "place_steps", place_evenly)
+    assert np.mean(move(dense, many)) < np.mean(move(share(minilm, texts, STEPS, stopwords=False), many)) / 1.5
+
+
+@pytest.mark.parametrize("steps", [1, 2, STEPS, PAPER_STEPS])
+def test_steps_lie_between_the_baseline_and_the_text_and_most_are_near_the_densest_place(steps):
+    places, weights = np.array(place_steps(steps)).T
+    assert (np.diff(places, prepend=0.0, append=1.0) > 0).all()
+    assert (weights > 0).all()
+    if steps >= STEPS:
+        assert sum(weights) == pytest.approx(1, abs=1e-4)
+        assert sum(weights * places**3) == pytest.approx(1 / 4, abs=1e-3)
+        assert np.mean(abs(places - DENSEST) < 0.25) > 0.5
 
 
 def test_the_default_has_fewer_steps_than_the_paper():

@@ -14,10 +14,14 @@ from textveil.language.text import Document
 from textveil.models.encoders import Encoder
 from textveil.registry import Option
 
-STEPS = 6
-"""With MiniLM and kept stopwords, 0.55 % of the budget is elsewhere on average than in a converged integral. If
-stopwords take part, it is about 2 %, and more for short texts: 20 steps are then needed for 1 %."""
+STEPS = 5
+"""With MiniLM and kept stopwords, 0.34 % of the budget is elsewhere on average than in a converged integral. If
+stopwords take part, it is 0.7 %, and more for short texts: 20 steps are then needed for 1 %."""
 PAPER_STEPS = 50
+DENSEST = 0.25
+"""The place around which steps are densest. This place and width were the best of 48 for MiniLM and gte-small."""
+WIDTH = 0.15
+"""Within this distance from the densest place, steps are about equally far apart."""
 BATCH_SIZE = 2
 """Windows to encode at a time: few, since each passes through all steps."""
 _PASS = 2048
@@ -28,8 +32,9 @@ class Gradients(EncoderDistributor):
     """Integrated gradients of the encoder's output (Sundararajan et al. 2017; the paper's algorithm 5).
 
     The output is the sum of the mean-pooled last hidden state. Its gradients are integrated
-    from a baseline of zeros to the embeddings of the tokens, by Gauss-Legendre quadrature as in Captum. A token's score
-    is the L2 norm of its attribution; the scores of a word's tokens are summed.
+    from a baseline of zeros to the embeddings of the tokens, by Gauss-Legendre quadrature as in Captum, with steps that
+    are denser where gradients change fast (:func:`place_steps`). A token's score is the L2 norm of its attribution; the
+    scores of a word's tokens are summed.
     """
 
     name = "gradients"
@@ -88,10 +93,18 @@ class Gradients(EncoderDistributor):
 
 @cache
 def place_steps(steps: int) -> tuple[tuple[float, float], ...]:
-    """The places and weights of Gauss-Legendre quadrature between 0 and 1.
+    """The places and weights of Gauss-Legendre quadrature between 0 and 1, denser around :data:`DENSEST`.
 
-    >>> [(round(place, 4), weight) for place, weight in place_steps(2)]
-    [(0.2113, 0.5), (0.7887, 0.5)]
+    A BERT-like encoder adds the position to the embedding of a token and normalizes the sum. So its gradients change
+    fastest where the scaled embedding is about as long as that of the position. The variable of the quadrature is
+    therefore the inverse hyperbolic sine of the distance from there. With it, five steps do what eight do without it.
+
+    >>> [(round(place, 4), round(weight, 4)) for place, weight in place_steps(2)]
+    [(0.1678, 0.3076), (0.5884, 0.6655)]
     """
-    places, weights = np.polynomial.legendre.leggauss(steps)
-    return tuple(zip(((places + 1) / 2).tolist(), (weights / 2).tolist(), strict=True))
+    nodes, weights = np.polynomial.legendre.leggauss(steps)
+    low, high = np.arcsinh([-DENSEST / WIDTH, (1 - DENSEST) / WIDTH])
+    scale = (high - low) / 2
+    variable = low + scale * (nodes + 1)
+    places, slopes = DENSEST + WIDTH * np.sinh(variable), WIDTH * np.cosh(variable)
+    return tuple(zip(places.tolist(), (scale * weights * slopes).tolist(), strict=True))
