@@ -22,15 +22,17 @@ from tests.distribution.plain import attend_plainly, attribute_plainly, inform_p
 from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.allocation import allocate
 from textveil.distribution.attention import Attention
+from textveil.distribution.base import EncoderDistributor
 from textveil.distribution.gradients import STEPS, Gradients
 from textveil.distribution.information import InformationContent
+from textveil.distribution.keybert import KeyBERT
 from textveil.language.stopwords import ENGLISH
 from textveil.language.text import Document
 from textveil.resources import find
 
 ENCODER = "all-minilm-l6-v2"
 WORDS = 60
-DOCUMENTS = {"uniform": 1000, "attention": 48, "gradients": 4, "ic": 256, "keybert": 32, "yake": 256}
+DOCUMENTS = {"uniform": 1000, "attention": 128, "gradients": 8, "ic": 256, "keybert": 96, "yake": 256}
 WHOLE = ("ic", "yake")
 """Distributions without a window. The plain libraries do not read beyond the window of the others."""
 ROUNDS = 3
@@ -124,7 +126,8 @@ def _measure_all(datasets: Path | None) -> Iterator[Record]:
     for name in DISTRIBUTORS:
         yield from compare(name, (whole if name in WHOLE else heads)[: DOCUMENTS[name]])
     yield from compare_precision(heads[: DOCUMENTS["attention"]])
-    yield compare_with_peak(heads[: DOCUMENTS["attention"]])
+    for kind in (Attention, KeyBERT):
+        yield compare_with_peak(kind(), heads[: DOCUMENTS[kind.name]])
     yield from compare_steps(heads[:: len(heads) // FEW_DOCUMENTS][:FEW_DOCUMENTS])
 
 
@@ -164,31 +167,35 @@ def compare_precision(documents: Sequence[Document]) -> Iterator[Record]:
     yield from list_records("attention in bfloat16", race(ways), len(documents))
 
 
-def compare_with_peak(documents: Sequence[Document]) -> Record:
-    """How much of the speed of plain matrix products attention reaches: the rest is all that could still be gained."""
-    distributor = Attention()
+def compare_with_peak(distributor: EncoderDistributor, documents: Sequence[Document]) -> Record:
+    """How much of the speed of plain matrix products a distribution reaches: the rest is all that could be gained."""
+    from transformers import AutoConfig
+
     encoder = distributor.encoder
     special = len(encoder.before) + len(encoder.behind)
     lengths = [special + len(text.ids) for text in encoder.tokenize([document.text for document in documents])]
-    needed = sum(count_operations(encoder.model.config, length) for length in lengths)
+    config = AutoConfig.from_pretrained(str(find(ENCODER)))
+    needed = sum(count_operations(config, length, whole=isinstance(distributor, KeyBERT)) for length in lengths)
     peak = sgemm_peak()
-    distributor.score(documents[:8])
+    distributor.score(documents)
     rate = needed / best_of(ROUNDS, lambda: distributor.score(documents))
     peak = max(peak, sgemm_peak())
     compared = f"sgemm peak, {peak / 1e9:.0f} GFLOP/s"
-    return Record("distribution", "attention, everything included", rate / peak, "of the peak", compared, rate / peak)
+    name = f"{distributor.name}, everything included"
+    return Record("distribution", name, rate / peak, "of the peak", compared, rate / peak)
 
 
-def count_operations(config: Any, tokens: int) -> float:
-    """The floating-point operations of an encoder, up to the attention of its last layer.
+def count_operations(config: Any, tokens: int, *, whole: bool) -> float:
+    """The floating-point operations of an encoder: of all layers, or up to the attention of the last one.
 
-    A layer has four square products, two of its inner width, and two of the attention. Of the last layer, two square
-    products and one of the attention are needed.
+    A layer has four square products, two of its inner width, and two of the attention. Up to the attention of the last
+    layer, two square products and one of the attention are needed there.
     """
     width, inner = config.hidden_size, config.intermediate_size
     square, attention = 2 * tokens * width**2, 2 * tokens**2 * width
     layer = 4 * square + 4 * tokens * width * inner + 2 * attention
-    return float((config.num_hidden_layers - 1) * layer + 2 * square + attention)
+    last = layer if whole else 2 * square + attention
+    return float((config.num_hidden_layers - 1) * layer + last)
 
 
 def share(steps: int, documents: Sequence[Document]) -> list[Any]:

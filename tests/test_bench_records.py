@@ -120,13 +120,14 @@ def test_worker_processes_obfuscate_a_file():
     assert two.ratio == seconds[2] / seconds[1]
 
 
-def test_the_operations_of_an_encoder_are_counted_up_to_its_last_attention():
+def test_the_operations_of_an_encoder_are_counted_whole_or_up_to_its_last_attention():
     config = SimpleNamespace(hidden_size=2, intermediate_size=5, num_hidden_layers=3)
     query = key = value = out = 2 * 7 * 2 * 2
     widen = narrow = 2 * 7 * 2 * 5
     attend = mix = 2 * 7 * 7 * 2
     layer = query + key + value + out + widen + narrow + attend + mix
-    assert distribution.count_operations(config, 7) == 2 * layer + query + key + attend
+    assert distribution.count_operations(config, 7, whole=False) == 2 * layer + query + key + attend
+    assert distribution.count_operations(config, 7, whole=True) == 3 * layer
 
 
 def test_a_distribution_has_a_record_for_every_way():
