@@ -32,6 +32,7 @@ from textveil.resources import find
 
 ENCODER = "all-minilm-l6-v2"
 WORDS = 60
+FEW_WORDS = 15
 DOCUMENTS = {"uniform": 1000, "attention": 128, "gradients": 8, "ic": 256, "keybert": 96, "yake": 256}
 WHOLE = ("ic", "yake")
 """Distributions without a window. The plain libraries do not read beyond the window of the others."""
@@ -121,18 +122,21 @@ def compare_distribution(datasets: Path | None) -> list[Record]:
 
 def _measure_all(datasets: Path | None) -> Iterator[Record]:
     reviews = read_reviews(datasets)
-    heads = [Document.parse(" ".join(review.split()[:WORDS])) for review in reviews]
+    heads, short = (
+        [Document.parse(" ".join(review.split()[:words])) for review in reviews] for words in (WORDS, FEW_WORDS)
+    )
     whole = list(map(Document.parse, reviews))
     for name in DISTRIBUTORS:
         yield from compare(name, (whole if name in WHOLE else heads)[: DOCUMENTS[name]])
+    yield from compare("keybert", short[: DOCUMENTS["keybert"]], f"keybert, {FEW_WORDS} words")
     yield from compare_precision(heads[: DOCUMENTS["attention"]])
     for kind in (Attention, KeyBERT):
         yield compare_with_peak(kind(), heads[: DOCUMENTS[kind.name]])
     yield from compare_steps(heads[:: len(heads) // FEW_DOCUMENTS][:FEW_DOCUMENTS])
 
 
-def compare(name: str, documents: Sequence[Document]) -> Iterator[Record]:
-    """The speed of a distribution beside that of the plain libraries and of the old way."""
+def compare(name: str, documents: Sequence[Document], label: str = "") -> Iterator[Record]:
+    """The speed of a distribution beside that of the plain libraries and of the old way, as ``label`` or its name."""
     distributor = DISTRIBUTORS.load(name)()
     distributor.score(documents if name == "keybert" else documents[:8])  # texts of one kind: their words are known
     ways: dict[str, Callable[[], object]] = {"": partial(distributor.score, documents)}
@@ -140,7 +144,7 @@ def compare(name: str, documents: Sequence[Document]) -> Iterator[Record]:
         ways["plain loop" if name == "uniform" else "plain libraries"] = partial(one_by_one, PLAIN[name](), documents)
     if name in BEFORE:
         ways["old way"] = partial(BEFORE[name](find(ENCODER)), documents)
-    yield from list_records(name, race(ways), len(documents))
+    yield from list_records(label or name, race(ways), len(documents))
 
 
 def race(ways: Mapping[str, Callable[[], object]]) -> dict[str, float]:
