@@ -228,6 +228,11 @@ class WordKeys(Keys):
 _KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind in (PairKeys, WordKeys)}
 
 
+def make_keys(keys: list[Any]) -> Keys:
+    """Keys of one kind as an array."""
+    return WordKeys.from_words(keys) if keys and isinstance(keys[0], str) else PairKeys(np.array(keys, np.uint64))
+
+
 class Run(NamedTuple):
     """A run on disk: its file, and the first key and the number of rows of every batch.
 
@@ -357,16 +362,33 @@ class Stretch(NamedTuple):
 
 
 class KeyRange(NamedTuple):
-    """The keys from ``low`` up to ``high``, and the batches that hold them. ``None`` means no limit."""
+    """The keys from ``low`` up to ``high``, and the batches that hold them. ``None`` means no limit.
+
+    A range has batches of nearly every part of the corpus. It is sent to a worker, so it names their folder only once.
+
+    Args:
+        low: The first key.
+        high: The key after the last one.
+        folder: The folder of the runs.
+        names: The files of the runs with such batches.
+        places: For each of them the end of its head, and the positions where these batches begin and end.
+    """
 
     low: Key | None
     high: Key | None
-    stretches: list[Stretch]
+    folder: Path
+    names: list[str]
+    places: Counts
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The batches of every run."""
+        for name, places in zip(self.names, self.places, strict=True):
+            yield Stretch(self.folder / name, *places.tolist())
 
     def read(self) -> tuple[list[Keys], Counts]:
         """The keys of every run in the range, and the counts of all keys."""
         found, counts = [], [np.empty(0, np.int64)]
-        for stretch in self.stretches:
+        for stretch in self.stretches():
             for keys, numbers in stretch.read():
                 start = 0 if self.low is None else keys.locate(self.low)
                 stop = len(keys) if self.high is None else keys.locate(self.high)
@@ -375,34 +397,6 @@ class KeyRange(NamedTuple):
                     found.append(keys.take(np.arange(start, stop)))
                     counts.append(numbers[start:stop].astype(np.int64))
         return found, np.concatenate(counts)
-
-
-def plan_cuts(runs: Sequence[Run], rows: int) -> list[Key]:
-    """The keys at which all runs are cut into ranges of about ``rows`` rows."""
-    batches: list[Any] = sorted(
-        (first, size) for run in runs for first, size in zip(run.firsts, run.sizes, strict=True)
-    )
-    cuts: list[Key] = []
-    begun, before = 0, None
-    for first, size in batches:
-        if begun + size > rows and begun and first != before:
-            cuts.append(first)
-            begun = 0
-        begun, before = begun + size, first
-    return cuts
-
-
-def make_ranges(runs: Sequence[Run], cuts: Sequence[Key]) -> Iterator[KeyRange]:
-    """The ranges between cuts, in order."""
-    for low, high in pairwise([None, *cuts, None]):
-        stretches = []
-        for run in runs:
-            firsts: list[Any] = run.firsts
-            start = 0 if low is None else max(0, bisect.bisect_right(firsts, low) - 1)
-            stop = len(firsts) if high is None else bisect.bisect_left(firsts, high)
-            if start < stop:
-                stretches.append(Stretch(run.path, run.places[0], run.places[start], run.places[stop]))
-        yield KeyRange(low, high, stretches)
 
 
 def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
