@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,9 +41,11 @@ from textveil.storage.resumable import ResumableRun
 from textveil.version import __version__
 
 PARENT_BYTES = 112 << 20
-"""The memory of this process without tasks: Python, NumPy, Arrow, and writing tables."""
+"""The memory of this process without tasks: Python, NumPy, Arrow, and the process that starts workers."""
 WORKER_BYTES = 64 << 20
-"""The memory of every other process before its first task."""
+"""The memory of every other process between tasks."""
+INDEX_SHARE = 512
+"""The bytes of the corpus for which this process needs a byte of memory: for the index of runs, and names of parts."""
 LEAST_BYTES = 32 << 20
 """The least memory of a worker for its tasks."""
 POSITION_BYTES = 80
@@ -51,6 +54,8 @@ ROW_BYTES = 112
 """The memory of a row of a run while it is merged."""
 MOST_POSITIONS = 1 << 21
 """The largest useful size of a part; see :func:`textveil.corpus.counting.pairs.pair_neighbors`."""
+DIVISION = 2
+"""The way in which the work is divided. It rises if ranges change, so that no run is resumed with other ranges."""
 
 
 class Limits(NamedTuple):
@@ -61,15 +66,15 @@ class Limits(NamedTuple):
     workers: int
 
     @classmethod
-    def within(cls, memory: int, executor: Executor) -> Limits:
-        """Divide memory among the workers of an executor."""
-        idle = PARENT_BYTES + (executor.processes - 1) * WORKER_BYTES
+    def within(cls, memory: int, executor: Executor, corpus_bytes: int) -> Limits:
+        """Divide the memory that a corpus of this size leaves among the workers of an executor."""
+        idle = PARENT_BYTES + (executor.processes - 1) * WORKER_BYTES + corpus_bytes // INDEX_SHARE
         share = (memory - idle) // executor.workers
         if share < LEAST_BYTES:
-            least = idle + executor.workers * LEAST_BYTES
+            least = math.ceil((idle + executor.workers * LEAST_BYTES) / (1 << 20))
             raise ParameterError(
-                f"{executor.workers} workers need at least {least >> 20}M of memory together. Raise `memory`, or lower "
-                "`workers`."
+                f"{executor.workers} workers need at least {least}M of memory together for this corpus. Raise "
+                "`memory`, or lower `workers`."
             )
         return cls(min(share // POSITION_BYTES, MOST_POSITIONS), share // ROW_BYTES, executor.workers)
 
@@ -130,10 +135,11 @@ class CountJob:
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> NgramCounts:
         """Count the n-grams, or resume an unfinished run."""
         self.check()
-        now = Limits.within(self.memory, executor)
+        now = Limits.within(self.memory, executor, self.corpus.estimate_plain_size())
         unfinished = _CountingRun(self.output.resolve())
         settings = {
             "textveil": __version__,
+            "division": DIVISION,
             "min_count": self.min_count,
             "memory": self.memory,
             "overwrite": self.overwrite,
