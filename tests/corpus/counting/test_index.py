@@ -35,7 +35,7 @@ def test_merged_ranges_are_the_sum_of_all_runs(tmp_path_factory, data, rows, min
     assert sum(distinct for _, _, distinct in merged) == len(total)
 
 
-@pytest.mark.parametrize(("parts", "size"), [(300, 40), (40, 300), (3, 4000)])
+@pytest.mark.parametrize(("parts", "size"), [(300, 40), (40, 300), (3, 4000), (300, 500)])
 def test_ranges_have_about_the_requested_size_for_any_number_of_parts(tmp_path, monkeypatch, parts, size):
     """Parts that are alike, each with batches of 32 rows: a range must not have a batch of every part."""
     monkeypatch.setattr(runs, "BATCH_ROWS", 32)

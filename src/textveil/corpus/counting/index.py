@@ -77,9 +77,9 @@ class Index:
 
 def plan_cuts(index: Index, rows: int) -> list[Key]:
     """The keys at which all runs are cut into ranges of about ``rows`` rows."""
-    if not len(index.sizes):
+    if index.sizes.sum() <= rows:
         return []
-    keys, sizes = type(index.firsts).sum_equal([index.firsts], index.sizes.astype(np.int64))
+    keys, sizes = type(index.firsts).sum_equal([index.firsts], _estimate_rows(index))
     ends = np.cumsum(sizes)
     cuts: list[int] = []
     cut = before = 0
@@ -88,6 +88,20 @@ def plan_cuts(index: Index, rows: int) -> list[Key]:
         before = int(ends[cut - 1])
     chosen: list[Key] = keys.take(np.array(cuts, np.intp)).to_arrow().to_pylist()
     return chosen
+
+
+def _estimate_rows(index: Index) -> Counts:
+    """The rows from the beginning of each batch on, as if the last batch of a run were as large as the one before it.
+
+    A batch counts where it begins, though its rows go on from there. With many runs this evens out, because as many
+    rows are still to come from batches that began earlier. Only the last batches are shorter. By their own sizes, the
+    last range would be several times too large, and the more so the more runs there are.
+    """
+    before = np.zeros_like(index.sizes)
+    before[1:] = index.sizes[:-1]
+    begins = index.starts[:-1]
+    before[begins[begins < len(before)]] = 0
+    return np.maximum(index.sizes, before).astype(np.int64)
 
 
 def make_ranges(index: Index, cuts: Sequence[Key]) -> Iterator[KeyRange]:
