@@ -52,13 +52,15 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
 
 def merge_with_arrow(folder: Path) -> int:
     """Merge range by range in one process; return the number of rows."""
+    from textveil.corpus.counting.index import Index, make_ranges, plan_cuts
     from textveil.corpus.counting.job import PARENT_BYTES, ROW_BYTES
-    from textveil.corpus.counting.runs import Run, make_ranges, merge_range, plan_cuts
+    from textveil.corpus.counting.runs import Run, merge_range
 
     indexes = sorted(folder.glob("*.json"))
-    runs = [Run(path.with_suffix(".keys"), *json.loads(path.read_text(encoding="utf-8"))) for path in indexes]
-    cuts = plan_cuts(runs, ((MEMORY << 20) - PARENT_BYTES) // ROW_BYTES)
-    return sum(len(merge_range(wanted, MIN_COUNT)[0]) for wanted in make_ranges(runs, cuts))
+    runs = (Run(path.with_suffix(".keys"), *json.loads(path.read_text(encoding="utf-8"))) for path in indexes)
+    index = Index.gather(folder, runs)
+    cuts = plan_cuts(index, ((MEMORY << 20) - PARENT_BYTES) // ROW_BYTES)
+    return sum(len(merge_range(wanted, MIN_COUNT)[0]) for wanted in make_ranges(index, cuts))
 
 
 def merge_with_duckdb(folder: Path) -> int:

@@ -2,6 +2,8 @@ import errno
 import json
 import lzma
 import os
+import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -56,7 +58,7 @@ def tiny_pieces(monkeypatch):
     """Everything in many pieces: blocks, parts, batches and ranges."""
     monkeypatch.setattr(inputs, "BLOCK_BYTES", 20_000)
     monkeypatch.setattr(runs, "BATCH_ROWS", 64)
-    monkeypatch.setattr(Limits, "within", lambda memory, executor: Limits(3000, 500, executor.workers))
+    monkeypatch.setattr(Limits, "within", lambda memory, executor, size: Limits(3000, 500, executor.workers))
 
 
 SYNTHETIC = {
@@ -94,7 +96,7 @@ def test_any_small_corpus(tmp_path_factory, documents):
     folder = tmp_path_factory.mktemp("any")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "DISTINCT_WEIGHT", 0)
-        patch.setattr(Limits, "within", lambda memory, executor: Limits(5, 4, 1))
+        patch.setattr(Limits, "within", lambda memory, executor, size: Limits(5, 4, 1))
         patch.setattr(blocks, "BATCH_DOCUMENTS", 1)
         counts = count(write_lines(folder / "a.txt", documents), folder / "counts", min_count=2)
     assert_equal_to_plain(counts, documents, 2)
@@ -262,7 +264,7 @@ from textveil.corpus import inputs
 from textveil.corpus.counting.job import CountJob, Limits
 from textveil.execution import EXECUTORS
 inputs.BLOCK_BYTES = 20_000
-Limits.within = staticmethod(lambda memory, executor: Limits(3000, 500, executor.workers))
+Limits.within = staticmethod(lambda memory, executor, size: Limits(3000, 500, executor.workers))
 with EXECUTORS.load("processes")(2) as executor:
     CountJob(inputs.Corpus.find([sys.argv[1]]), Path(sys.argv[2]), min_count=3).run(executor)
 """
@@ -460,10 +462,84 @@ def test_too_little_memory_is_refused(tmp_path, zipf):
 
 
 def test_pieces_grow_with_memory():
-    small, large = (Limits.within(memory, LocalExecutor()) for memory in (SMALLEST, 2 * SMALLEST))
+    small, large = (Limits.within(memory, LocalExecutor(), 0) for memory in (SMALLEST, 2 * SMALLEST))
     assert small.positions < large.positions
     assert small.rows < large.rows
-    assert Limits.within(1 << 40, LocalExecutor()).positions == job.MOST_POSITIONS
+    assert Limits.within(1 << 40, LocalExecutor(), 0).positions == job.MOST_POSITIONS
+
+
+def test_a_larger_corpus_leaves_less_memory_for_tasks():
+    small, large = (Limits.within(SMALLEST, LocalExecutor(), size) for size in (0, 10 << 30))
+    assert (small.rows - large.rows) * job.ROW_BYTES == pytest.approx((10 << 30) // job.INDEX_SHARE, abs=job.ROW_BYTES)
+
+
+def test_the_least_memory_for_a_corpus_is_enough(monkeypatch):
+    """The amount in the message is rounded up, not down."""
+    size = job.INDEX_SHARE * 1_000_001
+    with pytest.raises(ParameterError) as refused:
+        Limits.within(0, LocalExecutor(), size)
+    least = int(re.search(r"at least (\d+)M", str(refused.value))[1]) << 20
+    Limits.within(least, LocalExecutor(), size)
+    with pytest.raises(ParameterError):
+        Limits.within(least - (1 << 20), LocalExecutor(), size)
+
+
+MEMORY_SCRIPT = """
+import re, sys
+from pathlib import Path
+from textveil.corpus.counting.job import CountJob
+from textveil.corpus.inputs import Corpus
+from textveil.execution import EXECUTORS
+
+def measure(_):
+    import sys
+    memory = Path("/proc/self/smaps_rollup").read_text()
+    return "pandas" in sys.modules, int(re.search(r"^Pss:\\s+(\\d+)", memory, re.MULTILINE)[1]) << 10
+
+if __name__ == "__main__":
+    with EXECUTORS.load("processes")(1) as executor:
+        CountJob(Corpus.find([sys.argv[1]]), Path(sys.argv[2]), min_count=3).run(executor)
+        print(*measure(0), *next(executor.map(measure, [0])))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured with /proc")
+def test_idle_processes_need_no_more_memory_than_planned(tmp_path, million_words):
+    """After all tasks. Arrow must not have loaded pandas, which would take half of a worker's share."""
+    script = tmp_path / "measure.py"
+    script.write_text(MEMORY_SCRIPT)
+    command = [sys.executable, str(script), str(million_words[0]), str(tmp_path / "counts")]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert found[::2] == ["False", "False"]
+    parent, worker = map(int, found[1::2])
+    assert parent < job.PARENT_BYTES
+    assert worker < job.WORKER_BYTES
+
+
+def test_a_run_does_not_resume_with_other_ranges(tmp_path, zipf, monkeypatch):
+    with pytest.raises(Stopped):
+        count(zipf[0], tmp_path / "counts", executor=StoppingExecutor(5), min_count=3)
+    monkeypatch.setattr(job, "DIVISION", job.DIVISION + 1)
+    with pytest.raises(ParameterError, match=r"other settings: division.*`overwrite=True`"):
+        count(zipf[0], tmp_path / "counts", min_count=3)
+
+
+def test_tasks_and_their_index_stay_small(tmp_path, zipf, tiny_pieces, monkeypatch):
+    """A task names what it needs: neither the batches of a part nor the folder of every run."""
+    sent, parts_of = {}, []
+
+    class NotingExecutor(LocalExecutor):
+        def map(self, function, tasks, lost=None):
+            for task in tasks:
+                kind = type(task).__name__
+                sent[kind] = max(sent.get(kind, 0), len(pickle.dumps(task)))
+                if kind == "MergeTask":
+                    parts_of.append(len(task.keys.names))
+                yield function(task)
+
+    count(zipf[0], tmp_path / "counts", executor=NotingExecutor(), min_count=3)
+    assert sent["PairTask"] < 1000
+    assert sent["MergeTask"] < 1500 + 60 * max(parts_of)
 
 
 def test_a_run_resumes_after_the_disk_was_full(tmp_path, zipf, expected, tiny_pieces, monkeypatch):

@@ -10,8 +10,9 @@ import pytest
 from tests.corpus.conftest import count_plainly, frequent, write_lines
 from textveil.corpus.blocks import WholeFiles
 from textveil.corpus.counting import parts, runs
+from textveil.corpus.counting.index import Index, make_ranges
 from textveil.corpus.counting.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, do_task, run_tasks
-from textveil.corpus.counting.runs import make_ranges, read_run
+from textveil.corpus.counting.runs import read_run
 from textveil.corpus.inputs import InputFile
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
@@ -47,8 +48,7 @@ def number_words(block, folder, positions=1000, *, hashed=False):
 
 
 def merge(mark, folder, min_count):
-    keys = [part.run(folder) for part in mark.parts]
-    (wanted,) = make_ranges(keys, [])
+    (wanted,) = make_ranges(Index.gather(folder, (part.run(folder) for part in mark.parts)), [])
     return do_task(MergeTask("000000", folder / "table", wanted, min_count))
 
 
@@ -93,7 +93,9 @@ def test_a_range_is_merged_into_its_frequent_keys(block, folders):
 def test_frequent_neighbors_are_paired(block, folders, longest):
     first = number_words(block, folders[0])
     merge(first, folders[0], 2)
-    mark = do_task(PairTask(first.parts[0], folders[0], folders[1], join(folders[0]), longest=longest))
+    mark = do_task(
+        PairTask(first.parts[0].name, first.tokens, folders[0], folders[1], join(folders[0]), longest=longest)
+    )
     (part,) = mark.parts
     words = ["cat", "dog", "the"]  # by their rows in the table
     pairs = read_counts(part.run(folders[1]).path)
@@ -105,10 +107,9 @@ def test_frequent_neighbors_are_paired(block, folders, longest):
 
 def test_a_part_without_keys_has_no_pairs(folders):
     (folders[0] / "empty.txt").touch()
-    part = Part("empty", 0, [], [], [])
     parts._write_numbers(folders[0] / "empty.npy", np.empty(0, np.uint32))
     runs.write_run(folders[0] / "empty.keys", runs.WordKeys.from_words([]), np.empty(0, np.uint32))
-    mark = do_task(PairTask(part, folders[0], folders[1], folders[0] / "empty.keys", longest=False))
+    mark = do_task(PairTask("empty", 0, folders[0], folders[1], folders[0] / "empty.keys", longest=False))
     assert mark.parts[0].sizes == []
 
 
@@ -158,6 +159,8 @@ def test_a_task_that_runs_twice_writes_the_same_files(block, folders):
 
 
 def test_a_worker_that_cannot_see_the_folder_says_so(tmp_path):
-    task = MergeTask("0", tmp_path / "elsewhere", runs.KeyRange(None, None, []), 3)
+    task = MergeTask(
+        "0", tmp_path / "elsewhere", runs.KeyRange(None, None, tmp_path, [], np.empty((0, 3), np.int64)), 3
+    )
     with pytest.raises(InputError, match="where all machines see it"):
         do_task(task)

@@ -2,90 +2,25 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from tests.corpus.counting.conftest import KINDS, as_list, write_all
 from textveil.corpus.counting import runs
+from textveil.corpus.counting.index import Index, make_ranges
 from textveil.corpus.counting.pairs import NONE
 from textveil.corpus.counting.runs import (
     PairKeys,
     WordKeys,
     find_rows,
     join_runs,
-    make_ranges,
-    merge_range,
-    plan_cuts,
     read_run,
     write_run,
 )
 from textveil.errors import InputError, OutputError
 
-KINDS = {
-    "pairs": (st.integers(0, 2**64 - 1) | st.integers(0, 9), lambda keys: PairKeys(np.array(keys, np.uint64))),
-    "words": (st.text("abé𝔘zß", min_size=1, max_size=3), WordKeys.from_words),
-}
-
-
-def as_list(keys):
-    return keys.to_arrow().to_pylist()
-
 
 @pytest.fixture(params=KINDS)
 def kind(request):
     return KINDS[request.param]
-
-
-@pytest.fixture
-def small_batches(monkeypatch):
-    monkeypatch.setattr(runs, "BATCH_ROWS", 3)
-
-
-def write_all(folder, counters, make):
-    return [
-        write_run(folder / f"{number}.keys", make(sorted(counter)), np.array([counter[key] for key in sorted(counter)]))
-        for number, counter in enumerate(counters)
-    ]
-
-
-@settings(max_examples=60, deadline=None)
-@given(data=st.data(), rows=st.integers(1, 20), min_count=st.integers(1, 6))
-def test_merged_ranges_are_the_sum_of_all_runs(tmp_path_factory, data, rows, min_count):
-    strategy, make = KINDS[data.draw(st.sampled_from(sorted(KINDS)))]
-    counters = data.draw(st.lists(st.dictionaries(strategy, st.integers(1, 4), min_size=1), min_size=1, max_size=5))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "BATCH_ROWS", 3)
-        written = write_all(tmp_path_factory.mktemp("runs"), counters, make)
-        merged = [merge_range(wanted, min_count) for wanted in make_ranges(written, plan_cuts(written, rows))]
-    total = sum(map(Counter, counters), Counter())
-    keys = [key for found, _, _ in merged for key in as_list(found)]
-    assert keys == sorted(key for key, count in total.items() if count >= min_count)
-    assert [count for _, counts, _ in merged for count in counts.tolist()] == [total[key] for key in keys]
-    assert sum(distinct for _, _, distinct in merged) == len(total)
-
-
-@pytest.mark.parametrize(("parts", "size"), [(300, 40), (40, 300), (3, 4000)])
-def test_ranges_have_about_the_requested_size_for_any_number_of_parts(tmp_path, monkeypatch, parts, size):
-    """Parts that are alike, each with batches of 32 rows: a range must not have a batch of every part."""
-    monkeypatch.setattr(runs, "BATCH_ROWS", 32)
-    counters = [Counter({number * 1000 + part: 1 for number in range(size)}) for part in range(parts)]
-    written = write_all(tmp_path, counters, KINDS["pairs"][1])
-    ranges = list(make_ranges(written, plan_cuts(written, 1000)))
-    sizes = [len(wanted.read()[1]) for wanted in ranges]
-    assert sum(sizes) == parts * size
-    assert max(sizes) <= 1500
-    assert len(sizes) <= 2 * sum(sizes) / 1000
-
-
-def test_a_range_has_only_its_own_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "BATCH_ROWS", 1000)
-    written = write_all(tmp_path, [Counter(range(5000))], KINDS["pairs"][1])
-    keys, _ = runs.KeyRange(700, 710, next(make_ranges(written, [])).stretches).read()
-    assert [part.values.base is None for part in keys] == [True] * len(keys)
-
-
-def test_a_small_table_has_one_range(tmp_path, small_batches):
-    written = write_all(tmp_path, [Counter(range(50))], KINDS["pairs"][1])
-    assert plan_cuts(written, 50) == []
 
 
 def test_sorted_words_are_memory_mapped(tmp_path, small_batches):
@@ -146,21 +81,6 @@ def test_a_table_has_the_rows_of_its_runs_in_few_batches(tmp_path, kind, small_b
     assert len(batches) <= 1 + 40 // rows
 
 
-def test_a_range_reads_only_its_batches(tmp_path, small_batches):
-    """Damage elsewhere in the file is not seen, so nothing else was read."""
-    (run,) = write_all(tmp_path, [Counter(dict.fromkeys(range(60), 2))], KINDS["pairs"][1])
-    ranges = list(make_ranges([run], [20, 40]))
-    content = bytearray(run.path.read_bytes())
-    for stretch in (ranges[0].stretches[0], ranges[2].stretches[0]):
-        content[stretch.start : min(stretch.stop, ranges[1].stretches[0].start)] = b"x" * (
-            min(stretch.stop, ranges[1].stretches[0].start) - stretch.start
-        )
-    run.path.write_bytes(content)
-    keys, counts, _ = merge_range(ranges[1], 1)
-    assert as_list(keys) == list(range(20, 40))
-    assert counts.tolist() == [2] * 20
-
-
 @pytest.mark.parametrize("missing", [1, 8, 9, 200])
 def test_a_run_without_its_end_is_refused(tmp_path, small_batches, missing):
     (run,) = write_all(tmp_path, [Counter(dict.fromkeys(range(60), 2))], KINDS["pairs"][1])
@@ -169,7 +89,7 @@ def test_a_run_without_its_end_is_refused(tmp_path, small_batches, missing):
         list(read_run(run.path))
     if missing > 8:  # the mark of the end belongs to no range
         with pytest.raises(InputError, match=r"0\.keys.*`overwrite=True`"):
-            next(make_ranges([run], [])).read()
+            next(make_ranges(Index.gather(tmp_path, [run]), [])).read()
 
 
 def test_a_damaged_run_is_refused(tmp_path):

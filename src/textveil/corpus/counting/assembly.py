@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from textveil.corpus.counting.columns import to_arrow, to_words
 from textveil.corpus.counting.pairs import split_key
 from textveil.corpus.counting.runs import PairKeys, map_words, read_run
 from textveil.corpus.counting.words import Ids
@@ -28,7 +29,7 @@ class Assembly:
         self._levels = levels
         self._folder = folder
         self._words = map_words(levels[0], folder).to_arrow()
-        self._space = pa.scalar(" ", self._words.type)
+        self._space = to_words([" "])[0]
 
     def read(self, length: int) -> Iterator[Sequence[Any]]:
         """Stream the columns of a table: n-gram, count, and for two or more words prefix and suffix.
@@ -39,7 +40,7 @@ class Assembly:
 
     def _read_words(self) -> Iterator[Sequence[Any]]:
         for keys, counts in read_run(self._levels[0]):
-            yield keys.to_arrow().cast(pa.string()), counts
+            yield keys.to_arrow().cast(pa.string()), to_arrow(counts)
 
     def _read_ngrams(self, length: int) -> Iterator[Sequence[Any]]:
         shorter = self._open_rows(length - 1)
@@ -51,11 +52,11 @@ class Assembly:
                 rows = np.column_stack((begins, ends))
                 if length < len(self._levels):
                     longer.write(rows.tobytes())
-                yield self._spell(rows), counts, prefix, suffix
+                yield self._spell(rows), to_arrow(counts), to_arrow(prefix), to_arrow(suffix)
 
     def _spell(self, rows: Ids) -> Any:
         """The n-grams whose words are in these rows."""
-        columns = (self._words.take(pa.array(column)) for column in rows.T)
+        columns = (self._words.take(to_arrow(column)) for column in rows.T)
         return pc.binary_join_element_wise(*columns, self._space).cast(pa.string())
 
     def _open_rows(self, length: int) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from textveil.corpus import MEMORY, MIN_COUNT
 from textveil.corpus.blocks import DatasetShard
 from textveil.corpus.counting.assembly import Assembly
+from textveil.corpus.counting.index import Index, make_ranges, plan_cuts
 from textveil.corpus.counting.ngrams import (
     FORMAT,
     MANIFEST,
@@ -25,8 +27,8 @@ from textveil.corpus.counting.ngrams import (
     write_table,
 )
 from textveil.corpus.counting.pairs import NONE
-from textveil.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask, Part, Task, run_tasks
-from textveil.corpus.counting.runs import join_runs, make_ranges, plan_cuts
+from textveil.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask, Task, release_memory, run_tasks
+from textveil.corpus.counting.runs import Run, join_runs
 from textveil.corpus.inputs import Corpus
 from textveil.corpus.resumption import CorpusRun, Reading
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
@@ -39,9 +41,11 @@ from textveil.storage.resumable import ResumableRun
 from textveil.version import __version__
 
 PARENT_BYTES = 112 << 20
-"""The memory of this process without tasks: Python, NumPy, Arrow, and writing tables."""
+"""The memory of this process without tasks: Python, NumPy, Arrow, and the process that starts workers."""
 WORKER_BYTES = 64 << 20
-"""The memory of every other process before its first task."""
+"""The memory of every other process between tasks."""
+INDEX_SHARE = 512
+"""The bytes of the corpus for which this process needs a byte of memory: for the index of runs, and names of parts."""
 LEAST_BYTES = 32 << 20
 """The least memory of a worker for its tasks."""
 POSITION_BYTES = 80
@@ -50,6 +54,8 @@ ROW_BYTES = 112
 """The memory of a row of a run while it is merged."""
 MOST_POSITIONS = 1 << 21
 """The largest useful size of a part; see :func:`textveil.corpus.counting.pairs.pair_neighbors`."""
+DIVISION = 2
+"""The way in which the work is divided. It rises if ranges change, so that no run is resumed with other ranges."""
 
 
 class Limits(NamedTuple):
@@ -60,15 +66,15 @@ class Limits(NamedTuple):
     workers: int
 
     @classmethod
-    def within(cls, memory: int, executor: Executor) -> Limits:
-        """Divide memory among the workers of an executor."""
-        idle = PARENT_BYTES + (executor.processes - 1) * WORKER_BYTES
+    def within(cls, memory: int, executor: Executor, corpus_bytes: int) -> Limits:
+        """Divide the memory that a corpus of this size leaves among the workers of an executor."""
+        idle = PARENT_BYTES + (executor.processes - 1) * WORKER_BYTES + corpus_bytes // INDEX_SHARE
         share = (memory - idle) // executor.workers
         if share < LEAST_BYTES:
-            least = idle + executor.workers * LEAST_BYTES
+            least = math.ceil((idle + executor.workers * LEAST_BYTES) / (1 << 20))
             raise ParameterError(
-                f"{executor.workers} workers need at least {least >> 20}M of memory together. Raise `memory`, or lower "
-                "`workers`."
+                f"{executor.workers} workers need at least {least}M of memory together for this corpus. Raise "
+                "`memory`, or lower `workers`."
             )
         return cls(min(share // POSITION_BYTES, MOST_POSITIONS), share // ROW_BYTES, executor.workers)
 
@@ -77,6 +83,20 @@ class _CountingRun(CorpusRun):
     """The folder of an unfinished count."""
 
     our_names = re.compile(f"counts|[1-{LONGEST}]")
+
+
+class Blocks(NamedTuple):
+    """The blocks of the corpus: their names, the words of each of their parts, and what the manifest says of them."""
+
+    names: list[str]
+    parts: dict[str, int]
+    documents: int
+    digests: list[str]
+
+    @property
+    def tokens(self) -> int:
+        """The number of words."""
+        return sum(self.parts.values())
 
 
 class Level(NamedTuple):
@@ -115,10 +135,11 @@ class CountJob:
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> NgramCounts:
         """Count the n-grams, or resume an unfinished run."""
         self.check()
-        now = Limits.within(self.memory, executor)
+        now = Limits.within(self.memory, executor, self.corpus.estimate_plain_size())
         unfinished = _CountingRun(self.output.resolve())
         settings = {
             "textveil": __version__,
+            "division": DIVISION,
             "min_count": self.min_count,
             "memory": self.memory,
             "overwrite": self.overwrite,
@@ -176,20 +197,16 @@ class _Counting:
         """Count level after level, then write the tables."""
         corpus = self.unfinished.hash_files(Reading(self.job.corpus, self.executor, self.progress))
         blocks = self._number_words()
-        tokens = sum(mark.tokens for mark in blocks)
-        if tokens < LONGEST:
+        if blocks.tokens < LONGEST:
             raise _UselessCorpusError(
-                f"The corpus has {tokens} words, too few for n-grams of {LONGEST} words. Check the files"
-                + (f" and the column {self.job.corpus.column!r}." if tokens == 0 else ".")
+                f"The corpus has {blocks.tokens} words, too few for n-grams of {LONGEST} words. Check the files"
+                + (f" and the column {self.job.corpus.column!r}." if blocks.tokens == 0 else ".")
             )
-        parts = [part for mark in blocks for part in mark.parts]
-        levels: list[Level] = []
-        for length in range(1, LONGEST + 1):
-            if length > 1:
-                parts = self._pair(length, parts, levels[-1])
-            levels.append(self._merge(length, parts))
-            if length > 1:
-                _remove_files(self._folder(length - 1))
+        levels = [self._merge(1, blocks.names)]
+        for length in range(2, LONGEST + 1):
+            self._pair(length, blocks.parts, levels[-1])
+            levels.append(self._merge(length, blocks.parts))
+            _remove_files(self._folder(length - 1))
         self._write_tables(levels, blocks, corpus)
 
     def has_begun(self) -> bool:
@@ -201,8 +218,8 @@ class _Counting:
         make_folder(folder / "table")
         return folder
 
-    def _number_words(self) -> list[Mark]:
-        """Number the words of all blocks; their marks in order."""
+    def _number_words(self) -> Blocks:
+        """Number the words of all blocks."""
         folder = self._folder(1)
         names: list[str] = []
 
@@ -220,38 +237,38 @@ class _Counting:
             done += mark.size
             tokens += mark.tokens
             self.progress("reading", tokens, min(1.0, done / size) if size else None)
-        return [Mark.load(folder / f"{name}.json") for name in names]
+        return _read_blocks(folder, names)
 
-    def _pair(self, length: int, parts: Sequence[Part], shorter: Level) -> list[Part]:
+    def _pair(self, length: int, parts: Mapping[str, int], shorter: Level) -> None:
         """Find and count the n-grams of every part that may be frequent."""
         folder, before = self._folder(length), self._folder(length - 1)
         tasks = (
             (
-                folder / f"{part.name}.json",
-                PairTask(part, before, folder, shorter.table, longest=length == LONGEST),
+                folder / f"{name}.json",
+                PairTask(name, tokens, before, folder, shorter.table, longest=length == LONGEST),
             )
-            for part in parts
+            for name, tokens in parts.items()
         )
         if not (folder / "table.json").exists():
-            tokens, total = 0, sum(part.tokens for part in parts)
+            done, total = 0, sum(parts.values())
             for mark in run_tasks(self.executor, tasks):
-                tokens += mark.tokens
-                self.progress(f"counting {length}-grams", tokens, tokens / total)
-        return [part for name in parts for part in Mark.load(folder / f"{name.name}.json").parts]
+                done += mark.tokens
+                self.progress(f"counting {length}-grams", done, done / total)
 
-    def _merge(self, length: int, parts: Sequence[Part]) -> Level:
-        """Merge the counts of all parts into the table of a length."""
+    def _merge(self, length: int, names: Iterable[str]) -> Level:
+        """Merge the counts of all parts into the table of a length; the names are those of the marks of its tasks."""
         folder = self._folder(length)
         table = folder / "table"
         finished, whole = folder / "table.json", folder / "table.run"
         rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # words are longer than pairs of numbers
-        runs = [part.run(folder) for part in parts]
         if not finished.exists():
-            cuts = plan_cuts(runs, rows)
+            index = Index.gather(folder, _read_runs(folder, names))
+            cuts = plan_cuts(index, rows)
+            release_memory()  # of the marks, which are far larger than the index
             marks = [table / f"{number:06}.json" for number in range(len(cuts) + 1)]
             tasks = (
                 (mark, MergeTask(mark.stem, table, keys, self.job.min_count))
-                for mark, keys in zip(marks, make_ranges(runs, cuts), strict=True)
+                for mark, keys in zip(marks, make_ranges(index, cuts), strict=True)
             )
             found = 0
             for done, merged in enumerate(run_tasks(self.executor, tasks), start=1):
@@ -267,7 +284,7 @@ class _Counting:
         _remove_files(table)
         return Level(whole, total.rows, total.distinct)
 
-    def _write_tables(self, levels: Sequence[Level], blocks: Sequence[Mark], corpus: Corpus) -> None:
+    def _write_tables(self, levels: Sequence[Level], blocks: Blocks, corpus: Corpus) -> None:
         """Write the n-grams with their words, and the manifest."""
         folder = self.unfinished.folder / "counts"
         shutil.rmtree(folder, ignore_errors=True)
@@ -280,19 +297,37 @@ class _Counting:
             write_table(path, columns, assembly.read(length))
             tables[str(length)] = {"file": path.name, "rows": level.rows, "sha256": hash_file(path)}
             self.progress("writing tables", sum(table["rows"] for table in tables.values()), length / LONGEST)
-        digests = [mark.digest for mark in blocks if mark.digest]
         manifest = {
             "format": FORMAT,
-            "tokens": sum(mark.tokens for mark in blocks),
-            "documents": sum(mark.documents for mark in blocks),
+            "tokens": blocks.tokens,
+            "documents": blocks.documents,
             "distinct_words": levels[0].distinct,
             "min_count": self.job.min_count,
             "tables": tables,
-            "corpus": corpus.manifest(digests),
+            "corpus": corpus.manifest(blocks.digests),
             "versions": {"textveil": __version__, **{name: version(name) for name in ("numpy", "pyarrow")}},
         }
         with writing(folder / MANIFEST) as stream:
             stream.write((json.dumps(manifest, indent=2) + "\n").encode())
+
+
+def _read_blocks(folder: Path, names: list[str]) -> Blocks:
+    """Add up the marks of all blocks. The indexes of their runs are left on disk until they are merged."""
+    parts: dict[str, int] = {}
+    documents = 0
+    digests: list[str] = []
+    for name in names:
+        mark = Mark.load(folder / f"{name}.json")
+        parts.update((part.name, part.tokens) for part in mark.parts)
+        documents += mark.documents
+        digests += [mark.digest] if mark.digest else []
+    return Blocks(names, parts, documents, digests)
+
+
+def _read_runs(folder: Path, names: Iterable[str]) -> Iterator[Run]:
+    """The runs of all parts whose indexes are in these marks."""
+    for name in names:
+        yield from (part.run(folder) for part in Mark.load(folder / f"{name}.json").parts)
 
 
 def _remove_files(folder: Path) -> None:

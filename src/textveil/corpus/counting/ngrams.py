@@ -65,11 +65,11 @@ def check_output(output: Path, files: Sequence[str]) -> None:
 
 
 def write_table(path: Path, columns: Sequence[str], blocks: Iterator[Sequence[Any]]) -> None:
-    """Write a Parquet table from blocks of columns. The size of row groups does not depend on the blocks."""
+    """Write a Parquet table from blocks of Arrow columns. The size of row groups does not depend on the blocks."""
     arrow, parquet = require("pyarrow", extra="prepare"), require("pyarrow.parquet", extra="prepare")
     types = {"ngram": arrow.string(), "count": arrow.int64(), "score": arrow.float64()}
     schema = arrow.schema([(name, types.get(name, arrow.uint32())) for name in columns])
-    waiting = schema.empty_table()
+    waiting = arrow.Table.from_batches([], schema)  # schema.empty_table() would import pandas
     with writing(path) as stream, parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
         for block in blocks:
             waiting = arrow.concat_tables([waiting, arrow.table(list(block), schema=schema)])

@@ -167,7 +167,8 @@ class BlockTask:
 class PairTask:
     """Find and count the n-grams of a part that may be frequent."""
 
-    part: Part
+    name: str
+    tokens: int
     shorter: Path
     folder: Path
     table: Path
@@ -176,13 +177,13 @@ class PairTask:
     def run(self) -> Mark:
         """Write the part on this level and then the mark."""
         _check_folder(self.folder)
-        frequent = find_rows(_load_keys(self.shorter / f"{self.part.name}.keys"), self.table)
-        pairs = pair_neighbors(_load_numbers(self.shorter / f"{self.part.name}.npy"), frequent)
+        frequent = find_rows(_load_keys(self.shorter / f"{self.name}.keys"), self.table)
+        pairs = pair_neighbors(_load_numbers(self.shorter / f"{self.name}.npy"), frequent)
         if not self.longest:
-            _write_numbers(self.folder / f"{self.part.name}.npy", pairs.numbers)
-        run = write_run(self.folder / f"{self.part.name}.keys", PairKeys(pairs.keys), pairs.counts)
-        part = Part(self.part.name, self.part.tokens, run.firsts, run.sizes, run.places)
-        return Mark(parts=[part]).write(self.folder / f"{self.part.name}.json")
+            _write_numbers(self.folder / f"{self.name}.npy", pairs.numbers)
+        run = write_run(self.folder / f"{self.name}.keys", PairKeys(pairs.keys), pairs.counts)
+        part = Part(self.name, self.tokens, run.firsts, run.sizes, run.places)
+        return Mark(parts=[part]).write(self.folder / f"{self.name}.json")
 
 
 def _load_keys(path: Path) -> Keys:

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from textveil.corpus.counting.columns import to_arrow, to_numpy, to_words
 from textveil.corpus.counting.pairs import NONE, Pairs
 from textveil.corpus.counting.words import Ids
 from textveil.errors import InputError
@@ -109,11 +110,11 @@ class PairKeys(Keys):
     @classmethod
     def from_arrow(cls, array: Any) -> PairKeys:
         """The keys of an Arrow array."""
-        return cls(array.to_numpy())
+        return cls(to_numpy(array))
 
     def to_arrow(self) -> Any:
         """The pairs as an Arrow array."""
-        return pa.array(self.values)
+        return to_arrow(self.values)
 
     def locate(self, key: Key) -> int:
         """The number of pairs that are smaller."""
@@ -148,7 +149,7 @@ class PairKeys(Keys):
     @classmethod
     def join(cls, keys: Sequence[Keys]) -> PairKeys:
         """Concatenate arrays of pairs."""
-        return cls(np.concatenate([np.asarray(part.to_arrow()) for part in keys]))
+        return cls(np.concatenate([to_numpy(part.to_arrow()) for part in keys]))
 
     def order(self) -> NDArray[np.intp]:
         """The indices that sort the pairs."""
@@ -170,7 +171,7 @@ class WordKeys(Keys):
     @classmethod
     def from_words(cls, words: Sequence[str]) -> WordKeys:
         """The keys of sorted words."""
-        return cls(pa.array(words, cls.arrow_type))
+        return cls(to_words(words))
 
     @classmethod
     def from_arrow(cls, array: Any) -> WordKeys:
@@ -191,7 +192,7 @@ class WordKeys(Keys):
 
     def take(self, places: NDArray[np.intp]) -> WordKeys:
         """A selection of the words."""
-        return WordKeys(self.values.take(pa.array(places)))
+        return WordKeys(self.values.take(to_arrow(places)))
 
     def first(self) -> Key:
         """The first word."""
@@ -204,7 +205,8 @@ class WordKeys(Keys):
     def find_in(self, others: Keys) -> NDArray[np.int64]:
         """The indices of the words in another array."""
         places = pc.index_in(self.values, value_set=others.to_arrow())
-        return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+        nowhere = to_arrow(np.full(1, -1, np.int32))[0]
+        return to_numpy(places.fill_null(nowhere)).astype(np.int64)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -216,15 +218,19 @@ class WordKeys(Keys):
 
     def order(self) -> NDArray[np.intp]:
         """The indices that sort the words by code points, which is the order of UTF-8."""
-        return np.asarray(pc.sort_indices(self.values)).astype(np.intp)
+        return to_numpy(pc.sort_indices(self.values)).astype(np.intp)
 
     def changes(self) -> NDArray[np.bool_]:
         """Whether each word differs from its predecessor."""
-        changed = pc.not_equal(self.values[1:], self.values[:-1])
-        return np.asarray(changed.to_numpy(zero_copy_only=False), bool)
+        return to_numpy(pc.not_equal(self.values[1:], self.values[:-1]))
 
 
 _KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind in (PairKeys, WordKeys)}
+
+
+def make_keys(keys: list[Any]) -> Keys:
+    """Keys of one kind as an array."""
+    return WordKeys.from_words(keys) if keys and isinstance(keys[0], str) else PairKeys(np.array(keys, np.uint64))
 
 
 class Run(NamedTuple):
@@ -261,7 +267,7 @@ def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
 
 
 def _make_batch(keys: Keys, counts: Ids | Counts) -> Any:
-    return pa.record_batch({"key": keys.to_arrow(), "count": pa.array(counts)})
+    return pa.record_batch({"key": keys.to_arrow(), "count": to_arrow(counts)})
 
 
 def _write_batches(path: Path, schema: Any, batches: Iterable[Any]) -> list[int]:
@@ -332,7 +338,7 @@ def _read_stream(source: Any) -> Iterator[tuple[Keys, Counts]]:
     reader = pa.ipc.open_stream(source)
     kind = _KINDS[reader.schema.field("key").type]
     for batch in reader:
-        yield kind.from_arrow(batch.column(0)), batch.column(1).to_numpy()
+        yield kind.from_arrow(batch.column(0)), to_numpy(batch.column(1))
 
 
 class Stretch(NamedTuple):
@@ -356,16 +362,33 @@ class Stretch(NamedTuple):
 
 
 class KeyRange(NamedTuple):
-    """The keys from ``low`` up to ``high``, and the batches that hold them. ``None`` means no limit."""
+    """The keys from ``low`` up to ``high``, and the batches that hold them. ``None`` means no limit.
+
+    A range has batches of nearly every part of the corpus. It is sent to a worker, so it names their folder only once.
+
+    Args:
+        low: The first key.
+        high: The key after the last one.
+        folder: The folder of the runs.
+        names: The files of the runs with such batches.
+        places: For each of them the end of its head, and the positions where these batches begin and end.
+    """
 
     low: Key | None
     high: Key | None
-    stretches: list[Stretch]
+    folder: Path
+    names: list[str]
+    places: Counts
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The batches of every run."""
+        for name, places in zip(self.names, self.places, strict=True):
+            yield Stretch(self.folder / name, *places.tolist())
 
     def read(self) -> tuple[list[Keys], Counts]:
         """The keys of every run in the range, and the counts of all keys."""
         found, counts = [], [np.empty(0, np.int64)]
-        for stretch in self.stretches:
+        for stretch in self.stretches():
             for keys, numbers in stretch.read():
                 start = 0 if self.low is None else keys.locate(self.low)
                 stop = len(keys) if self.high is None else keys.locate(self.high)
@@ -374,34 +397,6 @@ class KeyRange(NamedTuple):
                     found.append(keys.take(np.arange(start, stop)))
                     counts.append(numbers[start:stop].astype(np.int64))
         return found, np.concatenate(counts)
-
-
-def plan_cuts(runs: Sequence[Run], rows: int) -> list[Key]:
-    """The keys at which all runs are cut into ranges of about ``rows`` rows."""
-    batches: list[Any] = sorted(
-        (first, size) for run in runs for first, size in zip(run.firsts, run.sizes, strict=True)
-    )
-    cuts: list[Key] = []
-    begun, before = 0, None
-    for first, size in batches:
-        if begun + size > rows and begun and first != before:
-            cuts.append(first)
-            begun = 0
-        begun, before = begun + size, first
-    return cuts
-
-
-def make_ranges(runs: Sequence[Run], cuts: Sequence[Key]) -> Iterator[KeyRange]:
-    """The ranges between cuts, in order."""
-    for low, high in pairwise([None, *cuts, None]):
-        stretches = []
-        for run in runs:
-            firsts: list[Any] = run.firsts
-            start = 0 if low is None else max(0, bisect.bisect_right(firsts, low) - 1)
-            stop = len(firsts) if high is None else bisect.bisect_left(firsts, high)
-            if start < stop:
-                stretches.append(Stretch(run.path, run.places[0], run.places[start], run.places[stop]))
-        yield KeyRange(low, high, stretches)
 
 
 def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
