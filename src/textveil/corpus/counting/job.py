@@ -42,15 +42,16 @@ from textveil.version import __version__
 
 PARENT_BYTES = 112 << 20
 """The memory of this process without tasks: Python, NumPy, Arrow, and the process that starts workers."""
-WORKER_BYTES = 64 << 20
-"""The memory of every other process between tasks."""
+WORKER_BYTES = 44 << 20
+"""The memory of a worker between tasks. If it is planned too large, tasks are small, and every pair of a part and a range
+costs a read: the time then grows with the square of the corpus."""
 INDEX_SHARE = 512
 """The bytes of the corpus for which this process needs a byte of memory: for the index of runs, and names of parts."""
 LEAST_BYTES = 32 << 20
 """The least memory of a worker for its tasks."""
-POSITION_BYTES = 80
+POSITION_BYTES = 64
 """The memory of a word while its part is counted."""
-ROW_BYTES = 112
+ROW_BYTES = 88
 """The memory of a row of a run while it is merged."""
 MOST_POSITIONS = 1 << 21
 """The largest useful size of a part; see :func:`textveil.corpus.counting.pairs.pair_neighbors`."""
