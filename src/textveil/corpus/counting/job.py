@@ -43,8 +43,8 @@ from textveil.version import __version__
 PARENT_BYTES = 112 << 20
 """The memory of this process without tasks: Python, NumPy, Arrow, and the process that starts workers."""
 WORKER_BYTES = 44 << 20
-"""The memory of a worker between tasks. If it is planned too large, tasks are small, and every pair of a part and a range
-costs a read: the time then grows with the square of the corpus."""
+"""The memory of a worker between tasks. If more is planned, tasks are smaller. Every range reads from every part, so
+the time would then grow with the square of the corpus."""
 INDEX_SHARE = 512
 """The bytes of the corpus for which this process needs a byte of memory: for the index of runs, and names of parts."""
 LEAST_BYTES = 32 << 20
