@@ -130,6 +130,7 @@ def draw(name: str, seconds: dict[int, float], path: Path) -> None:
     """Draw the seconds by size, with the line of proportional growth."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
 
     with mpl.rc_context({"svg.hashsalt": "textveil", "svg.fonttype": "none"}):
         figure = Figure(figsize=(5, 3.2), layout="constrained")
@@ -141,6 +142,8 @@ def draw(name: str, seconds: dict[int, float], path: Path) -> None:
         axes.set(xlabel=_UNITS[name], ylabel="seconds", xscale="log", yscale="log")
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.minorticks_off()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.legend(frameon=False)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None})

@@ -1,5 +1,6 @@
 """The records of ``make bench`` and their page."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,14 @@ def test_a_figure_of_growth_is_the_same_each_time(tmp_path):
     for name in ("first.svg", "second.svg"):
         draw("documents", {10: 1.0, 20: 2.1}, tmp_path / name)
     assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
+
+
+def test_a_figure_within_one_decade_has_numbers_on_its_axes(tmp_path):
+    draw("workers", {1: 0.93, 2: 0.71}, tmp_path / "figure.svg")
+    figure = (tmp_path / "figure.svg").read_text()
+    sizes, seconds = (re.findall(rf'id="{axis}tick_.*?>([\d.]+)</text>', figure, re.DOTALL) for axis in "xy")
+    assert sizes == ["1", "2"]
+    assert len(seconds) >= 2
 
 
 def test_worker_processes_obfuscate_a_file():
