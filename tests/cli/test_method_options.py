@@ -48,7 +48,7 @@ def test_a_command_gets_flags_and_hands_over_those_that_are_given():
 def test_help_shows_flags_methods_sentences_and_defaults():
     shown = " ".join(CliRunner().invoke(make_app()[0], ["--help"], env={"COLUMNS": "300"}).stdout.split())
     assert "--steps" in shown
-    assert "For gradients: Number of integration steps. The paper's: 50. Default: 6." in shown
+    assert "For gradients: Number of integration steps. The paper's: 50. Default: 5." in shown
     assert "method-options" not in shown
 
 
