@@ -35,6 +35,8 @@ class Executor(AbstractContextManager["Executor"], ABC):
     """
 
     name: ClassVar[str]
+    worker_overhead: ClassVar[int] = 0
+    """The bytes of memory that every worker needs beyond those of a plain process."""
 
     def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
         if not 0 <= gpus_per_task < math.inf:

@@ -473,6 +473,15 @@ def test_a_larger_corpus_leaves_less_memory_for_tasks():
     assert (small.rows - large.rows) * job.ROW_BYTES == pytest.approx((10 << 30) // job.INDEX_SHARE, abs=job.ROW_BYTES)
 
 
+def test_workers_that_need_more_memory_leave_less_for_tasks(monkeypatch):
+    with EXECUTORS.load("processes")(2) as executor:
+        plain = Limits.within(2 * SMALLEST, executor, 0)
+        monkeypatch.setattr(type(executor), "worker_overhead", 10 << 20)
+        assert (plain.rows - Limits.within(2 * SMALLEST, executor, 0).rows) * job.ROW_BYTES == pytest.approx(
+            10 << 20, abs=job.ROW_BYTES
+        )
+
+
 def test_the_least_memory_for_a_corpus_is_enough(monkeypatch):
     """The amount in the message is rounded up, not down."""
     size = job.INDEX_SHARE * 1_000_001

@@ -69,7 +69,8 @@ class Limits(NamedTuple):
     @classmethod
     def within(cls, memory: int, executor: Executor, corpus_bytes: int) -> Limits:
         """Divide the memory that a corpus of this size leaves among the workers of an executor."""
-        idle = PARENT_BYTES + (executor.processes - 1) * WORKER_BYTES + corpus_bytes // INDEX_SHARE
+        worker = WORKER_BYTES + executor.worker_overhead
+        idle = PARENT_BYTES + (executor.processes - 1) * worker + corpus_bytes // INDEX_SHARE
         share = (memory - idle) // executor.workers
         if share < LEAST_BYTES:
             least = math.ceil((idle + executor.workers * LEAST_BYTES) / (1 << 20))
