@@ -31,10 +31,10 @@ _PASS = 2048
 class Gradients(EncoderDistributor):
     """Integrated gradients of the encoder's output (Sundararajan et al. 2017; the paper's algorithm 5).
 
-    The output is the sum of the mean-pooled last hidden state. Its gradients are integrated
-    from a baseline of zeros to the embeddings of the tokens, by Gauss-Legendre quadrature as in Captum, with steps that
-    are denser where gradients change fast (:func:`place_steps`). A token's score is the L2 norm of its attribution; the
-    scores of a word's tokens are summed.
+    The output is the sum of the mean-pooled last hidden state. Its gradients are integrated from a baseline of zeros to
+    the embeddings of the tokens, by Gauss-Legendre quadrature as in Captum, with steps that are denser where gradients
+    change fast (:func:`place_steps`). A token's score is the L2 norm of its attribution; the scores of a word's tokens
+    are summed.
     """
 
     name = "gradients"
