@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.docs_site.api import write_api_pages
-from scripts.docs_site.check import find_faults
+from scripts.docs_site.check import find_faults, find_lost
 from scripts.docs_site.commands import write_command_pages
 from scripts.docs_site.examples import read_examples, run_examples
 from scripts.docs_site.formats import Field, list_manifest_fields, list_schema_fields, list_study_fields
@@ -140,17 +140,18 @@ def test_every_field_of_a_manifest_has_a_meaning():
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("page", "text", "expected"),
     [
-        ("[README](../README.md)", "[README](/index.md)"),
-        ("[guide](../../CONTRIBUTING.md)", "[guide](/contributing.md)"),
-        ("[log](../scripts/a.log)", "log (`scripts/a.log`)"),
-        ("[form](form.md#what)", "[form](form.md#what)"),
-        ("[form](../form.md#what)", "[form](../form.md#what)"),
+        ("study", "[README](../README.md)", "[README](/index.md)"),
+        ("tutorials/a", "[guide](../../CONTRIBUTING.md#rules)", "[guide](/contributing.md#rules)"),
+        ("bundles", "[log](../scripts/a.log)", "log (`scripts/a.log`)"),
+        ("study", "[form](form.md#what)", "[form](form.md#what)"),
+        ("tutorials/a", "[form](../form.md)", "[form](../form.md)"),
+        ("tutorials/a", "![curves](../figures/b.svg)", "![curves](../figures/b.svg)"),
     ],
 )
-def test_links_to_files_outside_the_site_lead_to_pages(text, expected):
-    assert rewrite(text) == expected
+def test_links_to_files_outside_the_site_lead_to_pages_and_others_stay(page, text, expected):
+    assert rewrite(text, page) == expected
 
 
 def test_plain_text_has_no_markup():
@@ -173,11 +174,32 @@ def test_broken_links_and_foreign_files_are_found(tmp_path):
     ]
 
 
+def test_links_and_figures_that_a_built_page_lacks_are_found(tmp_path):
+    for name, text in {
+        "docs/a/page.md": "[b](../b.md#top) [c](../c.md) ![d](d.svg) [e](gone.md) [f](https://example.org) `[g](h.md)`",
+        "docs/b.md": "[log](../log.txt)",
+        "docs/c.md": "",
+        "docs/a/d.svg": "",
+        "log.txt": "",
+        "site/a/page.html": '<nav><a href="../c.html"></a></nav><article><a href="../b.html#top">b</a> c (d)</article>',
+        "site/b.html": "<article>log</article>",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert find_lost(tmp_path / "site", tmp_path / "docs") == [
+        "a/page.md: ../c.md is not a link on the built page.",
+        "a/page.md: d.svg is not a link on the built page.",
+        "a/page.md: gone.md does not exist.",
+    ]
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "sphinx", "--builder", "html", "--fail-on-warning", "--keep-going", "--quiet"]
     built = subprocess.run([*command, "docs", tmp_path], cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr  # libraries may log to stderr, too
-    assert find_faults(tmp_path) == []
+    assert [*find_faults(tmp_path), *find_lost(tmp_path)] == []
+    page = (tmp_path / "reference/generated/api/textveil.html").read_text(encoding="utf-8")
+    assert "Nothing to perturb: the text is empty" in page
     assert (tmp_path / "reference/generated/commands/obfuscate.html").exists()
     assert "<math" in (tmp_path / "guarantees.html").read_text(encoding="utf-8")

@@ -1,10 +1,11 @@
-"""Check a built site: every link leads to a page and a place on it, and nothing is fetched from elsewhere.
+"""Check a built site: every link of the sources is there and leads to a place, and nothing is fetched from elsewhere.
 
 python -m scripts.docs_site.check build/docs
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,6 +13,10 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 _FETCHED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src"}
 _LOADING = {"stylesheet", "icon", "preload", "modulepreload", "preconnect", "dns-prefetch"}
+_DOCS = Path(__file__).parents[2] / "docs"
+_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", flags=re.DOTALL | re.MULTILINE)
+_WRITTEN = re.compile(r"\]\(([^)\s:]+)\)")
+"""The target of a link or a figure in Markdown, unless it is an address on the web."""
 
 
 class _Page(HTMLParser):
@@ -58,10 +63,30 @@ def find_faults(folder: Path) -> list[str]:
     return faults
 
 
+def find_lost(folder: Path, docs: Path = _DOCS) -> list[str]:
+    """The links and figures of Markdown pages that lead to no file, or that the built page does not have."""
+    faults = []
+    for source in sorted(docs.rglob("*.md")):
+        name = source.relative_to(docs)
+        built = folder / name.with_suffix(".html")
+        if not built.exists():
+            continue
+        article = built.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+        page = _Page(article)  # menus link to every page
+        shown = {Path(unquote(urlsplit(target).path)).name for target in [*page.links, *page.fetched]}
+        for target in _WRITTEN.findall(_CODE.sub("", source.read_text(encoding="utf-8"))):
+            file = (source.parent / urldefrag(target)[0]).resolve()
+            if not file.exists():
+                faults.append(f"{name}: {target} does not exist.")
+            elif docs.resolve() in file.parents and file.name.replace(".md", ".html") not in shown:
+                faults.append(f"{name}: {target} is not a link on the built page.")
+    return faults
+
+
 def main() -> None:
     """Print all faults, and fail if there are any."""
     folder = Path(sys.argv[1])
-    faults = find_faults(folder)
+    faults = [*find_faults(folder), *find_lost(folder)]
     for fault in faults:
         print(fault)
     print(f"{len([*folder.rglob('*.html')])} pages, {len(faults)} faults")

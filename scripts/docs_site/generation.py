@@ -25,6 +25,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", _write_pages)
     app.connect("env-check-consistency", _check_pages)
     app.connect("doctree-read", _write_dashes)
+    app.connect("autodoc-process-docstring", _keep_colon, priority=400)  # before Napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -56,6 +57,12 @@ def _write_dashes(_: Sphinx, doctree: nodes.document) -> None:
     for text in list(doctree.findall(nodes.Text)):
         if text == " -- ":
             text.parent.replace(text, nodes.Text(" – "))
+
+
+def _keep_colon(_: Sphinx, what: str, __: str, ___: object, ____: object, lines: list[str]) -> None:
+    """Begin docstrings of attributes with an empty comment: Napoleon takes text before a colon in line 1 for a type."""
+    if what in {"attribute", "data", "property"}:
+        lines[:0] = ["..", ""]
 
 
 def _check_pages(_: Sphinx, env: BuildEnvironment) -> None:
