@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -102,11 +104,58 @@ def test_every_file_that_the_guide_names_exists() -> None:
         assert any((folder / name).exists() for folder in (SOURCE, ROOT, ROOT / "src")), name
 
 
-def test_every_class_and_function_that_the_guide_names_exists() -> None:
-    source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
-    for owner, name in re.findall(r"`([A-Z]\w+)\.(\w+)`", CONTRIBUTING):
-        assert f"class {owner}" in source, owner
-        assert f"def {name}(" in source, f"{owner}.{name}"
+def list_names(node: ast.AST) -> Iterator[str]:
+    """The names that a node and everything in it define or hold as text: names of methods are text."""
+    for child in ast.walk(node):
+        match child:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.alias(name=name):
+                yield name
+            case ast.Constant(value=str(name)):
+                yield name
+
+
+def find_unknown(guide: str, sources: Iterable[tuple[str, str]]) -> list[str]:
+    """The names in backticks that no module, class or attribute of the sources has, such as ``Owner.member``."""
+    owners: dict[str, set[str]] = {}
+    bases: dict[str, list[str]] = {}
+    for module, source in sources:
+        tree = ast.parse(source)
+        owners.setdefault(module, set()).update(list_names(tree))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                owners.setdefault(node.name, set()).update(list_names(node))
+                bases.setdefault(node.name, []).extend(base.id for base in node.bases if isinstance(base, ast.Name))
+    every = {*dir(builtins), *owners, *itertools.chain(*owners.values()), "textveil"}
+
+    def has(owner: str, name: str) -> bool:
+        return name in owners.get(owner, ()) or any(has(base, name) for base in bases.get(owner, ()) if base != owner)
+
+    text = re.sub(r"```.*?```", "", guide, flags=re.DOTALL)
+    unknown = []
+    for owner, name in re.findall(r"`(?:(\w+)\.)?(\w+)(?:\([^`]*\)| ?=[^`]*)?`", text):
+        is_file = name in {"py", "txt", "toml"}
+        if not is_file and not (has(owner, name) if owner else name in every):
+            unknown.append(f"{owner}.{name}" if owner else name)
+    return unknown
+
+
+def test_every_module_class_and_attribute_that_the_guide_names_exists() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
+    sources = [("example", example)]
+    for path in SOURCE.rglob("*.py"):
+        module = path.parent.name if path.name == "__init__.py" else path.stem
+        sources.append((module, path.read_text(encoding="utf-8")))
+    assert find_unknown(CONTRIBUTING, sources) == []
+
+
+def test_names_that_the_code_lacks_are_found_in_a_guide() -> None:
+    source = "class Base:\n    def draw(self): ...\nclass Lamp(Base):\n    name = 'lamp'\n    def plan(self): ...\n"
+    guide = "`Lamp.plan`, `Lamp.draw`, `attic.Lamp`, `attic.py`, `lamp`, `Lamp(size=3)`, `make test`"
+    assert find_unknown(guide, [("attic", source)]) == []
+    wrong = "`Lamp._plan`, `Base.plan`, `Chair`, `cellar.Lamp`, `sit(2)`"
+    assert find_unknown(wrong, [("attic", source)]) == ["Lamp._plan", "Base.plan", "Chair", "cellar.Lamp", "sit"]
 
 
 def test_the_example_of_a_method_works(tiny) -> None:
