@@ -32,6 +32,9 @@ def texts(svg: str) -> list[str]:
 def test_every_setting_has_its_figures(figures):
     assert list(figures) == [
         "heat_map",
+        "levels_decomposition",
+        "levels_distribution",
+        "levels_profile",
         "combinations_profile_strict",
         "levels_decomposition_profile_strict",
         "levels_distribution_profile_strict",

@@ -27,6 +27,21 @@ def test_profiles_are_analyzed_one_by_one(example):
     assert paper.clear_effect is not None
 
 
+def test_mechanisms_are_compared_if_nothing_else_varies():
+    records = make_records(
+        lambda dataset, level, _, __, mechanism: dataset + level + 0.1 * mechanism + 0.001 * dataset * mechanism,
+        decompositions=("words",),
+        distributions=("uniform",),
+        mechanism=("madlib", "exponential", "fluent", "own"),
+    )
+    findings = analyze(Results.from_records(records))
+    (setting,) = findings.settings
+    assert setting.anova["mechanism"].significant
+    assert setting.recommendations[0].best.combination == "words + own"
+    assert tell_pairs(setting).endswith("madlib is the lower one in 3 of them.")  # words is in all of them
+    assert list(draw_all(findings)) == ["heat_map", "levels_mechanism", "combinations"]
+
+
 def test_findings_are_plain_data(example):
     found = json.loads(json.dumps(example.as_dict(), allow_nan=False))
     assert found["cells"] == 108
@@ -63,7 +78,7 @@ def test_a_setting_in_which_nothing_varies_is_left_out_of_the_tests():
     assert not any(recommendation.evident for recommendation in strict.recommendations)
     assert tell_pairs(strict) == tell_effects(strict)
     assert tell_effects(strict).startswith("Not tested. The values of relative gain are the same for all combinations")
-    assert [line.split(":")[0] for line in tell_gaps(findings)] == ["Profile paper"]
+    assert [line.split(":")[0] for line in tell_gaps(findings)] == ["Profile paper", "All settings together"]
     assert json.loads(json.dumps(findings.as_dict(), allow_nan=False))["settings"][0]["tested"] is False
 
 

@@ -14,7 +14,7 @@ def test_the_papers_table_of_a_group(records):
     ]
     results = Results.from_records(rows)
     found = lay_out_results(results, results.groups[0], GAIN).rows
-    assert [(row.decomposition, row.metric.name) for row in found] == [
+    assert [(row.method, row.metric.name) for row in found] == [
         (name, metric) for name in ("words", "pos", AVERAGE) for metric in ("perplexity", "relative_gain")
     ]
     words, _, pos, gain, *_ = found
@@ -85,12 +85,14 @@ def test_the_rows_of_an_analysis_of_variance(example):
 
 
 def test_values_of_several_draws_have_a_margin(records):
-    rows = repeat(records, draws=2, noise=0.0)
+    rows = repeat(records, noise=0.0)
     for place, row in enumerate(rows):
-        row["relative_gain"] += 0.001 if place < 16 else -0.001
+        row["relative_gain"] += (-0.005, 0.0, 0.005)[place // 16]
     results = Results.from_records(rows)
     table = lay_out_results(results, results.groups[3], GAIN)
-    assert [entry.margin for row in table.rows for entry in row.entries] == ["0.013"] * 4 + [""] * 2  # 12.7 x 0.001
+    assert [entry.margin for row in table.rows for entry in row.entries] == ["0.012"] * 4 + [
+        ""
+    ] * 2  # 4.3 x 0.005 / 3^0.5
     once = lay_out_results(Results.from_records(records), results.groups[3], GAIN)
     assert not any(entry.margin for row in once.rows for entry in row.entries)
 

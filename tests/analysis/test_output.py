@@ -24,10 +24,10 @@ def test_all_files_are_written(folder, example):
     figures = {path.name for path in (folder / "figures").iterdir()}
     assert {"heat_map.svg", "heat_map.png", "words_in_clear.svg"} <= figures
     assert {"curves.svg", "curves.png"} <= figures
-    assert len(figures) == 2 * 9
+    assert len(figures) == 2 * 12
     tables = {path.name for path in (folder / "tables").iterdir()}
     assert {"anova_overall.tex", "anova_profile_paper.csv", "results_6_reviews_low_profile_strict.tex"} <= tables
-    assert len(tables) == 2 + 2 + 2 * (2 + 2 + 1 + 1 + 2 + 6)
+    assert len(tables) == 2 + 2 + 3 + 2 * (2 + 2 + 1 + 1 + 2 + 6)
     means = (folder / "tables/combinations_profile_paper.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
     assert {"attribute_baseline", "attribute_chance", "downstream_original", "static_f1_low", "static_f1_high"} <= {
         *means

@@ -129,7 +129,9 @@ def test_caveats_are_reported_and_nothing_is_recommended(example, drawings):
     assert "No recommendation is drawn from these data sets and levels:" in text
     assert "static attacker F1: letters, level high; letters, level medium" in text
     assert "Excluded from this recommendation: letters, level high" in text
-    assert "Caveats" not in Outline(page_of(analyze(Results.from_records(make_records(lambda *p: sum(p)))))).text
+    rows = make_records(lambda *place: sum(place))
+    assert "Caveats" not in Outline(page_of(analyze(Results.from_records(repeat(rows))))).text
+    assert "2 draws of noise are too few" in Outline(page_of(analyze(Results.from_records(repeat(rows, draws=2))))).text
 
 
 def test_failures_are_reported(example, drawings):
@@ -203,6 +205,16 @@ def test_a_setting_that_was_not_tested_is_reported(tmp_path):
     text = Outline((tmp_path / "analysis/report.html").read_text(encoding="utf-8")).text
     assert text.count("Not tested. The values of relative gain are the same for all combinations") == 2
     assert "not tested" in (tmp_path / "analysis/tables/anova_profile_strict.tex").read_text(encoding="utf-8")
+
+
+def test_at_most_eight_figures_are_shown_before_anything_is_unfolded(page):
+    axes = {"mechanism": ("madlib", "own", "other"), "profile": ("strict", "paper")}
+    many = make_records(lambda *place: sum(place), **axes)
+    names = ("utility_f1", "cosine_similarity", "perplexity", "static_f1", "adaptive_f1", "inversion_top_1")
+    rows = [{**row, **dict.fromkeys(names, 0.1 + row["relative_gain"] / 9)} for row in many]
+    for written in (page, page_of(analyze(Results.from_records(rows)))):
+        shown = re.sub(r"<details>.*?</details>", "", written, flags=re.DOTALL)
+        assert shown.count("<figure") <= 8 < written.count("<figure")
 
 
 def test_names_are_escaped(hostile):

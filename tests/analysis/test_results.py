@@ -130,10 +130,34 @@ def test_settings_are_split_by_mechanism_and_profile():
     assert list(part.split()) == [""]
 
 
+@pytest.mark.parametrize(
+    ("axes", "combination", "settings"),
+    [
+        ({}, ("decomposition", "distribution"), [""]),
+        ({"distributions": ("uniform",)}, ("decomposition", "distribution"), [""]),
+        ({"distributions": ("uniform",), "mechanism": ("madlib", "own")}, ("decomposition", "mechanism"), [""]),
+        (
+            {"decompositions": ("words",), "distributions": ("uniform",), "mechanism": ("madlib", "own")},
+            ("decomposition", "mechanism"),
+            [""],
+        ),
+        (
+            {"distributions": ("uniform",), "mechanism": ("madlib", "own"), "profile": ("strict", "paper")},
+            ("decomposition", "mechanism"),
+            ["profile strict", "profile paper"],
+        ),
+    ],
+)
+def test_the_first_two_axes_that_vary_are_combined_and_the_others_are_settings(axes, combination, settings):
+    results = Results.from_records(make_records(lambda *place: sum(place), **axes))
+    assert results.combination == combination
+    assert list(results.split()) == settings
+
+
 def test_a_metric_is_chosen_by_its_name(records):
     results = Results.from_records(records)
     assert results.choose_metric("Relative Gain") is GAIN
-    with pytest.raises(UnknownNameError, match="no response 'perplexity'. Choose from: relative_gain"):
+    with pytest.raises(UnknownNameError, match="do not have 'perplexity'. Set `response` to one of: relative_gain"):
         results.choose_metric("perplexity")
 
 

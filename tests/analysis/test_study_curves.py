@@ -133,10 +133,10 @@ def test_several_draws_have_a_t_interval_of_the_noise():
 
 
 def test_data_sets_differ_without_being_noise():
-    alike = rows_of([0.2, 0.2]) + rows_of([0.8, 0.8], "b")
+    alike = rows_of([0.2] * 3) + rows_of([0.8] * 3, "b")
     assert average_draws(alike, SIMILARITY) == (pytest.approx(0.5), pytest.approx((0.5, 0.5)))
-    noisy = rows_of([0.1, 0.3]) + rows_of([0.7, 0.9], "b")
-    half = t.ppf(0.975, 2) * math.sqrt(0.01 + 0.01) / 2
+    noisy = rows_of([0.1, 0.2, 0.3]) + rows_of([0.7, 0.8, 0.9], "b")
+    half = t.ppf(0.975, 4) * math.sqrt(0.01 / 3 + 0.01 / 3) / 2
     assert average_draws(noisy, SIMILARITY).interval == pytest.approx((0.5 - half, 0.5 + half))
 
 
@@ -148,27 +148,33 @@ def test_noise_and_texts_add_up_as_squares_and_draws_do_not_make_texts_more():
     assert (low, high) == pytest.approx((0.5 - half, 0.5 + half))
 
 
-def test_a_single_draw_without_an_interval_has_none():
+def test_too_few_draws_without_an_interval_have_none():
     assert average_draws(rows_of([0.5]), SIMILARITY) == (0.5, None)
+    assert average_draws(rows_of([0.4, 0.6]), SIMILARITY) == (0.5, None)  # from -0.8 to 1.8 otherwise
+
+
+def test_no_interval_leaves_the_possible_range():
+    rows = [{"dataset": "a", "adaptive_f1": value} for value in (0.1, 0.5, 0.9)]
+    assert average_draws(rows, METRIC_COLUMNS["adaptive_f1"]).interval == (0.0, 1.0)
 
 
 def test_the_interval_of_perplexity_is_one_of_ratios():
-    rows = [{"dataset": "a", "perplexity": value} for value in (50, 200)]
+    rows = [{"dataset": "a", "perplexity": value} for value in (25, 125, 225)]
     value, (low, high) = average_draws(rows, PERPLEXITY)
     assert value == 125
-    assert low > 0  # a symmetric interval would not be
+    assert low > 1  # a symmetric interval would not be
     assert low * high == pytest.approx(125**2)
 
 
 def test_draws_are_rows_of_their_own():
     results = make_results(half=None, **MECHANISMS)
-    shifted = results.rows.copy()
-    shifted["cosine_similarity"] += 0.02
-    both = pd.concat([results.rows.assign(draw=1), shifted.assign(draw=2)], ignore_index=True)
-    (frontier,) = find_frontiers(Results(both))
+    draws = [results.rows.assign(draw=draw) for draw in (1, 2, 3)]
+    for draw, rows in enumerate(draws):
+        rows["cosine_similarity"] += 0.02 * draw
+    (frontier,) = find_frontiers(Results(pd.concat(draws, ignore_index=True)))
     place = frontier.front.places[0]
-    assert place.utility.value == pytest.approx(0.51)
-    assert place.utility.interval.low < 0.51 < place.utility.interval.high
+    assert place.utility.value == pytest.approx(0.52)
+    assert place.utility.interval.low < 0.52 < place.utility.interval.high
 
 
 def test_a_calibrated_level_has_the_epsilon_of_its_setting():

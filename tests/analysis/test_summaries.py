@@ -65,6 +65,15 @@ def test_noise_is_that_of_means_over_the_same_cells(records):
     assert list(means["relative_gain"] - means["relative_gain_noise_low"]) == pytest.approx([margin] * 4)
 
 
+def test_two_draws_have_no_interval_and_none_leaves_the_possible_range(records):
+    rows = [{**row, "adaptive_f1": 0.3 * row["draw"]} for row in repeat(records)]
+    found = average_combinations(Results.from_records(rows))
+    assert (found["adaptive_f1_noise_low"].min(), found["adaptive_f1_noise_high"].max()) == (0.0, 1.0)
+    two = average_combinations(Results.from_records([row for row in rows if row["draw"] < 3]))
+    assert two["adaptive_f1_noise_low"].isna().all()
+    assert list(two["adaptive_f1_noise_std"]) == pytest.approx([0.3 / 2**0.5] * 4)
+
+
 def test_only_draws_of_all_cells_count(records):
     rows = [row for row in repeat(records, noise=0.0) if row["draw"] < 3 or row["dataset"] == "a"]
     found = measure_noise(Results.from_records(rows), ["decomposition"])

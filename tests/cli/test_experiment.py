@@ -48,6 +48,7 @@ def test_a_study_from_its_beginning_to_its_report(study):
     reported = call("report", study, "--response", "utility_f1")
     assert reported.exit_code == 0, reported.output
     assert "report.html" in reported.stdout
+    assert "Set --response to one that the cells have: " in call("report", study).stderr  # there is no relative gain
     assert (study.parent / "study-results/report/report.html").exists()
 
 

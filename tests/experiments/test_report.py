@@ -140,13 +140,15 @@ def test_one_data_set_at_one_level_gets_a_report(make_study, local):
     page = (written.folder / "report.html").read_text(encoding="utf-8")
     assert "Not tested. One data set at one level (reviews, level high" in page
     assert page.count('<table class="results">') >= 2
-    assert all("no combination is recommended" in sentence for sentence in written.sentences)
+    *sentences, draws = written.sentences
+    assert all("no combination is recommended" in sentence for sentence in sentences)
+    assert draws.startswith("One draw of noise is too few")
 
 
 def test_a_response_that_is_unknown_or_was_not_measured(finished):
     with pytest.raises(UnknownNameError, match="Did you mean 'utility_f1'"):
         report_study(finished, response="utilty_f1")
-    with pytest.raises(InputError, match=r"No cell has the response 'perplexity'\. The cells have: .*utility_f1"):
+    with pytest.raises(InputError, match=r"'perplexity'\. Set `response` to one that the cells have: .*utility_f1"):
         report_study(finished, response="perplexity")
 
 
@@ -157,6 +159,7 @@ def test_caveats_tell_why_a_data_set_has_no_response(make_study, local, monkeypa
     experiment.run(local)
     written = report_study(experiment, response="utility_f1")
     assert written.left_out == ("reviews, downstream: Few texts",)
+    assert "Set `response` to one that the cells have" in written.obstacle
     assert "reviews, downstream: Few texts" in (written.folder / "report.html").read_text(encoding="utf-8")
 
 

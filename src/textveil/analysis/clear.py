@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from textveil.analysis.anova import SIGNIFICANCE, Anova
 from textveil.analysis.columns import CLEAR, CLEAR_SHARE, CONTROLS
 from textveil.analysis.results import Results
-from textveil.analysis.summaries import COMBINATION, average
+from textveil.analysis.summaries import average
 from textveil.evaluation.columns import MetricColumn
 from textveil.extras import require
 
@@ -58,9 +58,7 @@ def measure_advantages(
     """
     found = []
     first = next(iter(settings.values()))
-    for factor in COMBINATION:
-        if factor not in first.varying:
-            continue
+    for factor in first.varying:
         means = {name: average(results, [factor]) for name, results in settings.items()}
         for method in first.values(factor):
             by_setting = {}

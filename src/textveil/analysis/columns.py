@@ -11,8 +11,6 @@ from textveil.privacy.outcomes import Outcome
 
 FACTORS = ("decomposition", "distribution", "mechanism", "profile")
 """The choices that are compared."""
-SETTING = ("mechanism", "profile")
-"""The factors besides decomposition and distribution. Results are shown for each combination of them."""
 CONTROLS = ("dataset", "level")
 """Columns that are not a choice. Their effect is removed before factors are compared."""
 SPELLED = {"dataset": "data set"}
@@ -45,7 +43,7 @@ RELATIVE_GAIN = METRIC_COLUMNS["relative_gain"]
 F1_SCORES = ("utility_f1", "static_f1", "adaptive_f1")
 """The metrics that show whether a file uses percent or fractions."""
 
-UTILITY = MetricColumn("", "", "utility", "utility", "higher", column="utility")
+UTILITY = MetricColumn("", "", "utility", "utility", "higher", column="utility", lowest=-1.0)
 """The mean of UTILITY_PARTS: the U of relative gain."""
 UTILITY_PARTS = ("utility_f1", "cosine_similarity")
 EXPOSURE = MetricColumn("", "", "exposure", "exposure", "lower", column="exposure")

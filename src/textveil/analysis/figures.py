@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.layout import show_interval
 from textveil.analysis.references import ReferenceValue, find_references, list_titles
 from textveil.analysis.results import Results
-from textveil.analysis.summaries import COMBINATION, average, average_combinations
+from textveil.analysis.summaries import average, average_combinations
 from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn, Reference
 from textveil.extras import require
 
@@ -34,6 +35,8 @@ MARKERS = "os^DvPX*"
 that no two of many methods look alike."""
 LINES = {Reference.ORIGINALS: (0, (5, 2)), Reference.CHANCE: (0, (1, 1.5)), Reference.MAJORITY: (0, (4, 1.5, 1, 1.5))}
 """The dashes of references."""
+_TITLE = 27
+"""The number of characters of a panel's title that fit into a line."""
 _CHARACTER = 0.08
 """The approximate width of a character in inches."""
 COLOR_MAP = "YlGnBu"
@@ -66,16 +69,29 @@ _STYLE = {
 
 
 def draw_all(findings: Findings) -> dict[str, Figure]:
-    """Every figure that the results allow, by file name."""
+    """Every figure that the results allow, by file name. Each factor that varies has one of its levels."""
+    results, response = findings.results, findings.response
     figures = {"heat_map": draw_heat_map(findings)}
+    for factor in list_factors(results):
+        figures[f"levels_{factor}"] = draw_levels(results, factor, response)
     for setting in findings.settings:
         end = setting.file_part
-        figures[f"combinations{end}"] = draw_combinations(setting, findings.response)
-        for factor in COMBINATION:
-            figures[f"levels_{factor}{end}"] = draw_levels(setting.results, factor, findings.response)
-    if findings.results.counts_words:
+        figures[f"combinations{end}"] = draw_combinations(setting, response)
+        for factor in setting.results.varying if end else ():
+            figures[f"levels_{factor}{end}"] = draw_levels(setting.results, factor, response)
+    if varies_in_clear(results):
         figures["words_in_clear"] = draw_clear(findings)
     return figures
+
+
+def list_factors(results: Results) -> tuple[str, ...]:
+    """The factors whose levels are drawn: those that vary, or one if none does."""
+    return results.varying or results.combination[:1]
+
+
+def varies_in_clear(results: Results) -> bool:
+    """Whether the share of words in clear is known and not the same in all cells."""
+    return results.counts_words and results.frame[CLEAR_SHARE].nunique() > 1
 
 
 def draw_heat_map(findings: Findings) -> Figure:
@@ -86,9 +102,10 @@ def draw_heat_map(findings: Findings) -> Figure:
     low, high = min(map(np.min, grids)), max(map(np.max, grids))
     with styled():
         rows, columns = grids[0].shape
-        longest = max(map(len, findings.results.values("decomposition")))
+        longest = max(map(len, findings.results.values(findings.results.combination[0])))
         width = max(6.4, 0.6 * (columns + 1) + _CHARACTER * longest)
-        figure, panels = make_panels(1, len(grids), width=width, height=0.9 + 0.52 * (rows + 1))
+        figure, panels = make_panels(*_wrap(len(grids), 2), width=width, height=0.9 + 0.52 * (rows + 1))
+        panels = _hide_rest(panels, len(grids))
         for axes, table, setting in zip(panels, tables, findings.settings, strict=True):
             _fill_heat_map(axes, table, setting.results, response, (low, high))
             axes.set_xlabel(_tell_references(setting.results, response), fontsize=8, color=MUTED, loc="left")
@@ -132,8 +149,9 @@ def _fill_heat_map(
     axes.text(columns - 0.42, rows - 0.2, "mean", ha="left", va="center", color=MUTED)
     axes.set_xlim(-0.5, columns + 0.2)
     axes.set_ylim(rows - 0.05, -0.5)
-    axes.set_xticks(range(columns), results.values("distribution"))
-    axes.set_yticks(range(rows), results.values("decomposition"))
+    first, second = results.combination
+    axes.set_xticks(range(columns), results.values(second))
+    axes.set_yticks(range(rows), results.values(first))
     axes.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, labelsize=9, colors=INK)
     axes.spines[:].set_visible(False)
 
@@ -162,34 +180,41 @@ def _turn_crowded_names(figure: Figure, panels: Sequence[Axes]) -> None:
 def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figure:
     """Every combination as a line over the metrics, each scaled from the worst mean (0) to the best (1).
 
-    There is one panel per distribution. Its own lines have the colors of decompositions; the others are gray.
+    There is one panel per method of the second factor. Its own lines have the colors of the first; others are gray.
     """
     results = setting.results
     means = average_combinations(results)
     metrics = sorted(results.list_shown(response), key=lambda metric: metric == response)
     references = _list_references(results, metrics)
     scaled, lines = _scale(means, references, metrics)
-    distributions, decompositions = results.values("distribution"), results.values("decomposition")
-    columns = min(3, len(distributions))
+    lines_of, panels_of = choose_lines(results)
+    if (lines_of, panels_of) != results.combination:
+        scaled = scaled.swaplevel()
     with styled():
-        rows = -(-len(distributions) // columns)
-        figure, panels = make_panels(rows, columns, width=3.3, height=2.3)
-        for axes, distribution in zip(panels, distributions, strict=False):
+        titles = results.values(panels_of)
+        rows, columns = _wrap(len(titles), 3)
+        figure, panels = make_panels(rows, columns, width=9.9 / columns, height=2.3)
+        panels = _hide_rest(panels, len(titles))
+        for axes, panel in zip(panels, titles, strict=True):
             for other in scaled.to_numpy():
                 axes.plot(other, color=RULE, linewidth=0.8, zorder=1)
             for title, line in lines.iterrows():
                 axes.plot(line.to_numpy(), marker="_", markersize=9, zorder=3, **_look_of(Reference(title)))
-            for order, decomposition in enumerate(decompositions):
-                axes.plot(scaled.loc[(decomposition, distribution)].to_numpy(), zorder=2, **_look(order, decomposition))
-            axes.set_title(distribution)
+            for order, name in enumerate(results.values(lines_of)):
+                axes.plot(scaled.loc[(name, panel)].to_numpy(), zorder=2, **_look(order, name))
+            axes.set_title(panel)
             axes.set_xticks(range(len(metrics)), [metric.short for metric in metrics], rotation=40, ha="right")
             axes.set_yticks([0, 1], ["worst", "best"])
             axes.set_ylim(-0.05, 1.05)
-        for axes in panels[len(distributions) :]:
-            axes.set_visible(False)
         add_legend(figure, *panels[0].get_legend_handles_labels())
         settle(figure)
     return figure
+
+
+def choose_lines(results: Results) -> tuple[str, str]:
+    """The factors of the lines and of the panels of combinations: one panel, if only the second factor varies."""
+    first, second = results.combination
+    return (first, second) if len(results.values(first)) > 1 else (second, first)
 
 
 def _list_references(results: Results, metrics: Sequence[MetricColumn]) -> DataFrame:
@@ -225,11 +250,10 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
     """
     means, levels, metrics = average(results, [factor, "level"]), results.values("level"), results.list_shown(response)
     with styled():
-        columns = 4
-        rows = -(-len(metrics) // columns)
-        figure, panels = make_panels(rows, columns, width=2.6, height=2.1)
+        figure, panels = make_panels(-(-len(metrics) // 4), 4, width=2.6, height=2.1)
+        panels = _hide_rest(panels, len(metrics))
         legend: dict[str, Any] = {}
-        for axes, metric in zip(panels, metrics, strict=False):
+        for axes, metric in zip(panels, metrics, strict=True):
             methods = results.values(factor)
             for order, method in enumerate(methods):
                 beside = 0.04 * (order - (len(methods) - 1) / 2)  # so that whiskers do not cover each other
@@ -240,12 +264,10 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
             legend |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
             axes.set_xticks(range(len(levels)), levels)
             arrow = "\N{UPWARDS ARROW}" if metric.better == "higher" else "\N{DOWNWARDS ARROW}"
-            axes.set_title(f"{metric.title}{' %' if metric.percent else ''} {arrow}")
+            axes.set_title(fill(f"{metric.title}{' %' if metric.percent else ''} {arrow}", _TITLE))
             axes.grid(axis="y", linewidth=0.6)
             axes.margins(x=0.12)
             axes.spines["left"].set_visible(False)
-        for axes in panels[len(metrics) :]:
-            axes.set_visible(False)
         add_legend(figure, list(legend.values()), list(legend))
         settle(figure)
     return figure
@@ -285,16 +307,19 @@ def draw_clear(findings: Findings) -> Figure:
     """
     response = findings.response
     with styled():
-        figure, panels = make_panels(1, len(findings.settings), width=5.2, height=3.8, sharey=True, sharex=True)
+        count = len(findings.settings)
+        figure, panels = make_panels(*_wrap(count, 3), width=5.2, height=3.8, sharey=True, sharex=True)
+        panels = _hide_rest(panels, count)
         for axes, setting in zip(panels, findings.settings, strict=True):
             results, means = setting.results, average_combinations(setting.results)
             values = results.frame[response.name]
             groups = results.frame.groupby(list(CONTROLS), observed=True)[response.name]
             centered = values - groups.transform("mean") + values.mean()
             axes.scatter(100 * results.frame[CLEAR_SHARE], centered, s=5, color=MUTED, alpha=0.35, linewidths=0)
-            for row, decomposition in enumerate(results.values("decomposition")):
-                for column, distribution in enumerate(results.values("distribution")):
-                    mean = means.loc[(decomposition, distribution)]
+            first, second = results.combination
+            for row, name in enumerate(results.values(first)):
+                for column, other in enumerate(results.values(second)):
+                    mean = means.loc[(name, other)]
                     if (bounds := _find_bounds(mean.to_frame().T, response)) is not None:
                         axes.vlines(100 * mean[CLEAR_SHARE], *bounds, color=MUTED, linewidth=0.8, zorder=2)
                     axes.scatter(
@@ -323,11 +348,11 @@ def _explain_marks(figure: Figure, results: Results, response: MetricColumn) -> 
     lines = require("matplotlib.lines", extra="analyze")
     handles = [
         lines.Line2D([], [], color=COLORS[order % len(COLORS)], linewidth=4, label=name)
-        for order, name in enumerate(results.values("distribution"))
+        for order, name in enumerate(results.values(results.combination[1]))
     ]
     handles += [
         lines.Line2D([], [], color=MUTED, marker=MARKERS[order % len(MARKERS)], linestyle="", label=name)
-        for order, name in enumerate(results.values("decomposition"))
+        for order, name in enumerate(results.values(results.combination[0]))
     ]
     handles += [lines.Line2D([], [], **_look_of(title)) for title in find_references(results.frame, response)]
     add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
@@ -368,6 +393,19 @@ def make_panels(rows: int, columns: int, *, width: float, height: float, **optio
     figure = module.Figure(figsize=(columns * width, rows * height + 0.4), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.04)
     return figure, list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+
+
+def _wrap(panels: int, most: int) -> tuple[int, int]:
+    """The rows and columns of panels, with at most so many in a row."""
+    columns = min(panels, most)
+    return -(-panels // columns), columns
+
+
+def _hide_rest(panels: list[Axes], used: int) -> list[Axes]:
+    """The first panels. The others of the last row are hidden."""
+    for axes in panels[used:]:
+        axes.set_visible(False)
+    return panels[:used]
 
 
 def settle(figure: Figure) -> None:

@@ -15,7 +15,7 @@ from textveil.analysis.frontier import Frontier
 from textveil.analysis.recommendations import Recommendation, recommend
 from textveil.analysis.results import Results, find_obstacle
 from textveil.analysis.study_curves import find_frontiers
-from textveil.analysis.summaries import COMBINATION, Gap, average_combinations, measure_gap
+from textveil.analysis.summaries import Gap, average_combinations, measure_gap
 from textveil.analysis.tukey import Comparisons, compare_pairs, name_combination
 from textveil.evaluation.columns import MetricColumn
 
@@ -25,7 +25,7 @@ class SettingFindings:
     """The findings for one setting: the analysis of the paper."""
 
     name: str
-    """The mechanism and the profile, if they vary; otherwise empty."""
+    """The values of factors that vary besides those of combinations, such as the profile; otherwise empty."""
     file_part: str
     """The unique suffix of its file names; empty if there is only one setting."""
     results: Results
@@ -89,7 +89,7 @@ class Findings:
     response: MetricColumn
     settings: tuple[SettingFindings, ...]
     overall: Anova | None
-    """The test over all settings, with mechanism and profile as factors, if they vary."""
+    """The test over all settings, with all varying factors, if there are several."""
     advantages: tuple[Advantage, ...]
     frontiers: tuple[Frontier, ...] = ()
     """The curves of attack against utility, as far as the results have both."""
@@ -161,7 +161,7 @@ def _analyze_setting(name: str, file_part: str, results: Results, response: Metr
         anova=compare_factors(results, response) if testable else Anova(response.name, ()),
         by_dataset=compare_datasets(results, response) if testable else None,
         one_way=compare_alone(results, response) if testable else (),
-        gaps=tuple(measure_gap(results, factor, response) for factor in COMBINATION if factor in results.varying),
+        gaps=tuple(measure_gap(results, factor, response) for factor in results.varying),
         comparisons=comparisons,
         recommendations=recommend(results, response, comparisons),
         clear_effect=measure_clear_effect(results, response) if testable else None,

@@ -52,18 +52,18 @@ def write_anova(anova: Anova, caption: str = "") -> str:
 
 
 def write_results(results: Results, group: Group, response: MetricColumn, setting: str = "") -> str:
-    """The table of one data set and level. Bold: best of a decomposition. Underlined: best of all."""
+    """The table of one data set and level. Bold: best of a row. Underlined: best of all."""
     laid_out = lay_out_results(results, group, response)
     blocks = []
-    for name, rows in groupby(laid_out.rows, key=lambda row: row.decomposition):
+    for name, rows in groupby(laid_out.rows, key=lambda row: row.method):
         block: list[list[str]] = []
         for row in rows:
             title = f"{row.metric.title} %" if row.metric.percent else row.metric.title
             first = "" if block else name if name == AVERAGE else rf"\textbf{{{escape(name)}}}"
             block.append([first, escape(title), *map(_write_entry, row.entries), row.average, *row.references])
         blocks.append(block)
-    distributions = results.values("distribution")
-    head = ["decomposition", "metric", *map(escape, distributions), AVERAGE, *laid_out.titles]
+    first, second = results.combination
+    head = [first, "metric", *map(escape, results.values(second)), AVERAGE, *laid_out.titles]
     caption = f"Results for {group}{f', {setting}' if setting else ''}."
     return _write_table(f"ll{'r' * (len(head) - 2)}", head, blocks, caption)
 

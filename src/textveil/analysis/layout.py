@@ -13,7 +13,7 @@ from textveil.analysis.cells import Group
 from textveil.analysis.columns import CLEAR, CONTROLS, HIGH, LOW, NOISE_HIGH, NOISE_LOW
 from textveil.analysis.references import find_references, list_titles
 from textveil.analysis.results import Results
-from textveil.analysis.summaries import COMBINATION, measure_noise
+from textveil.analysis.summaries import measure_noise
 from textveil.evaluation.columns import MetricColumn
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ class Entry:
     best: bool = False
     """Whether it is the best value of the metric in the table."""
     best_of_row: bool = False
-    """Whether its distribution is the best for its decomposition."""
+    """Whether it is the best of its row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One metric of one decomposition: one entry per distribution, and their average."""
+    """One metric of one method of the first factor: one entry per method of the second, and their average."""
 
-    decomposition: str
+    method: str
     metric: MetricColumn
     entries: tuple[Entry, ...]
     average: str
@@ -61,32 +61,32 @@ class ResultTable:
 
 
 def lay_out_results(results: Results, group: Group, response: MetricColumn) -> ResultTable:
-    """The table of one data set and level: decompositions and metrics by distribution, with averages and references."""
+    """The table of one data set and level: methods and metrics by methods of the second factor, with references."""
     frame = results.frame[(results.frame["dataset"] == group.dataset) & (results.frame["level"] == group.level)]
     wanted = (*results.list_shown(response), *[CLEAR] * results.counts_words)
     metrics = [metric for metric in dict.fromkeys(wanted) if frame[metric.name].notna().all()]
     if results.draws > 1:
-        noise = measure_noise(results, (*CONTROLS, *COMBINATION)).loc[(group.dataset, group.level)]
-        frame = frame.set_index(list(COMBINATION)).join(noise).reset_index()
+        noise = measure_noise(results, (*CONTROLS, *results.combination)).loc[(group.dataset, group.level)]
+        frame = frame.set_index(list(results.combination)).join(noise).reset_index()
     titles = list_titles(frame, metrics)
-    decompositions = results.values("decomposition")
+    methods = results.values(results.combination[0])
     rows: dict[str, list[ResultRow]] = {}
     for metric in metrics:
-        grid, entries = _lay_out_metric(frame, metric, len(decompositions))
+        grid, entries = _lay_out_metric(frame, metric, len(methods))
         found = find_references(frame, metric)
         references = tuple(metric.show_bare(found[title].value) if title in found else "" for title in titles)
-        for name, row, values in zip(decompositions, entries, grid, strict=True):
+        for name, row, values in zip(methods, entries, grid, strict=True):
             rows.setdefault(name, []).append(ResultRow(name, metric, row, metric.show_bare(values.mean()), references))
         means = tuple(Entry(metric.show_bare(mean)) for mean in grid.mean(axis=0))
         rows.setdefault(AVERAGE, []).append(
             ResultRow(AVERAGE, metric, means, metric.show_bare(grid.mean()), references)
         )
-    return ResultTable(tuple(row for name in (*decompositions, AVERAGE) for row in rows[name]), tuple(titles))
+    return ResultTable(tuple(row for name in (*methods, AVERAGE) for row in rows[name]), tuple(titles))
 
 
 def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[np.ndarray, list[tuple[Entry, ...]]]:
-    """The values of a metric by decomposition and distribution, as numbers and as entries."""
-    grid = frame[metric.name].to_numpy().reshape(rows, -1)  # the frame is sorted by decomposition, then distribution
+    """The values of a metric by the two factors of combinations, as numbers and as entries."""
+    grid = frame[metric.name].to_numpy().reshape(rows, -1)  # the frame is sorted by the first factor, then the second
     low, high, noise_low, noise_high = (
         _find_grid(frame, f"{metric.name}{suffix}", rows) for suffix in (LOW, HIGH, NOISE_LOW, NOISE_HIGH)
     )
@@ -111,7 +111,7 @@ def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[
 
 
 def _find_grid(frame: DataFrame, column: str, rows: int) -> np.ndarray:
-    """A column by decomposition and distribution; not a number where it is unknown."""
+    """A column by the two factors of combinations; not a number where it is unknown."""
     values = frame[column].to_numpy(dtype=float) if column in frame else np.full(len(frame), np.nan)
     return values.reshape(rows, -1)
 

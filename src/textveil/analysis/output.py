@@ -17,7 +17,7 @@ from textveil.analysis.frontier_figure import draw_frontiers
 from textveil.analysis.latex import write_anova, write_results
 from textveil.analysis.layout import ANOVA_HEAD, lay_out_anova
 from textveil.analysis.report import TITLE, list_failures, list_terms, write_page, write_sections
-from textveil.analysis.summaries import COMBINATION, average, average_combinations
+from textveil.analysis.summaries import average, average_combinations
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.storage.atomic import writing_folder
 
@@ -102,6 +102,9 @@ def _write_tables(findings: Findings) -> Iterator[tuple[str, str]]:
     if findings.overall is not None:
         yield "anova_overall.csv", _write_csv([ANOVA_HEAD, *lay_out_anova(findings.overall)])
         yield "anova_overall.tex", write_anova(findings.overall)
+    if len(findings.settings) > 1:
+        for factor in findings.results.varying:
+            yield f"levels_{factor}.csv", average(findings.results, [factor, "level"]).to_csv(lineterminator="\n")
     if findings.frontiers:
         yield "curves.csv", _write_csv(_list_points(findings.frontiers))
         yield "areas.csv", _write_csv(_list_areas(findings.frontiers))
@@ -114,7 +117,7 @@ def _write_tables(findings: Findings) -> Iterator[tuple[str, str]]:
             yield f"anova_by_dataset{end}.tex", write_anova(setting.by_dataset)
         yield f"pairs{end}.csv", _write_csv(_list_pairs(setting))
         yield f"combinations{end}.csv", average_combinations(results).to_csv(lineterminator="\n")
-        for factor in COMBINATION:
+        for factor in results.combination:
             yield f"levels_{factor}{end}.csv", average(results, [factor, "level"]).to_csv(lineterminator="\n")
         for place, group in enumerate(results.groups, start=1):
             name = "_".join(re.findall(r"\w+", f"{group.dataset} {group.level}"))

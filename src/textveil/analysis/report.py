@@ -7,8 +7,8 @@ from itertools import groupby, zip_longest
 
 from textveil.analysis.anova import Anova, Effect, describe_p, show_p
 from textveil.analysis.cells import Group
-from textveil.analysis.columns import IN_CLEAR, NOISE_HIGH, NOISE_LOW, NOISE_STD
-from textveil.analysis.figures import inline_svg
+from textveil.analysis.columns import FACTORS, IN_CLEAR, NOISE_HIGH, NOISE_LOW, NOISE_STD
+from textveil.analysis.figures import choose_lines, inline_svg, list_factors, varies_in_clear
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.frontier_page import show_grid, show_tables
 from textveil.analysis.glossary import explain_terms
@@ -30,6 +30,7 @@ from textveil.analysis.wording import (
     tell_chance,
     tell_clear,
     tell_datasets,
+    tell_draws,
     tell_effects,
     tell_gaps,
     tell_missing,
@@ -38,7 +39,9 @@ from textveil.analysis.wording import (
 )
 from textveil.evaluation.columns import MetricColumn
 
-TITLE = "Decomposition, distribution and their trade-off"
+TITLE = "Methods and their trade-off"
+_FIGURES_SHOWN = 8
+"""The number of figures on a page before anything is unfolded."""
 _PAIRS_SHOWN = 12
 _CELLS_SHOWN = 3
 _P = ANOVA_HEAD.index("p")
@@ -68,7 +71,7 @@ def write_page(
         "caveats": ("Caveats", _list_caveats(findings)),
         "read": ("How to read this", _explain(findings)),
         "choose": ("Which combination to choose", _recommend(findings)),
-        "curves": ("Attack against utility", _show_curves(findings)),
+        "curves": ("Attack against utility", _show_curves(findings, _FIGURES_SHOWN - _count_others(findings))),
         "gain": (f"Mean {findings.response.title}", _show_heat_map(findings, drawn)),
         "anova": ("Effects of the factors", _show_tests(findings)),
         "pairs": ("Pairs that differ", _show_pairs(findings)),
@@ -97,11 +100,7 @@ def _summarize(findings: Findings) -> str:
     counts = [
         _count(len(results.values("decomposition")), "decomposition"),
         _count(len(results.values("distribution")), "distribution"),
-        *(
-            _count(len(results.values(name)), name)
-            for name in ("mechanism", "profile")
-            if len(results.values(name)) > 1
-        ),
+        *(_count(len(results.values(name)), name) for name in results.varying if name in ("mechanism", "profile")),
         _count(len(results.values("dataset")), "data set"),
         _count(len(results.values("level")), "level"),
     ]
@@ -120,7 +119,7 @@ def _tell_run(findings: Findings, about: Mapping[str, str]) -> Markup:
     lines = {"cells": str(len(results.rows))}
     for dataset, groups in groupby(results.groups, key=lambda group: group.dataset):
         lines[f"data set {dataset}"] = ", ".join(_name_level(group) for group in groups)
-    for factor in ("decomposition", "distribution", "mechanism", "profile"):
+    for factor in FACTORS:
         if results.values(factor):
             lines[f"{factor}s"] = ", ".join(results.values(factor))
     lines["metrics"] = ", ".join(metric.title for metric in results.metrics)
@@ -149,7 +148,7 @@ def list_failures(failures: Mapping[str, Sequence[str]]) -> Markup:
 
 def _list_caveats(findings: Findings) -> Markup:
     """The reasons to draw no conclusion, and the values that cannot be told from chance; empty without any."""
-    lines = tell_chance(findings.results)
+    lines = [*tell_draws(findings.results), *tell_chance(findings.results)]
     caveats = {
         metric: findings.results.list_caveats(metric) for metric in findings.results.list_shown(findings.response)
     }
@@ -207,11 +206,22 @@ def _write_choice(found: Recommendation) -> Markup:
     return f"{text(found.best.combination)} {element('small', text(found.best.exposure))}"
 
 
-def _show_curves(findings: Findings) -> Markup:
-    """The curves of attack against utility, with their front in words; empty if the results have none."""
+def _count_others(findings: Findings) -> int:
+    """The number of figures besides curves that are shown before anything is unfolded."""
+    return 1 + len(list_factors(findings.results)) + (len(findings.settings) == 1) + varies_in_clear(findings.results)
+
+
+def _show_curves(findings: Findings, most: int) -> Markup:
+    """The curves of attack against utility, with their front in words; empty if the results have none.
+
+    Those without a caveat come first. After ``most`` figures, the rest unfolds.
+    """
     if not findings.frontiers:
         return ""
-    return show_grid(findings.frontiers) + show_tables(findings.frontiers)
+    ordered = sorted(findings.frontiers, key=lambda each: bool(each.front.caveats))
+    first, rest = ([each for each in findings.frontiers if each in part] for part in (ordered[:most], ordered[most:]))
+    more = details(f"{_count(len(rest), 'more figure')}", show_grid(rest)) if rest else ""
+    return show_grid(first) + more + show_tables(findings.frontiers)
 
 
 def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
@@ -233,7 +243,7 @@ def _show_noise(findings: Findings) -> Markup:
     if findings.results.draws == 1:
         return ""
     response = findings.response
-    note = f"Means over {findings.results.draws} draws of noise. The intervals cover other noise on the same texts."
+    note = f"Means over {findings.results.draws} draws of noise. Intervals cover other noise on the same texts."
     shown = {setting.name: _write_means(setting, response) for setting in findings.settings}
     return details("Means with 95 % intervals over draws", paragraph(note, class_="note") + _per_setting(shown))
 
@@ -325,27 +335,33 @@ def _list_pairs(setting: SettingFindings) -> Markup:
 
 def _show_levels(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
     note = (
-        "Means over data sets and the other factor, from the highest level of privacy (smallest budget) down. Dashed "
+        "Means over data sets and the other factors, from the highest level of privacy (smallest budget) down. Dashed "
         "lines: originals, chance and the majority baseline, as far as results have them. Whiskers: mean bounds of "
         "95 % intervals. Gray band: the interval of chance."
     )
     parts = [paragraph(note, class_="note")]
-    for factor in ("decomposition", "distribution"):
-        for setting in findings.settings:
-            caption = f"{setting.prefix}by {factor}."
-            parts.append(figure(drawn[f"levels_{factor}{setting.file_part}"], caption[:1].upper() + caption[1:]))
+    parts += [figure(drawn[f"levels_{factor}"], f"By {factor}.") for factor in list_factors(findings.results)]
+    if len(findings.settings) > 1:
+        more = (
+            figure(drawn[f"levels_{factor}{setting.file_part}"], f"{setting.prefix}by {factor}.")
+            for setting in findings.settings
+            for factor in setting.results.varying
+        )
+        parts.append(details("Every setting alone", "".join(more)))
     return "".join(parts)
 
 
 def _show_lines(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
+    lines, panels = choose_lines(findings.settings[0].results)
     caption = (
-        "One line per combination over the metrics, each scaled from the worst value to the best. One panel per "
-        "distribution: colors are decompositions, gray lines are all other combinations, dashed lines are originals "
-        "and chance, where they are known."
+        f"One line per combination over the metrics, each scaled from the worst value to the best. One panel per "
+        f"{panels}: colors are {lines}s, gray lines are all other combinations, dashed lines are originals and chance, "
+        "where they are known."
     )
-    return "".join(
+    shown = [
         figure(drawn[f"combinations{setting.file_part}"], f"{setting.prefix}{caption}") for setting in findings.settings
-    )
+    ]
+    return shown[0] if len(shown) == 1 else details("Every setting", "".join(shown))
 
 
 def _show_clear(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
@@ -355,7 +371,7 @@ def _show_clear(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
             f"{findings.response.title.capitalize()} against the share of words released in clear, without "
             "stopwords. One marker per combination. Dots are cells, without the effects of data set and level."
         )
-        parts.append(figure(drawn["words_in_clear"], caption))
+        parts += [figure(drawn["words_in_clear"], caption)] if varies_in_clear(findings.results) else []
         parts += [paragraph(line) for line in tell_clear(findings)]
     else:
         unknown = (
@@ -363,7 +379,7 @@ def _show_clear(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
             "text alone."
         )
         parts.append(paragraph(unknown))
-    if len(findings.settings) > 1:
+    if len(findings.settings) > 1 and findings.advantages:
         parts.append(_write_advantages(findings))
     if findings.results.counts_words:
         parts += [_count_clear(setting) for setting in findings.settings]
@@ -396,7 +412,7 @@ def _count_clear(setting: SettingFindings) -> Markup:
         return details(title, paragraph("None in any cell."))
     shown: dict[str, dict[tuple[str, str], str]] = {}
     for row, count in zip(frame.to_dict("records"), counts, strict=True):
-        name = name_combination(row["decomposition"], row["distribution"])
+        name = name_combination(*(row[factor] for factor in setting.results.combination))
         shown.setdefault(name, {})[row["dataset"], row["level"]] = (
             f"{count:,.0f} <small>{row['clear_share']:.1%}</small>"
         )
@@ -416,10 +432,12 @@ def _show_results(findings: Findings) -> Markup:
             setting.name: _write_results(lay_out_results(setting.results, group, findings.response), setting)
             for setting in findings.settings
         }
-        parts.append(details(str(group), _per_setting(tables, "fitting"), unfolded=place == 0))
+        parts.append(
+            details(str(group), _per_setting(tables, "fitting"), unfolded=place == 0 and len(findings.settings) == 1)
+        )
     key = (
         f"{element('span', 'shaded', class_='key')} is the best of a metric in its table, "
-        f"{element('b', 'bold')} the best distribution for a decomposition. F1 and identifiers are in percent. "
+        f"{element('b', 'bold')} the best of its row. F1 and identifiers are in percent. "
         "A best value need not be significantly better. Small numbers are 95 % intervals in brackets, or standard "
         "deviations over seeds. Originals, chance and majority are values of the data set, for comparison."
     )
@@ -433,7 +451,7 @@ def _show_results(findings: Findings) -> Markup:
 
 def _write_results(laid_out: ResultTable, setting: SettingFindings) -> Markup:
     body = []
-    for name, block in groupby(laid_out.rows, key=lambda row: row.decomposition):
+    for name, block in groupby(laid_out.rows, key=lambda row: row.method):
         for place, row in enumerate(block):
             cells = element("th", text(name if place == 0 else ""), scope="row", class_="sticky")
             title = f"{row.metric.title} %" if row.metric.percent else row.metric.title
@@ -442,7 +460,7 @@ def _write_results(laid_out: ResultTable, setting: SettingFindings) -> Markup:
             cells += "".join(_cell(text(reference), "reference") for reference in row.references)
             marks = ["block"] * (place == 0) + ["average"] * (name == AVERAGE)
             body.append(element("tr", cells, class_=" ".join(marks)) if marks else element("tr", cells))
-    head = ["", "", *setting.results.values("distribution"), AVERAGE, *laid_out.titles]
+    head = ["", "", *setting.results.values(setting.results.combination[1]), AVERAGE, *laid_out.titles]
     return table(head, [], class_="results").replace("<tbody></tbody>", element("tbody", body))
 
 

@@ -23,7 +23,7 @@ from textveil.analysis.columns import (
     FACTORS,
     IN_CLEAR,
     PARTS,
-    SETTING,
+    RESPONSES,
     SPREAD,
     UTILITY,
     WORDS,
@@ -31,7 +31,7 @@ from textveil.analysis.columns import (
 )
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
-from textveil.errors import InputError, ParameterError
+from textveil.errors import InputError, ParameterError, UnknownNameError
 from textveil.evaluation.columns import METRIC_COLUMNS, MetricColumn
 from textveil.evaluation.columns import RESPONSES as METRIC_RESPONSES
 from textveil.extras import require
@@ -160,6 +160,14 @@ class Results:
         """The factors that have more than one value."""
         return tuple(factor for factor in FACTORS if len(self.values(factor)) > 1)
 
+    @cached_property
+    def combination(self) -> tuple[str, str]:
+        """The factors of the rows and columns of tables: the first two that vary. Others fill up, if fewer vary."""
+        one, other = sorted(
+            (*self.varying, *(name for name in FACTORS if name not in self.varying))[:2], key=FACTORS.index
+        )
+        return one, other
+
     @property
     def counts_words(self) -> bool:
         """Whether the results count the words released in clear, in all cells."""
@@ -178,9 +186,12 @@ class Results:
         if lacking := [each for each in self.missing if each.metric.name == canonical_column(name)]:
             raise InputError(
                 f"Every data set and level lacks the response {canonical_column(name)!r} in some cells: "
-                f"{'; '.join(map(str, lacking))}. Fill it in, or choose another response."
+                f"{'; '.join(map(str, lacking))}. Fill it in, or choose another `response`."
             )
-        raise unknown_name("response", name, [metric.name for metric in self.responses])
+        names = [metric.name for metric in self.responses]
+        if canonical_column(name) in RESPONSES:
+            raise UnknownNameError(f"The results do not have {name!r}. Set `response` to one of: {', '.join(names)}.")
+        raise unknown_name("response", name, names)
 
     def list_caveats(self, metric: MetricColumn) -> dict[Group, tuple[str, ...]]:
         """The reasons to draw no conclusion from a metric, for every group that has any."""
@@ -205,8 +216,11 @@ class Results:
         return replace(self, rows=_drop_unused(self.rows[kept])) if any(kept) else None
 
     def split(self) -> dict[str, Results]:
-        """The results of every mechanism and profile. The name is empty if there is only one of each."""
-        varying = [factor for factor in self.varying if factor in SETTING]
+        """The results of every setting: the values of factors that vary, but are not part of a combination.
+
+        If no more than two factors vary, there is one setting, and its name is empty.
+        """
+        varying = [factor for factor in self.varying if factor not in self.combination]
         if not varying:
             return {"": self}
         parts = {}

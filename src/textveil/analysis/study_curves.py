@@ -13,6 +13,7 @@ from textveil.analysis.columns import FACTORS, HIGH, LOW, OWN_EPSILON
 from textveil.analysis.frontier import USUAL, Frontier, choose_against
 from textveil.analysis.references import find_references
 from textveil.analysis.results import Results
+from textveil.analysis.summaries import LEAST_DRAWS
 from textveil.analysis.tukey import name_combination
 from textveil.errors import ParameterError
 from textveil.evaluation.areas import scale
@@ -169,7 +170,8 @@ def average_draws(rows: Iterable[Row], column: MetricColumn) -> Reading:
 
     The interval has two parts, whose squares add up. Other texts: the mean bounds of the cells' own intervals, because
     draws share their texts. Other noise: a t-interval over draws within data sets, because data sets are chosen and
-    not drawn. A part that is unknown is left out; without both, there is no interval.
+    not drawn. A part that is unknown is left out; without both, there is no interval. Noise is unknown with too few
+    draws. No bound is outside the possible range.
     """
     by_dataset: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
@@ -188,7 +190,8 @@ def average_draws(rows: Iterable[Row], column: MetricColumn) -> Reading:
         for bound in (low, high)
     )
     bounds = middle - math.hypot(below, noise or 0.0), middle + math.hypot(above, noise or 0.0)
-    return Reading(value, Interval(*(math.exp(bound) if column.logarithmic else bound for bound in bounds)))
+    low, high = (math.exp(bound) if column.logarithmic else bound for bound in bounds)
+    return Reading(value, Interval(max(low, column.lowest), min(high, column.highest)))
 
 
 def _average_groups(groups: Sequence[Sequence[Row]], name: str) -> float | None:
@@ -200,9 +203,9 @@ def _average_groups(groups: Sequence[Sequence[Row]], name: str) -> float | None:
 
 
 def _find_noise(groups: Sequence[Sequence[float]]) -> float | None:
-    """Half the t-interval of the mean over data sets, from draws within them; ``None`` if one has a single draw."""
+    """Half the t-interval of the mean over data sets, from draws within them; ``None`` if one has too few draws."""
     freedom = sum(len(group) - 1 for group in groups)
-    if any(len(group) < 2 for group in groups):
+    if any(len(group) < LEAST_DRAWS for group in groups):
         return None
     error = math.sqrt(sum(np.var(group, ddof=1) / len(group) for group in groups)) / len(groups)
     return float(require("scipy.stats", extra="analyze").t.ppf(0.975, freedom)) * error

@@ -24,10 +24,10 @@ from textveil.extras import require
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-COMBINATION = ("decomposition", "distribution")
-"""The factors of a combination."""
 CONFIDENCE = 0.95
-_AVERAGED = (*METRIC_COLUMNS, CLEAR.name, UTILITY.name, EXPOSURE.name)
+LEAST_DRAWS = 3
+"""With fewer draws of noise, a 95 % interval over them is too wide to say anything: 18 standard deviations with two."""
+_AVERAGED = METRIC_COLUMNS | {column.name: column for column in (CLEAR, UTILITY, EXPOSURE)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def measure_noise(results: Results, by: Sequence[str]) -> DataFrame:
     """The standard deviation over draws of noise, and a 95 % interval (t), of the mean for each value of ``by``.
 
     Every draw gives a mean over the same cells, and these means are independent. The interval covers other noise on the
-    same texts. It does not cover other texts.
+    same texts. It does not cover other texts. With fewer than ``LEAST_DRAWS`` draws there is none.
     """
     rows, names = results.rows, list(by)
     columns = [name for name in _AVERAGED if name in rows]
@@ -65,15 +65,17 @@ def measure_noise(results: Results, by: Sequence[str]) -> DataFrame:
     draws = groups[columns].mean()[whole].groupby(level=names, observed=True)
     means, std, count = draws.mean(), draws.std(), draws.count()
     quantile = require("scipy.stats", extra="analyze").t.ppf((1 + CONFIDENCE) / 2, count - 1)
-    margins = quantile * std / count**0.5
-    parts = {NOISE_STD: std, NOISE_LOW: means - margins, NOISE_HIGH: means + margins}
+    margins = (quantile * std / count**0.5).where(count >= LEAST_DRAWS)
+    lowest, highest = ([getattr(_AVERAGED[name], end) for name in columns] for end in ("lowest", "highest"))
+    low, high = (means - margins).clip(lower=lowest, axis=1), (means + margins).clip(upper=highest, axis=1)
+    parts = {NOISE_STD: std, NOISE_LOW: low, NOISE_HIGH: high}
     joined = [part.add_suffix(suffix) for suffix, part in parts.items()]
     return joined[0].join(joined[1:])
 
 
 def average_combinations(results: Results) -> DataFrame:
-    """The means of every combination of decomposition and distribution, over data sets and levels."""
-    return average(results, COMBINATION)
+    """The means of every combination, over data sets and levels."""
+    return average(results, results.combination)
 
 
 def measure_gap(results: Results, factor: str, response: MetricColumn) -> Gap:

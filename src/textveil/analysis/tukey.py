@@ -98,8 +98,8 @@ def name_combination(*methods: str) -> str:
 
 
 def _name_combinations(results: Results) -> list[str]:
-    """The name of every cell's combination: decomposition, distribution, and other varying factors."""
-    shown = [name for name in FACTORS if name in ("decomposition", "distribution") or name in results.varying]
+    """The name of every cell's combination, with all factors that vary."""
+    shown = [name for name in FACTORS if name in results.combination or name in results.varying]
     return [
         name_combination(*map(str, methods)) for methods in zip(*(results.frame[name] for name in shown), strict=True)
     ]

@@ -7,6 +7,7 @@ from textveil.analysis.clear import Advantage
 from textveil.analysis.columns import CLEAR, CONTROLS, HIGH
 from textveil.analysis.findings import Findings, SettingFindings
 from textveil.analysis.results import Results
+from textveil.analysis.summaries import LEAST_DRAWS, measure_gap
 from textveil.evaluation.columns import MetricColumn, Reference, find_reference
 
 
@@ -17,17 +18,21 @@ def tell_untested(setting: SettingFindings) -> str:
 
 def tell_gaps(findings: Findings) -> list[str]:
     """The gaps between the methods of each factor that has a significant effect, in words."""
+    tests = [(each.prefix, each.anova, each.gaps) for each in findings.settings if each.tested]
+    if findings.overall is not None:
+        results = findings.results
+        others = [factor for factor in results.varying if factor not in results.combination]
+        gaps = tuple(measure_gap(results, factor, findings.response) for factor in others)
+        tests.append(("all settings together: ", findings.overall, gaps))
     lines = []
-    for setting in findings.settings:
-        if not setting.tested:
-            continue
+    for prefix, anova, gaps in tests:
         said = "; ".join(
             f"{gap.factor}s {gap.gap:.4f} ({gap.worst} to {gap.best})"
-            if setting.anova[gap.factor].significant
+            if anova[gap.factor].significant
             else f"{gap.factor}s do not differ significantly"
-            for gap in setting.gaps
+            for gap in gaps
         )
-        lines.append(_begin(f"{setting.prefix}range of mean {findings.response.title}: {said}."))
+        lines.append(_begin(f"{prefix}range of mean {findings.response.title}: {said}."))
     return lines
 
 
@@ -81,7 +86,9 @@ def tell_pairs(setting: SettingFindings) -> str:
     if not found:
         return f"None of the {count} pairs differ significantly."
     said = f"{len(found)} of the {count} pairs differ significantly, by more than {found[0].margin:.4f}."
-    methods = [method for pair in found for method in pair.lower.split(" + ")]
+    shown = [factor for factor in setting.results.combination if factor in setting.results.varying]
+    known = {method for factor in shown for method in setting.results.values(factor)}
+    methods = [method for pair in found for method in pair.lower.split(" + ") if method in known]
     common = max(dict.fromkeys(methods), key=methods.count)
     return f"{said} {common} is the lower one in {methods.count(common)} of them."
 
@@ -140,6 +147,17 @@ def tell_chance(results: Results) -> list[str]:
         said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
         lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
     return lines
+
+
+def tell_draws(results: Results) -> list[str]:
+    """That there are too few draws of noise for an interval over them, in words; empty if there are enough."""
+    if results.draws >= LEAST_DRAWS:
+        return []
+    draws = "One draw of noise is" if results.draws == 1 else f"{results.draws} draws of noise are"
+    return [
+        f"{draws} too few for intervals over noise, which need at least {LEAST_DRAWS}. Intervals cover other texts "
+        "alone: with other noise, values may differ more."
+    ]
 
 
 def tell_missing(results: Results, response: MetricColumn) -> list[str]:

@@ -18,6 +18,7 @@ from textveil.analysis.wording import (
     tell_chance,
     tell_clear,
     tell_datasets,
+    tell_draws,
     tell_gaps,
     tell_missing,
     tell_noise,
@@ -104,6 +105,7 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
         yield from tell_frontiers(findings.frontiers)
         yield ""
     yield from tell_gaps(findings)
+    yield from tell_draws(results)
     yield from tell_chance(results)
     if results.counts_words:
         yield from tell_clear(findings)

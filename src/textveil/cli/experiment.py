@@ -12,8 +12,8 @@ import typer
 
 from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
 from textveil.cli.executor_options import Address, ExecutorName, Workers
-from textveil.cli.reporting import FAILURE, report, reporting_errors
-from textveil.errors import InputError, ParameterError
+from textveil.cli.reporting import FAILURE, report, reporting_errors, spell_flag
+from textveil.errors import InputError, ParameterError, spell_parameters
 from textveil.execution import EXECUTORS
 from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.extras import require
@@ -356,6 +356,8 @@ def report_results(
     written = report_study(experiment, response=response, folder=output, overwrite=overwrite)
     for line in written.left_out:
         report(f"Excluded from the report: {line}.")
+    if written.obstacle:
+        report(spell_parameters(written.obstacle, partial(spell_flag, report_results)))
     for line in written.sentences:
         typer.echo(line)
     typer.echo(f"Written: {written.folder / 'report.html'}")

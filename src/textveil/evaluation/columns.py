@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -44,6 +45,10 @@ class MetricColumn:
     """Whether figures and tables omit it, unless it is the response."""
     logarithmic: bool = False
     """Whether axes are logarithmic and differences are ratios."""
+    lowest: float = 0.0
+    """The lowest possible value."""
+    highest: float = 1.0
+    """The highest possible value."""
 
     @property
     def reference(self) -> Reference | None:
@@ -83,14 +88,16 @@ _ALL = (
     _C("downstream", "original", "utility F1 of originals", _ORIGINALS, "higher", percent=True, reference_of=_TASK),
     _C("downstream", "chance", "utility F1 by chance", _CHANCE, "higher", percent=True, reference_of=_TASK),
     _C("downstream", "majority", "majority utility F1", _MAJORITY, "higher", percent=True, reference_of=_TASK),
-    _C("similarity", "cosine", "similarity", "similar", "higher", column="cosine_similarity", of_originals=1.0),
+    _C("similarity", "cosine", "similarity", "similar", "higher", column="cosine_similarity", of_originals=1.0,
+       lowest=-1.0),
     _C("perplexity", "mean", "perplexity", "perplex.", "lower", column="perplexity", decimals=0,
-       logarithmic=True),
+       logarithmic=True, lowest=1.0, highest=math.inf),
     _C("perplexity", "original_mean", "perplexity of originals", _ORIGINALS, "lower", decimals=0,
-       reference_of=("perplexity",)),
-    _C("perplexity", "median", "median perplexity", "median", "lower", decimals=0, detail=True),
+       reference_of=("perplexity",), lowest=1.0, highest=math.inf),
+    _C("perplexity", "median", "median perplexity", "median", "lower", decimals=0, detail=True,
+       lowest=1.0, highest=math.inf),
     _C("perplexity", "original_median", "median perplexity of originals", _ORIGINALS, "lower", decimals=0,
-       reference_of=("perplexity_median",)),
+       reference_of=("perplexity_median",), lowest=1.0, highest=math.inf),
     _C("identifiers", "remaining", "surviving identifiers", "identif.", "lower", column="pi_remaining", percent=True,
        decimals=2, of_originals=1.0),
     _C("identifiers", "direct", "surviving direct identifiers", "direct", "lower", percent=True, decimals=2,
@@ -132,11 +139,12 @@ _ALL = (
     _C("overlap", "unchanged", "unchanged words by overlap", "overlap", "lower", percent=True, detail=True),
     _C("overlap", "unchanged_content", "unchanged words without stopwords", "content", "lower", percent=True,
        detail=True),
-    _C("token_similarity", "f1", "token similarity", "tokens", "higher", of_originals=1.0),
+    _C("token_similarity", "f1", "token similarity", "tokens", "higher", of_originals=1.0, lowest=-1.0),
     _C("token_similarity", "unrelated", "token similarity of unrelated texts", _CHANCE, "higher",
-       reference_of=("token_similarity_f1",)),
-    _C("token_similarity", "precision", "token similarity, precision", "precision", "higher", detail=True),
-    _C("token_similarity", "recall", "token similarity, recall", "recall", "higher", detail=True),
+       reference_of=("token_similarity_f1",), lowest=-1.0),
+    _C("token_similarity", "precision", "token similarity, precision", "precision", "higher", detail=True,
+       lowest=-1.0),
+    _C("token_similarity", "recall", "token similarity, recall", "recall", "higher", detail=True, lowest=-1.0),
     _C("linkage", "top_1", "texts linked with one guess", "linked", "lower", percent=True, of_originals=1.0),
     _C("linkage", "chance_top_1", "texts linked by chance", _CHANCE, "lower", percent=True,
        reference_of=("linkage_top_1",)),
@@ -164,7 +172,8 @@ _ALL = (
     _C("membership", "auc", "membership AUC", "member", "lower"),
     _C("membership", "baseline", "membership AUC of originals", _ORIGINALS, "lower", reference_of=("membership_auc",)),
     _C("membership", "chance", "membership AUC by chance", _CHANCE, "lower", reference_of=("membership_auc",)),
-    _C("trade_off", "relative_gain", "relative gain", "gain", "higher", column="relative_gain", of_originals=0.0),
+    _C("trade_off", "relative_gain", "relative gain", "gain", "higher", column="relative_gain", of_originals=0.0,
+       lowest=-math.inf, highest=math.inf),
 )  # fmt: skip
 METRIC_COLUMNS = {column.name: column for column in _ALL}
 """Every value of a metric that can be analyzed, by its column. To add one, add a line above."""

@@ -134,7 +134,9 @@ def gather_results(file: StudyFile, states: Sequence[CellState], response: str) 
         cells.setdefault(row["cell"], set()).add(row["metric"])
     answering = {cell: metrics for cell, metrics in cells.items() if response in metrics}
     if cells and not answering:
-        known = sorted(set().union(*cells.values()) & set(RESPONSES))
-        raise InputError(f"No cell has the response {response!r}. The cells have: {', '.join(known)}.")
+        known = [name for name in RESPONSES if name in set().union(*cells.values())]
+        raise InputError(
+            f"No cell has the response {response!r}. Set `response` to one that the cells have: {', '.join(known)}."
+        )
     shown = [row for row in records if row["cell"] in answering]
     return Results.from_records(shown, source="the study", drop_incomplete=True), without

@@ -13,6 +13,7 @@ import yaml
 from textveil.analysis import Findings, analyze, write_report
 from textveil.analysis.columns import RESPONSES, canonical_column
 from textveil.analysis.output import write_empty_report
+from textveil.analysis.wording import tell_draws
 from textveil.errors import InputError
 from textveil.evaluation import METRIC_COLUMNS
 from textveil.experiments.datasets import DatasetInfo
@@ -36,12 +37,17 @@ class Report:
     folder: Path
     left_out: tuple[str, ...]
     """Excluded parts of the study, with reasons."""
+    obstacle: str = ""
+    """The reason why there was nothing to analyze; empty if there was."""
 
     @property
     def sentences(self) -> list[str]:
-        """The recommendations of all settings."""
-        settings = () if self.findings is None else self.findings.settings
-        return [f"{setting.prefix}{found.sentence}" for setting in settings for found in setting.recommendations]
+        """The recommendations of all settings, and whether there are too few draws."""
+        if self.findings is None:
+            return []
+        settings = self.findings.settings
+        said = [f"{setting.prefix}{found.sentence}" for setting in settings for found in setting.recommendations]
+        return [*said, *tell_draws(self.findings.results)]
 
 
 def report_study(
@@ -72,7 +78,7 @@ def report_study(
     target = folder or experiment.store.folder / FOLDER
     options: dict[str, Any] = {
         "overwrite": overwrite or folder is None,
-        "title": f"{experiment.study.name}: decomposition, distribution and their trade-off",
+        "title": f"{experiment.study.name}: methods and their trade-off",
         "failures": list_failures(states),
     }
     about = _tell_about(experiment, infos, find_setup(experiment.runner, infos), states)
@@ -86,7 +92,7 @@ def report_study(
         write_empty_report(
             target, f"Nothing could be analyzed. {error}", about=_add_excluded(about, left_out), **options
         )
-        return Report(None, target, left_out)
+        return Report(None, target, left_out, str(error))
     findings = analyze(results, response=response)
     left_out = tuple(_list_left_out(experiment, findings, states, without))
     write_report(findings, target, about=_add_excluded(about, left_out), **options)
