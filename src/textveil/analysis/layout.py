@@ -81,7 +81,8 @@ def lay_out_results(results: Results, group: Group, response: MetricColumn) -> R
         rows.setdefault(AVERAGE, []).append(
             ResultRow(AVERAGE, metric, means, metric.show_bare(grid.mean()), references)
         )
-    return ResultTable(tuple(row for name in (*methods, AVERAGE) for row in rows[name]), tuple(titles))
+    shown = (*methods, AVERAGE) if len(methods) > 1 else methods
+    return ResultTable(tuple(row for name in shown for row in rows[name]), tuple(titles))
 
 
 def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[np.ndarray, list[tuple[Entry, ...]]]:

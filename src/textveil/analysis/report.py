@@ -24,7 +24,7 @@ from textveil.analysis.layout import (
 from textveil.analysis.markup import Markup, details, element, figure, paragraph, section, table, text
 from textveil.analysis.page import write_document
 from textveil.analysis.recommendations import Recommendation, tell_caveats
-from textveil.analysis.summaries import average_combinations
+from textveil.analysis.summaries import LEAST_DRAWS, average_combinations
 from textveil.analysis.tukey import name_combination
 from textveil.analysis.wording import (
     tell_chance,
@@ -239,8 +239,8 @@ def _show_heat_map(findings: Findings, drawn: Mapping[str, Markup]) -> Markup:
 
 
 def _show_noise(findings: Findings) -> Markup:
-    """The means of combinations with their intervals over draws of noise; empty with a single draw."""
-    if findings.results.draws == 1:
+    """The means of combinations with their intervals over draws of noise; empty with too few draws."""
+    if findings.results.draws < LEAST_DRAWS:
         return ""
     response = findings.response
     note = f"Means over {findings.results.draws} draws of noise. Intervals cover other noise on the same texts."
@@ -441,7 +441,7 @@ def _show_results(findings: Findings) -> Markup:
         "A best value need not be significantly better. Small numbers are 95 % intervals in brackets, or standard "
         "deviations over seeds. Originals, chance and majority are values of the data set, for comparison."
     )
-    if findings.results.draws > 1:
+    if findings.results.draws >= LEAST_DRAWS:
         key += (
             " Values are means over draws of noise. Numbers after \N{PLUS-MINUS SIGN} are half of their 95 % "
             "intervals, which cover other noise on the same texts. Intervals in brackets cover other texts."
