@@ -13,8 +13,6 @@ CORPUS ?= $(wildcard ../shared/corpus/english_64m.txt.xz)
 DATASETS ?= $(wildcard ../shared/datasets)
 # The time that make soak takes.
 SECONDS ?= 600
-# The resources of the tests are installed beside the environment, not into the user's own folder.
-export TEXTVEIL_RESOURCES := $(CURDIR)/$(VENV)/resources
 # Bytecode is written, even where the environment forbids it: every process of the tests would compile all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-minilm-l6-v2)
@@ -117,7 +115,7 @@ test-core: $(VENV)/core-tests  ## Run the tests of the core, without models (PYT
 	$(PYTEST) $(CORE_TESTS)
 
 test-oldest: $(OLDEST)/installed  ## Run the tests of the core with the oldest allowed dependencies
-	TEXTVEIL_RESOURCES=$(CURDIR)/$(OLDEST)/resources $(OLDEST)/bin/$(PYTHON_PYTEST) $(CORE_TESTS)
+	$(OLDEST)/bin/$(PYTHON_PYTEST) $(CORE_TESTS)
 
 check: $(VENV)/installed  ## Lint and type-check
 	$(BIN)/ruff check src tests scripts benchmarks soak docs

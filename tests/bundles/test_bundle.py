@@ -391,6 +391,18 @@ def test_longer_vectors_are_measured_and_not_believed(copied_bundle, tiny):
         longer.verify()
 
 
+def test_two_words_with_longer_vectors_are_refused_although_no_stated_distance_changes(english, tmp_path):
+    folder = shutil.copytree(english.folder, tmp_path / "copy")
+    Bundle.load(folder).verify()
+    matrix = np.load(folder / "words/matrix.npy")
+    matrix[[1001, 1501]] *= 12
+    np.save(folder / "words/matrix.npy", matrix)
+    rewrite(folder)
+    assert Bundle.load(folder).check_files()  # the sample of distances has neither of them
+    with pytest.raises(BundleError, match=r"2 of 2,000 entries .* return at every level: lines 1,002, 1,502 of vocab"):
+        Bundle.load(folder).verify()
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -5,7 +5,7 @@ import pytest
 
 from tests.conftest import random_matrix
 from textveil.bundles import distances as module
-from textveil.bundles.distances import QUANTILES, find_unit, measure_distances, sample_rows
+from textveil.bundles.distances import QUANTILES, find_outliers, find_unit, measure_distances, sample_rows
 from textveil.bundles.vectors import Vectors
 
 
@@ -63,3 +63,30 @@ def test_the_unit_is_the_median_distance_between_two_entries():
 @pytest.mark.parametrize("matrix", [[[1, 2]], [[1, 2], [1, 2]], [[0, 0], [0, 0], [0, 0]], [[0.1, 1]] * 4 + [[9, 9]]])
 def test_entries_at_the_same_place_have_the_unit_one(matrix):
     assert find_unit(np.array(matrix, dtype=np.float32)) == 1.0
+
+
+@pytest.mark.parametrize("block", [1, 64, 4096])
+def test_every_entry_is_compared_with_all_others(monkeypatch, block):
+    monkeypatch.setattr(module, "_BATCH_ROWS", block)
+    monkeypatch.setattr(module, "_CANDIDATES", max(1, block // 4))
+    matrix = random_matrix(300, 32)
+    assert find_outliers(make_vectors(matrix)).tolist() == []
+    matrix[[7, 299]] *= 12
+    assert find_outliers(make_vectors(matrix)).tolist() == [7, 299]
+    matrix[299] = matrix[7]  # each is near the other one
+    assert find_outliers(make_vectors(matrix)).tolist() == [7, 299]
+
+
+def test_an_entry_that_is_alone_on_its_side_is_found_although_it_is_not_far_from_the_center():
+    corners = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]] * 50
+    assert find_outliers(make_vectors(corners)).tolist() == []
+    assert find_outliers(make_vectors([*corners, [0, 0, 1.45]])).tolist() == [200]
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [[[1, 2]], [[1, 2], [3, 4]], [[1, 2]] * 5, [[0.1, 1]] * 4 + [[9, 9]], np.eye(3), [[0, 0], [3, 0], [9, 0]]],
+    ids=["one", "two", "equal", "all but one equal", "simplex", "line"],
+)
+def test_a_few_entries_are_not_far_from_each_other(matrix):
+    assert find_outliers(make_vectors(matrix)).tolist() == []

@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from textveil.cli.main import app
 from textveil.obfuscation import Obfuscator
+from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.ledger import Ledger
 
 NOISY = f"{sys.executable} -c 'import sys, random; [print(random.choice([line.strip(), \"x\"])) for line in sys.stdin]'"
 
@@ -100,6 +102,141 @@ def test_a_certificate_is_audited(tiny, tmp_path):
     )
     claimed = [[pair["claimed"] for pair in audit["pairs"]] for audit in (found, json.loads(again.stdout))]
     assert claimed[0] == claimed[1]
+
+
+TEXTS = ["alpha beta", "the film was bad", "gamma delta psi omega", "the was", ""]
+ISSUED = {
+    "capped": (
+        {"profile": "proven", "mechanism": "exponential", "mechanism_options": {"cap": 2.0}},
+        {"epsilon_per_word": 0.5},
+    ),
+    "strict": ({"mechanism": "madlib", "distribution": "yake", "seed": 1}, {"epsilon": 6.0}),
+    "limited": ({"mechanism": "exponential", "largest_share": 1.0, "form": "keep"}, {"epsilon_per_word": 3.0}),
+    "drafted": (
+        {"profile": "proven", "mechanism": "exponential", "mechanism_options": {"cap": 0.5}, "draft_share": 0.25},
+        {"epsilon": 3.0},
+    ),
+}
+GONE = object()
+
+
+@pytest.fixture(scope="module")
+def issued(tiny, tmp_path_factory):
+    """Certificates of a file, by the name of their settings."""
+    certificates = {}
+    for name, (settings, budget) in ISSUED.items():
+        ledger = Ledger(tmp_path_factory.mktemp("ledger") / "spent.db", budget_per_document=50)
+        obfuscator = Obfuscator(tiny, **{"decomposition": "words", **settings}, ledger=ledger)
+        if name == "capped":
+            obfuscator.add_deniability(obfuscator.build_budget(**budget))
+        results = list(obfuscator.obfuscate_all(TEXTS, **budget))
+        tally = Tally.over(result.certificate.tally for result in results)
+        certificate = Certificate(obfuscator.terms, results[0].certificate.budget, tally, other_columns=True)
+        certificates[name] = json.loads(certificate.to_json())
+    return certificates
+
+
+def edit(certificate, changes):
+    """A certificate with other values at some paths, such as ``bounds.words``."""
+    edited = json.loads(json.dumps(certificate))
+    for path, value in changes.items():
+        *parents, last = path.split(".")
+        place = edited
+        for parent in parents:
+            place = place[int(parent)] if isinstance(place, list) else place[parent]
+        if value is GONE:
+            del place[last]
+        else:
+            place[last] = value
+    return edited
+
+
+def audit_edited(tiny, tmp_path, certificate):
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(certificate))
+    return run("--bundle", tiny.folder, "--certificate", path, "--draws", 100)
+
+
+@pytest.mark.parametrize("name", ISSUED)
+def test_a_certificate_as_it_was_issued_is_audited(tiny, issued, tmp_path, name):
+    assert "None of" in audit_edited(tiny, tmp_path, issued[name]).stdout
+
+
+FORGERIES = [
+    # A guarantee that the settings do not give.
+    ("capped", {"bounds.words": 0.5}, "in: bounds"),
+    ("capped", {"bounds.document": 1.0}, "in: bounds"),
+    ("capped", {"bounds": {"words": None, "document": None}}, "in: bounds"),
+    ("capped", {"bounds": GONE}, "in: bounds"),
+    ("strict", {"bounds": {"words": 1.0, "document": 6.0}}, "in: bounds"),
+    ("strict", {"mechanism.cap": 0.1}, "in: mechanism"),
+    ("limited", {"mechanism.cap": 0.1, "bounds": {"words": 0.1, "document": 0.4}}, "in: bounds, mechanism"),
+    ("capped", {"mechanism.options.cap": 0.1}, "in: bounds, deniability, mechanism"),
+    ("strict", {"mechanism.options.cap": 0.1}, "cap"),
+    ("strict", {"mechanism.guarantee": "exp(1)"}, "in: mechanism"),
+    ("strict", {"mechanism.index": "perfect"}, "in: mechanism"),
+    ("strict", {"mechanism.name": "vickrey"}, "has no guarantee"),
+    ("strict", {"allocation": "public"}, "in: allocation"),
+    ("strict", {"claim": "Nobody learns anything."}, "in: claim"),
+    ("strict", {"claim": "Nobody learns anything.", "versions.textveil": "0.9"}, "Audit it with that version"),
+    ("strict", {"neighbors": "any two documents"}, "in: neighbors"),
+    ("strict", {"not_protected": []}, "in: not_protected"),
+    ("strict", {"not_protected": ["the number of words, and so a budget per word"]}, "in: not_protected"),
+    ("strict", {"distance.pairs": {"0.5": 0.01}}, "in: distance"),
+    ("strict", {"distance.metric": "none"}, "in: distance"),
+    ("strict", {"emoji": "keep"}, "in: emoji"),
+    ("strict", {"profile": "proven"}, "incomplete or damaged"),
+    ("limited", {"form": "plain"}, "in: neighbors, not_protected"),
+    ("capped", {"deniability.shares.0.stays.50%": 0.0001}, "in: deniability"),
+    ("strict", {"bundle.name": "en"}, "in: bundle"),
+    ("strict", {"bundle.sha256": "0" * 64}, "the bundle was"),
+    ("strict", {"certified_by": "a notary"}, "in: certified_by"),
+    ("strict", {"other_columns": False}, "in: not_protected"),
+    ("strict", {"randomness.source": "os", "randomness.predictable": False}, "in: not_protected"),
+    ("strict", {"randomness.predictable": False}, "seeded noise is predictable"),
+    ("drafted", {"rounds.0.budget_share": 0.01}, "in: rounds"),
+    ("drafted", {"rounds.1.computed_from": "nothing"}, "in: rounds"),
+    ("drafted", {"rounds": []}, "in: allocation"),
+    # Counts that contradict the settings.
+    ("strict", {"words.kept_unknown": 1}, "releases no unknown words in clear"),
+    ("strict", {"documents.partly_in_clear": 1}, "releases no unknown words in clear"),
+    ("capped", {"words.kept_stopword": 2}, "stopwords are perturbed, but"),
+    ("capped", {"documents.only_stopwords": 1}, "stopwords are perturbed, but"),
+    ("strict", {"words.redacted": 1}, "identifiers are counted"),
+    ("strict", {"symbols_between_words": 3}, "writes no symbols"),
+    # Counts that contradict each other.
+    ("strict", {"words": dict.fromkeys(["perturbed", "drawn"], 0)}, "words and of documents with words"),
+    ("strict", {"documents": {"no_words": 5}}, "words and of documents with words"),
+    ("strict", {"returned.words": 1000}, "more words returned"),
+    ("strict", {"words_without_score": 1000}, "lacked a score"),
+    ("limited", {"words_with_largest_share": 1000}, "had the largest share"),
+    ("strict", {"returned.documents": {}}, "documents by returned words"),
+    ("strict", {"returned.documents.0%": 1000}, "documents by returned words"),
+    ("strict", {"returned": {"words": 0, "documents": {"100%": 3}}}, "documents by returned words"),
+    ("strict", {"documents.returned": 2, "returned": {"words": 0, "documents": {"0%": 3}}}, "by returned words"),
+    # Budgets that do not fit.
+    ("strict", {"budget.epsilon": 0.1}, "does not follow from the epsilon"),
+    ("capped", {"budget.epsilon_per_word": 0.3}, "does not follow from the epsilon"),
+    ("capped", {"budget.largest_budget": 9.5}, "does not follow from the epsilon"),
+    ("strict", {"budget.largest_spent": 9.0}, "the budget do not fit"),
+    ("capped", {"budget.largest_spent": 1.0, "bounds.document": 2.0}, "although no share was limited"),
+    ("limited", {"budget.largest_chunk": 0.9}, "no chunk has the largest share"),
+    ("strict", {"budget.largest_chunk": 7.0}, "the budget do not fit"),
+    ("capped", {"budget.largest_chunk": 0.0, "bounds.words": 0.0}, "the budget do not fit"),
+    ("limited", {"budget.largest_share": 0.5}, "more than the largest share"),
+    ("limited", {"budget.largest_share": None}, "incomplete or damaged"),
+    ("capped", {"budget.average_length": 3.0}, "an average length goes with"),
+    ("capped", {"ledger.budget_per_document": 0.5}, "more than the ledger allows"),
+    ("capped", {"ledger": None, "documents.refused": 1}, "refused without a ledger"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "message"), FORGERIES)
+def test_a_forged_certificate_is_refused(tiny, issued, tmp_path, name, changes, message):
+    result = audit_edited(tiny, tmp_path, edit(issued[name], changes))
+    assert result.exit_code in (1, 2), result.stdout
+    assert result.stdout == ""
+    assert message in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

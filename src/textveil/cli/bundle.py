@@ -160,13 +160,14 @@ def _show_value(value: Any) -> str:
 @app.command("verify")
 @reporting_errors
 def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
-    """Check every file of a bundle, and compute again what its manifest states about them."""
+    """Check every file and every vector of a bundle, and compute again what its manifest states about them."""
     opened = Bundle.load(bundle)
     files = opened.verify()
     typer.echo(f"{len(files)} files match the manifest.")
     for decomposition, table in opened.manifest.vectors.items():
         checked = ["entries", "dimensions", "writable", "storage", *(["distance"] if table.get("distance") else [])]
         typer.echo(f"{decomposition:<9} computed again and equal: {', '.join(checked)}")
+        typer.echo(f"{decomposition:<9} no entry is far from all others")
         if opened.prior(decomposition) is not None:
             typer.echo(f"{decomposition:<9} prior: computed again and equal: order, ngrams; probabilities sum to 1")
     for decomposition in opened.manifest.lexicons:

@@ -20,12 +20,11 @@ from textveil.resources import (
     install,
     install_command,
     locate,
-    own_folder,
     verify,
 )
 from textveil.resources.catalog import resource_named
 from textveil.resources.installation import KINDS, check_source
-from textveil.resources.lookup import FOLDER_VARIABLE
+from textveil.resources.lookup import FOLDER_VARIABLE, search_folders
 
 INSTALL_EXAMPLES = """
 \b
@@ -112,7 +111,10 @@ def install_(
         str | None,
         typer.Option("--from", help=f"The source: {', '.join(KINDS)}, or a folder. Default: the first one that works."),
     ] = None,
-    folder: Annotated[Path | None, typer.Option(help=f"The folder to install in. Default: ${FOLDER_VARIABLE}.")] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help=f"The folder to install in. Default: ${FOLDER_VARIABLE}."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing installation.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show neither progress nor locations.")] = False,
 ) -> None:
@@ -143,7 +145,7 @@ def install_(
             typer.echo(f"{name}: {came}: {done.location.folder}")
     if failed:
         raise typer.Exit(FAILURE)
-    if folder is not None and folder.absolute() != own_folder().absolute():
+    if folder is not None and folder.absolute() not in {known.absolute() for known in search_folders()}:
         report(f"To use that folder: export {FOLDER_VARIABLE}={str(folder.absolute())!r}")
 
 

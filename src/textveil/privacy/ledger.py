@@ -137,6 +137,8 @@ class Ledger:
         self.repeat = repeat
         self._clock = clock
         self._file = LedgerFile(Path(path), None if key_path is None else Path(key_path), create=create)
+        self._left: tuple[int, tuple[int, ...]] | None = None
+        """The last release, and the stamp of the file, after this object wrote to it; ``None`` before."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens the files again. The key does not travel."""
@@ -179,14 +181,18 @@ class Ledger:
         A release whose noise, settings and answer are those of an earlier one reveals nothing new, so it is allowed and
         not recorded again. All others are checked in order, each against what those before it spend.
 
+        The first call checks the seals of all releases. Later calls check those of the given documents, and all of them
+        again if the file was changed without a release.
+
         Raises:
-            LedgerError: The ledger cannot be read or written. None of the releases may be made.
+            LedgerError: The ledger cannot be read or written, or was changed by somebody else. None of the releases may
+                be made.
         """
         described = json.dumps(settings, sort_keys=True, allow_nan=False)
         used = self._file.sign("settings", described)
         verdicts: list[Refusal | None] = []
         with self._file.writing() as connection:
-            head = self._read_head(connection)
+            head = self._check(connection)
             for release in releases:
                 document = self._file.sign("document", release.text)
                 answer = self._file.sign("answer", release.text, release.answer)
@@ -205,7 +211,16 @@ class Ledger:
                     self._append(connection, Entry(head, secrets.token_bytes(16), *values, seal=b""))
                     verdicts.append(None)
             self._write_head(connection, head)
+        self._left = head, self._file.stamp()
         return verdicts
+
+    def _check(self, connection: sqlite3.Connection) -> int:
+        """Refuse a ledger with changed releases, or one that was replaced by an older copy; the last release."""
+        head = self._read_head(connection)
+        left, stamp = self._left or (head, None)
+        if head < left or (head == left and stamp != self._file.stamp() and self._list_problems(connection)):
+            self._fail()
+        return head
 
     def _allows(self, entries: Iterable[Entry], epsilon: float) -> bool:
         if self.budget_per_document is None or epsilon == 0:
@@ -257,24 +272,27 @@ class Ledger:
 
         A ledger that was replaced by an older copy of itself looks intact.
         """
-        problems: list[str] = []
         with self._file.reading() as connection:
-            checked = connection.execute("PRAGMA integrity_check").fetchall()
-            if checked != [("ok",)]:
-                problems.append(f"the database is damaged in {len(checked):,} places or more")
-            described = dict(connection.execute("SELECT hash, description FROM settings"))
-            for known, description in described.items():
-                if known != self._file.sign("settings", description):
-                    problems.append("the description of settings was changed")
-            last = 0
-            for entry in self._read(connection, "ORDER BY number"):
-                if entry.number != last + 1:
-                    problems.append(f"releases {last + 1:,} to {entry.number - 1:,} are missing")
-                if not self._is_sealed(entry) or entry.settings not in described:
-                    problems.append(f"release {entry.number:,} was changed")
-                last = entry.number
-            if not self._is_head(connection, last):
-                problems.append(f"releases after {last:,} are missing, or the head was changed")
+            return self._list_problems(connection)
+
+    def _list_problems(self, connection: sqlite3.Connection) -> list[str]:
+        problems: list[str] = []
+        checked = connection.execute("PRAGMA integrity_check").fetchall()
+        if checked != [("ok",)]:
+            problems.append(f"the database is damaged in {len(checked):,} places or more")
+        described = dict(connection.execute("SELECT hash, description FROM settings"))
+        for known, description in described.items():
+            if not isinstance(description, str) or known != self._file.sign("settings", description):
+                problems.append("the description of settings was changed")
+        last = 0
+        for entry in self._read(connection, "ORDER BY number"):
+            if entry.number != last + 1:
+                problems.append(f"releases {last + 1:,} to {entry.number - 1:,} are missing")
+            if not self._is_sealed(entry) or entry.settings not in described:
+                problems.append(f"release {entry.number:,} was changed")
+            last = entry.number
+        if not self._is_head(connection, last):
+            problems.append(f"releases after {last:,} are missing, or the head was changed")
         return problems
 
     def merge(self, other: Ledger) -> int:
@@ -292,7 +310,7 @@ class Ledger:
             )
         with other._file.reading() as source, self._file.writing() as connection:
             other._read_head(source)
-            head = before = self._read_head(connection)
+            head = before = self._check(connection)
             known = {found for (found,) in connection.execute("SELECT id FROM releases")}
             connection.executemany(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", source.execute("SELECT hash, description FROM settings")

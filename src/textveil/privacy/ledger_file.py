@@ -13,6 +13,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
 from textveil.errors import LedgerError, ParameterError
@@ -71,18 +72,18 @@ class LedgerFile:
 
     def sign(self, kind: str, *parts: str | bytes) -> bytes:
         """The HMAC-SHA256 of some parts; no two kinds of hashes are ever equal."""
-        digest = hmac.new(self.key, f"textveil ledger {kind}".encode(), "sha256")
+        signed = [f"textveil ledger {kind}".encode()]
         for part in parts:
             encoded = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-            digest.update(f"\n{len(encoded)}:".encode())  # so that "ab", "c" differs from "a", "bc"
-            digest.update(encoded)
-        return digest.digest()
+            signed += b"\n%d:" % len(encoded), encoded  # so that "ab", "c" differs from "a", "bc"
+        return hmac.digest(self.key, b"".join(signed), "sha256")
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that sees one state of the ledger."""
         with self._connected() as connection:
             connection.execute("BEGIN")
+            self._check_schema(connection)
             yield connection
 
     @contextmanager
@@ -90,8 +91,30 @@ class LedgerFile:
         """A transaction that keeps other writers out. All of it is on disk when it ends, or nothing of it."""
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
+            self._check_schema(connection)
             yield connection
             connection.execute("COMMIT")
+
+    def stamp(self) -> tuple[int, ...]:
+        """What the system changes whenever anybody writes to the file."""
+        found = self.path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+    def _check_schema(self, connection: sqlite3.Connection) -> None:
+        """Refuse another format, and triggers, views or changed tables, which could undo what is recorded."""
+        marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+        if marks[0] != _APPLICATION:
+            raise LedgerError(f"{str(self.path)!r} is not a ledger. Choose another name.")
+        if marks[1] > FORMAT:
+            raise LedgerError(
+                f"The ledger {str(self.path)!r} has format {marks[1]}; textveil reads up to {FORMAT} here. "
+                "Update textveil."
+            )
+        if _read_schema(connection) != _expect_schema():
+            raise LedgerError(
+                f"The ledger {str(self.path)!r} has parts that textveil did not make, such as triggers or views. "
+                "Nothing more was released. Restore it from a copy."
+            )
 
     @contextmanager
     def _connected(self, path: Path | None = None) -> Iterator[sqlite3.Connection]:
@@ -123,16 +146,8 @@ class LedgerFile:
             unfinished.unlink(missing_ok=True)
 
     def _check(self) -> None:
-        """Refuse a file that is no ledger, is damaged, or has another key."""
+        """Refuse a file that is damaged or has another key."""
         with self.reading() as connection:
-            marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-            if marks[0] != _APPLICATION:
-                raise LedgerError(f"{str(self.path)!r} is not a ledger. Choose another name.")
-            if marks[1] > FORMAT:
-                raise LedgerError(
-                    f"The ledger {str(self.path)!r} has format {marks[1]}; textveil reads up to {FORMAT} here. "
-                    "Update textveil."
-                )
             if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise damaged(self.path)
             found = connection.execute("SELECT value FROM meta WHERE name = 'key'").fetchone()
@@ -141,6 +156,18 @@ class LedgerFile:
                 f"The ledger {str(self.path)!r} has another key than {str(self.key_path)!r}. "
                 "Give the file with its key as `key_path`."
             )
+
+
+def _read_schema(connection: sqlite3.Connection) -> set[tuple[str | None, ...]]:
+    return set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
+
+
+@cache
+def _expect_schema() -> set[tuple[str | None, ...]]:
+    """The schema of a ledger, as SQLite stores it."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_SCHEMA)
+        return _read_schema(connection)
 
 
 def damaged(path: Path) -> LedgerError:

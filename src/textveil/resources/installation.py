@@ -13,6 +13,7 @@ from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
 from textveil.resources.catalog import resource_named
 from textveil.resources.lookup import (
+    ENVIRONMENT_FOLDER,
     OWN_FOLDER,
     Location,
     broken_error,
@@ -71,7 +72,8 @@ def install(
         replace: Whether to replace a complete installation.
 
     Raises:
-        ParameterError: The environment variable of the resource names another folder, which would take precedence.
+        ParameterError: An installation would take precedence: the one in the environment variable of the resource, or
+            the one beside the Python environment.
         ResourceError: No source worked. The message has the reason for each.
         OutputError: The folder cannot be written.
     """
@@ -82,6 +84,11 @@ def install(
             f"{resource.variable} names another folder, so the new installation would not be used. Unset it."
         )
     complete = _find_complete(resource, folder)
+    if replace and folder is None and complete is not None and complete.place == ENVIRONMENT_FOLDER:
+        raise ParameterError(
+            f"The installation in {str(complete.folder)!r} would be used instead of the new one. To replace it, set "
+            f"`folder` to {str(complete.folder.parent)!r}."
+        )
     if complete is not None and not replace:
         return Installation(complete, None)
     target = (folder if folder is not None else own_folder()) / name

@@ -15,6 +15,7 @@ from textveil.resources.resource import Resource, install_command
 
 FOLDER_VARIABLE = "TEXTVEIL_RESOURCES"
 OWN_FOLDER = "textveil's folder"
+ENVIRONMENT_FOLDER = "beside the environment"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,13 @@ def own_folder() -> Path:
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
     return expand(base) / "textveil" / "resources"
+
+
+def search_folders() -> dict[Path, str]:
+    """The folders of installed resources in the order of their lookup, each with its kind in words."""
+    beside = {Path(sys.prefix) / "resources": ENVIRONMENT_FOLDER}
+    own = {own_folder(): OWN_FOLDER}
+    return own | beside if os.environ.get(FOLDER_VARIABLE) else beside | own
 
 
 def expand(path: str | Path) -> Path:
@@ -123,7 +131,7 @@ def _package_folders(package: str) -> Iterator[Path]:
 
 
 def _candidates(resource: Resource) -> Iterator[tuple[Path, str]]:
-    yield own_folder() / resource.name, OWN_FOLDER
+    yield from ((folder / resource.name, place) for folder, place in search_folders().items())
     if resource.nltk_path is not None:
         yield from ((folder, "NLTK data") for folder in _nltk_folders(resource.nltk_path))
     for name in resource.hub_names:
