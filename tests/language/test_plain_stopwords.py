@@ -18,7 +18,13 @@ def plain(text):
     [
         ("The soup was cold. It was not for me.", ["The", "was", "It", "was", "not", "for", "me"]),
         ("I asked Will and Don about Ma.", ["I", "and", "about"]),
-        ("Will you come? Will will.", ["Will", "you", "Will", "will"]),
+        ("Will you come? Will will.", ["Will", "you", "will"]),
+        ("Don Richardson won the trial and Ma left. Don won.", ["the", "and"]),
+        ("don and ma won; re: a safe haven", ["and", "a"]),  # no contractions
+        ("Don't, won't, ma'am, haven’t", "Don t won t ma am haven t".split()),
+        ("Will left. Can, too, and Do. Will", ["too", "and"]),
+        ("Can I? Can't we? Do not. Am I? Will the bus come?", "Can I Can t we Do not Am I Will the".split()),
+        ("An hour ago. An old man. An Nguyen left. An went. An is here.", "An An is here".split()),
         ("He met Mr. Will.", ["He"]),  # an abbreviation ends no sentence
         ("The WHO and IT and US", ["The", "and", "and"]),
         ("AT&T, I.T., O'Neill, D.O.A.", []),
@@ -28,7 +34,7 @@ def plain(text):
         ("Don't, it's, I'm, we've, they'll, he'd", "Don t it s I m we ve they ll he d".split()),
         ("It’s a dog’s life", ["It", "s", "a"]),  # a dog's is no contraction
         ("ｔｈｅ th\u00ade ⓣⓗⓔ the\u0363 the", ["the"]),  # the others would carry more than the word
-        ("Will\nDon\nMa", ["Will"]),  # a new line alone begins no sentence
+        ("How\nCan\nThe", ["How"]),  # a new line alone begins no sentence
         ("", []),
     ],
 )

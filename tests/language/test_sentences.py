@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,15 @@ PIECES = [
     ".", "..", "...", "!", "?", "…", "\n", "\n\n", " ", "  ", "\t", '"', "'", ")", "(", "”", "»", "*", "-", "--", ",",
     ":", ";", ". ", "? ", ".\n", "\r\n", "\u2028", "x" * 30, " " * 40, " " * 390, "\t" * 450, "y" * 390,
 ]  # fmt: skip
+PUNCTUATION = [
+    ".", "..", "!", "?", "…", ")", "(", "'", '"', "”", "’", "»", "*", "-", "--", ",", ":", ";", "{", "[", "@", "&", " ",
+    "\t", "\n", "\r", "\n\n", "\u2028", "A", "the", "Mr", "1", " " * 50, ")" * 50, "." * 50, ". ", "! ", "a.b",
+]  # fmt: skip
+patterns = st.tuples(
+    st.lists(st.sampled_from(PUNCTUATION), min_size=1, max_size=6).map("".join),
+    st.sampled_from([1, 30]),
+    st.sampled_from(["", "A", " The "]),
+).map(lambda drawn: drawn[0] * drawn[1] + drawn[2])
 texts = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
@@ -78,3 +89,28 @@ def test_positions_of_several_documents_can_be_asked_together():
     documents = [Document.parse("Dr. Who is here. Who?"), Document.parse("No.\n\nyes")]
     asked = [(documents[0], 1), (documents[1], 1), (documents[0], 4)]
     assert begin_sentences(asked) == [False, True, True]
+
+
+def work(pattern: str, size: int) -> float:
+    """The processor time that finding all sentences takes."""
+    document = Document.parse(pattern * (size // len(pattern) + 1))
+    asked = [(document, position) for position in positions_after_pauses(document)]
+    started = time.thread_time()
+    find_sentences(document)
+    begin_sentences(asked)
+    return time.thread_time() - started
+
+
+@settings(max_examples=15)
+@example(pattern=".)" * 100 + "A")  # 362 KB of it took 91 seconds
+@example(pattern="!")
+@example(pattern='."The')
+@example(pattern="*A.." * 30 + " The ")
+@given(pattern=patterns)
+def test_the_time_to_find_sentences_is_linear_whatever_the_punctuation(pattern):
+    small, large = (min(work(pattern, size) for _ in range(2)) for size in (10_000, 20_000))
+    for _ in range(5):  # a machine that is busy for a moment slows down one measurement, but not all
+        if large <= 2.5 * small + 0.005:
+            break
+        small, large = max(small, work(pattern, 10_000)), min(large, work(pattern, 20_000))
+    assert large <= 2.5 * small + 0.005

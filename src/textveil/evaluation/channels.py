@@ -40,8 +40,6 @@ COMPUTED = 64
 """Candidates of a chunk whose normalizing sums are computed at a time."""
 ROUNDS = 4
 """The largest number of times."""
-MANY = 1000
-"""Chunks with a common share and context for which the sums of all candidates are computed."""
 CALIBRATION_DRAWS = 600
 SHARE_STEP = 1.25
 """The likelihood of a mechanism without a closed form is calibrated at shares that differ by this factor."""
@@ -99,6 +97,8 @@ class ExactChannel(Channel):
         space = mechanism.space
         self._to_candidates = Exponents(space.matrix, mechanism.cap)
         self._to_writable = Exponents(space.matrix[space.writable], mechanism.cap)
+        self._columns = np.full(len(space.matrix), UNKNOWN)
+        self._columns[space.writable] = np.arange(len(space.writable))
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the posterior: the prior, the exponent and the normalizing sum of each candidate."""
@@ -138,6 +138,30 @@ class ExactChannel(Channel):
                 slopes[number] = (largest + np.einsum("ij,ij->i", weights, gaps) / totals) / 2
         return sums, slopes
 
+    def log_base(self, context: RowNumbers) -> npt.NDArray[Any]:
+        """The logarithms of the weights that writable entries have whatever the input is."""
+        return np.zeros(len(self.mechanism.space.writable))
+
+    def log_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
+        """The logarithms of the normalizing sums of candidates."""
+        return _sum_logs(self._to_writable.compute(self.points[candidates], np.full(len(candidates), share)))
+
+    def bound_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
+        """Lower bounds of the logarithms of sums: the terms of the likeliest entries, and of the candidate itself."""
+        base = self.log_base(context)
+        likely = _find_largest(base, LIKELY)
+        written = self.points[self.mechanism.space.writable[likely]]
+        bounds = _sum_logs(base[likely] - share / 2 * self.measure(candidates, written).T)
+        own = self._columns[candidates]
+        others = (own != UNKNOWN) & ~np.isin(own, likely)
+        bounds[others] = np.logaddexp(bounds[others], base[own[others]])
+        return bounds
+
+    def measure(self, candidates: RowNumbers, points: Floats) -> Floats:
+        """The capped distances of points (rows) and candidates (columns)."""
+        distances = np.sqrt(squared_distances(points, self.points[candidates]))
+        return distances if self.mechanism.cap is None else np.minimum(distances, self.mechanism.cap, out=distances)
+
     def _interpolate(self, shares: Floats) -> Floats:
         """The logarithm of the normalizing sum of every candidate (columns) at each share (rows)."""
         if self._slopes is None:
@@ -160,35 +184,25 @@ class FluentChannel(ExactChannel):
     Sums are computed for the candidates with the largest bounds, and then for more of them, as long as a bound is above
     the best computed posterior. For the rest of the shortlist, the bounds are lowered as far as they were too high on
     average. All others have a posterior of zero.
-
-    If many chunks have the same share and context, as the first words of texts do, the sums of all candidates are
-    computed once, and nothing is left out.
     """
 
     mechanism: Fluent
 
-    def __init__(self, mechanism: Fluent, log_prior: Floats) -> None:
-        super().__init__(mechanism, log_prior)
-        self._written = mechanism.space.matrix[mechanism.space.writable]
-        self._columns = np.full(len(mechanism.vectors), UNKNOWN)
-        self._columns[mechanism.space.writable] = np.arange(len(self._written))
-        self._common_sums: Floats | None = None
-
     def prepare(self, shares: Floats, contexts: RowNumbers) -> None:
-        """Compute the sums of all candidates if many chunks have them in common; else they are computed for each."""
-        common = len(shares) >= MANY and (shares == shares[0]).all() and (contexts == contexts[0]).all()
-        self._common_sums = self._sum_up_all(float(shares[0]), contexts[0]) if common else None
+        """Nothing is prepared: every context has its own sums."""
 
-    def _sum_up_all(self, share: float, context: RowNumbers) -> Floats:
-        """The logarithms of the normalizing sums of all candidates."""
-        blocks = ((self.points[start : start + BLOCK], share, context) for start in range(0, len(self.points), BLOCK))
-        return np.concatenate(list(in_threads(self.mechanism.log_sums, blocks)))
+    def log_base(self, context: RowNumbers) -> npt.NDArray[Any]:
+        """The language model's weights of the writable entries."""
+        base: npt.NDArray[Any] = self.mechanism.log_base(context[None])[0]
+        return base
+
+    def log_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
+        """The logarithms of the normalizing sums of candidates after a context."""
+        return self.mechanism.log_sums(self.points[candidates], share, context)
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the posterior of the most likely candidates; of all others, minus infinity."""
         rough = self._measure(released, shares)
-        if self._common_sums is not None:
-            return rough - self._common_sums
         posterior = np.full(rough.shape, -np.inf)
         weighed = in_threads(self._weigh, zip(rough, shares, contexts, strict=True))
         for row, (candidates, values) in enumerate(weighed):
@@ -198,35 +212,26 @@ class FluentChannel(ExactChannel):
     def _weigh(self, rough: Floats, share: float, context: RowNumbers) -> tuple[RowNumbers, Floats]:
         """The candidates on the shortlist of a chunk, and the logarithms of their posteriors."""
         shortlist = _find_largest(rough, SHORTLIST)
-        posterior = rough[shortlist] - self._bound_sums(shortlist, share, context)
+        posterior = rough[shortlist] - self.bound_sums(shortlist, share, context)
         order = np.argsort(-posterior)
         computed = np.empty(0)
         for start in range(0, min(len(order), ROUNDS * COMPUTED), COMPUTED):
             if start and posterior[order[start]] <= computed.max():
                 break
             rows = shortlist[order[start : start + COMPUTED]]
-            sums = self.mechanism.log_sums(self.points[rows], share, context)
-            computed = np.concatenate([computed, rough[rows] - sums])
+            computed = np.concatenate([computed, rough[rows] - self.log_sums(rows, share, context)])
         chosen = order[: len(computed)]
         posterior -= (posterior[chosen] - computed).mean()
         np.minimum(posterior, computed.min(), out=posterior)
         posterior[chosen] = computed
         return shortlist, posterior
 
-    def _bound_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
-        """Lower bounds of the logarithms of sums: the terms of the likeliest entries, and of the candidate itself."""
-        base = self.mechanism.log_base(context[None])[0]
-        likely = _find_largest(base, LIKELY)
-        distances = np.sqrt(squared_distances(self.points[candidates], self._written[likely]))
-        if self.mechanism.cap is not None:
-            np.minimum(distances, self.mechanism.cap, out=distances)
-        terms = base[likely] - share / 2 * distances
-        largest = terms.max(axis=1)
-        bounds: Floats = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1))
-        own = self._columns[candidates]
-        others = (own != UNKNOWN) & ~np.isin(own, likely)
-        bounds[others] = np.logaddexp(bounds[others], base[own[others]])
-        return bounds
+
+def _sum_logs(terms: npt.NDArray[Any]) -> Floats:
+    """The logarithm of the sum of every row, given the logarithms of its terms."""
+    largest = terms.max(axis=1)
+    sums: Floats = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1, dtype=np.float64))
+    return sums
 
 
 def _find_largest(values: npt.NDArray[Any], number: int) -> RowNumbers:

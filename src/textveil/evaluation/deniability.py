@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.errors import ParameterError
+from textveil.evaluation.channels import ExactChannel
 from textveil.evaluation.inversion import Attacker
 from textveil.language.text import Chunk, Document
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
 from textveil.privacy.replacements import DRAWS, Estimate, Replacements
+from textveil.threads import in_threads
 
+BLOCK = 64
+"""Candidates and released entries that are compared at a time."""
+BOUNDS = 1024
+"""Candidates whose sums are bounded at a time."""
+RIVALS = 4
+"""The best candidates for each of them whose sums are computed."""
 NEGLECTED = 0.01
 """The least likely replacements of a word are not attacked, up to this probability in total."""
 
@@ -114,14 +124,93 @@ def _measure_guesses(obfuscator: Obfuscator, replacements: Replacements) -> list
     columns = _choose_columns(replacements.probabilities)
     released: RowNumbers = mechanism.space.writable[columns]
     prior = bundle.prior(decomposition)
-    contexts = np.full((len(released), 0 if prior is None else prior.order - 1), UNKNOWN)
-    guesses = attacker.attack(released, np.full(len(released), replacements.share), contexts).rows[:, 0]
+    context = np.full(0 if prior is None else prior.order - 1, UNKNOWN)
+    find_guessed = (
+        _Contest(attacker.channel, released, replacements.share, context).find_won
+        if isinstance(attacker.channel, ExactChannel)
+        else partial(np.equal, _guess_all(attacker, released, replacements.share, context))
+    )
     found = []
     for row, probabilities in zip(replacements.rows.tolist(), replacements.probabilities, strict=True):
-        success = float(probabilities[columns][guesses == row].sum())
+        success = float(probabilities[columns][find_guessed(row)].sum()) if row != UNKNOWN else 0.0
         drawn = replacements.draws if row != UNKNOWN else None
         found.append(Estimate.exactly(success) if drawn is None else Estimate.from_draws(success, drawn))
     return found
+
+
+def _guess_all(attacker: Attacker, released: RowNumbers, share: float, context: RowNumbers) -> RowNumbers:
+    """The first guess for every released entry."""
+    contexts = np.tile(context, (len(released), 1))
+    guesses: RowNumbers = attacker.attack(released, np.full(len(released), share), contexts).rows[:, 0]
+    return guesses
+
+
+class _Contest:
+    """Finds the released entries for which a word is the first guess of an attacker who knows all probabilities.
+
+    The posterior of a candidate needs its normalizing sum, over all writable entries. Only few of these sums are
+    computed: a lower bound of the sum bounds the posterior from above, and mostly this is below that of the word. The
+    sum is computed for the best candidates above it, and each of them may beat the word for many released entries.
+
+    Args:
+        channel: The posterior.
+        released: The rows of the released entries.
+        share: The share of each.
+        context: The rows released before.
+    """
+
+    def __init__(self, channel: ExactChannel, released: RowNumbers, share: float, context: RowNumbers) -> None:
+        self._channel, self._share, self._context = channel, share, context
+        self._released = channel.points[released]
+        self._computed = np.zeros(len(channel.points), dtype=bool)
+        everyone = np.arange(len(channel.points))
+        self._sums = np.concatenate(list(self._in_blocks(channel.bound_sums, everyone, BOUNDS)))
+        """The logarithms of normalizing sums, or their lower bounds if they are not computed."""
+
+    def find_won(self, row: int) -> npt.NDArray[np.bool_]:
+        """For every released entry, whether a candidate is the first guess."""
+        self._compute(np.array([row]))
+        own = self._score(np.array([row]), slice(None))[:, 0]
+        won = np.ones(len(own), dtype=bool)
+        checked = np.zeros(len(own), dtype=bool)
+        self._strike(won, own, np.setdiff1d(np.flatnonzero(self._computed), [row]))
+        while len(places := np.flatnonzero(won & ~checked)[:BLOCK]) and not self._computed.all():
+            left = np.flatnonzero(~self._computed)
+            bounds = self._score(left, places)
+            above = bounds.max(axis=1) > own[places]
+            checked[places[~above]] = True
+            best = np.argpartition(-bounds[above], min(RIVALS, len(left)) - 1, axis=1)[:, :RIVALS]
+            rivals = left[np.unique(best)]
+            self._compute(rivals)
+            self._strike(won, own, rivals)
+        return won
+
+    def _score(self, candidates: RowNumbers, places: RowNumbers | slice) -> Floats:
+        """The logarithms of posteriors of candidates (columns), or upper bounds, for released entries (rows)."""
+        scores = self._channel.measure(candidates, self._released[places])
+        scores *= -self._share / 2
+        scores += self._channel.log_prior[candidates] - self._sums[candidates]
+        return scores
+
+    def _compute(self, candidates: RowNumbers) -> None:
+        """Compute the sums of candidates."""
+        missing = candidates[~self._computed[candidates]]
+        for part, sums in zip(_cut(missing), self._in_blocks(self._channel.log_sums, missing), strict=True):
+            self._sums[part] = sums
+        self._computed[missing] = True
+
+    def _strike(self, won: npt.NDArray[np.bool_], own: Floats, rivals: RowNumbers) -> None:
+        """Strike out the released entries for which one of these candidates is more likely."""
+        for rival_part in _cut(rivals):
+            places = np.flatnonzero(won)
+            won[places] = self._score(rival_part, places).max(axis=1) <= own[places]
+
+    def _in_blocks(self, compute: Callable[..., Floats], candidates: RowNumbers, size: int = BLOCK) -> Iterator[Floats]:
+        return in_threads(compute, ((part, self._share, self._context) for part in _cut(candidates, size)))
+
+
+def _cut(rows: RowNumbers, size: int = BLOCK) -> Iterator[RowNumbers]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _choose_columns(probabilities: Floats) -> RowNumbers:

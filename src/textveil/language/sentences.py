@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate, chain, pairwise
+from math import inf
 from typing import Any, NamedTuple
 
 from textveil.language.abbreviations import ENGLISH_ABBREVIATIONS
@@ -16,19 +17,33 @@ from textveil.language.text import Document
 _BEFORE = 16
 _TWO_TOKENS = re.compile(r"\S*(?:\s+\S+){0,2}(?:\s+[.!?\u2026]\S*)*")  # and separate punctuation after them
 _LONGEST_WINDOW = 400
+_MOST_READ = 4
+"""Times the length of a document that the windows around its pauses may have."""
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
+_LONG_RUN = re.compile(rf"(?<!\S)\S{{{_LONGEST_WINDOW + 1},}}")
+_NO_PAUSES = str.maketrans(".!?\u2026", ",,,,")
 
 
 def find_sentences(document: Document) -> list[tuple[int, int]]:
     """The range of words of every sentence. A blank line always ends a sentence.
 
+    No sentence ends inside a run of more than ``_LONGEST_WINDOW`` characters without a space, except at its end: for
+    every pause, the splitter reads the rest of such a run, so its time would grow with the square of the length.
+
     >>> find_sentences(Document.parse("I met Mr. Smith. He was tired!"))
     [(0, 4), (4, 7)]
     """
-    starts = chain(_split(document.text), (blank.end() for blank in _BLANK_LINE.finditer(document.text)))
+    blanks = (blank.end() for blank in _BLANK_LINE.finditer(document.text))
+    starts = chain(_split(_LONG_RUN.sub(_hide_pauses, document.text)), blanks)
     begun = {_first_word_after(document, start) for start in starts}
     edges = sorted(begun | {0, len(document.words)})
     return list(pairwise(edges))
+
+
+def _hide_pauses(run: re.Match[str]) -> str:
+    """A long run, with commas for all pauses that are far from its end."""
+    text = run[0]
+    return text[:-_LONGEST_WINDOW].translate(_NO_PAUSES) + text[-_LONGEST_WINDOW:]
 
 
 def _first_word_after(document: Document, offset: int) -> int:
@@ -43,6 +58,8 @@ class _Window(NamedTuple):
     text: str
     start: int
     stop: int
+    ends: bool
+    """Whether nothing follows in the document."""
 
     def holds_any(self, starts: Sequence[int], offset: int = 0) -> bool:
         """Whether one of these sorted offsets is in the gap. The window itself begins at ``offset``."""
@@ -54,7 +71,8 @@ def begin_sentences(asked: Iterable[tuple[Document, int]]) -> list[bool]:
     """Whether each of these words, given by document and position, begins a sentence. All must follow a pause.
 
     The splitter decides by the tokens next to a pause and by line breaks shortly before it. So it does not have to
-    read whole documents: it reads the text around all pauses in one call.
+    read whole documents: it reads the text around all pauses in one call. It reads a document as a whole if that is not
+    enough, or if so much of the text is asked for that it would read more.
 
     >>> document = Document.parse("I met Mr. Smith. He was tired!")
     >>> begin_sentences([(document, 3), (document, 4)])
@@ -62,11 +80,15 @@ def begin_sentences(asked: Iterable[tuple[Document, int]]) -> list[bool]:
     """
     asked = list(asked)
     answers = [_look_around(document, position) for document, position in asked]
-    unclear = [place for place, answer in enumerate(answers) if answer is None]
-    whole = {id(asked[place][0]): asked[place][0] for place in unclear}
-    starts = {number: {start for start, _ in find_sentences(document)} for number, document in whole.items()}
-    for place in unclear:
-        answers[place] = asked[place][1] in starts[id(asked[place][0])]
+    documents = {id(document): document for document, _ in asked}
+    sizes = dict.fromkeys(documents, 0.0)
+    for (document, _), answer in zip(asked, answers, strict=True):
+        sizes[id(document)] += len(answer.text) if isinstance(answer, _Window) else 0.0 if answer else inf
+    whole = [document for number, document in documents.items() if sizes[number] > _MOST_READ * len(document.text)]
+    starts = {id(document): {start for start, _ in find_sentences(document)} for document in whole}
+    for place, (document, position) in enumerate(asked):
+        if id(document) in starts:
+            answers[place] = position in starts[id(document)]
     begun = iter(_begin_in_windows([answer for answer in answers if isinstance(answer, _Window)]))
     return [next(begun) if isinstance(answer, _Window) else bool(answer) for answer in answers]
 
@@ -87,21 +109,22 @@ def _look_around(document: Document, position: int) -> bool | _Window | None:
         return None
     if start > 0 and text[start:first].isspace():  # the text before it matters, too
         return None
-    window = _Window(text[start:stop], first - start, min(word, stop) - start)
-    # At the end of a text, the splitter must see that nothing follows.
-    return window if stop < len(text) else window.holds_any(_split(window.text))
+    return _Window(text[start:stop], first - start, min(word, stop) - start, ends=stop == len(text))
 
 
 def _begin_in_windows(windows: Sequence[_Window]) -> list[bool]:
     """Whether a sentence begins in the gap of each window."""
-    if not windows:
-        return []  # and do not load the splitter
+    inner = [window for window in windows if not window.ends]
     # A separate line before each window keeps the sentence start after the previous window out of this one.
     between = "x\n"
-    starts = _split("".join(f"{between}{window.text}\n" for window in windows))
-    steps = (len(between) + len(window.text) + 1 for window in windows)
+    starts = _split("".join(f"{between}{window.text}\n" for window in inner)) if inner else []
+    steps = (len(between) + len(window.text) + 1 for window in inner)
     offsets = accumulate(steps, initial=len(between))
-    return [window.holds_any(starts, offset) for window, offset in zip(windows, offsets, strict=False)]
+    # At the end of a text, the splitter must see that nothing follows.
+    return [
+        window.holds_any(_split(window.text)) if window.ends else window.holds_any(starts, next(offsets))
+        for window in windows
+    ]
 
 
 def _split(text: str) -> list[int]:
