@@ -47,7 +47,7 @@ def build_app(settings: Settings) -> FastAPI:
     @contextlib.asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_exception_handler(_log_loose_error)
-        desk.obfuscators.load()
+        await desk.load()
         desk.batcher.start()
         try:
             yield

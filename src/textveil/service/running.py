@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXTRA = "serve"
 CONNECTIONS = 4
-"""Connections for each request that may be in work. Beyond, uvicorn answers with 503."""
+"""Connections for each request that may be in work."""
 BACKLOG = 2048
 """Connections that wait to be accepted."""
 PATIENCE = 5.0
@@ -47,7 +47,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
     uvicorn = require("uvicorn", extra=EXTRA)
     require("fastapi", extra=EXTRA)
     from textveil.service.app import build_app
-    from textveil.service.patience import PatientProtocol
+    from textveil.service.connections import Connections
 
     settings.read_token()  # before anything is loaded
     settings.check_names()
@@ -56,7 +56,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         functools.partial(build_app, settings),
         factory=True,
         workers=settings.workers,
-        http=functools.partial(PatientProtocol, seconds=settings.seconds),
+        http=Connections(CONNECTIONS * settings.requests, settings.seconds),
         ws="none",
         lifespan="on",
         loop="asyncio",
@@ -64,7 +64,6 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         access_log=False,  # it has paths, which may be anything
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=CONNECTIONS * settings.requests + 1,
         backlog=BACKLOG,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=int(2 * settings.seconds + PATIENCE),
