@@ -74,9 +74,8 @@ class Connection(asyncio.Protocol):
         """Whether the client waits for us, and not we for the client."""
         return self._computing and not self._unread
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as it is for TCP
         """Begin to wait for a request."""
-        assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self.client = str((transport.get_extra_info("peername") or [""])[0])
         transport.set_write_buffer_limits(0)  # so that we are told of everything that the client has not taken yet

@@ -74,7 +74,7 @@ class Gate:
                 message = "The token is missing or wrong. Send the header 'Authorization: Bearer TOKEN'."
                 return Problem(401, message, "TokenError", {"WWW-Authenticate": "Bearer"})
         if self._is_foreign(scope):
-            message = "A page of another site sent this request. To allow it, the server must name its origin."
+            message = "A page of another site sent this. The server must be started with its origin in `origins`."
             return Problem(403, message, "OriginError")
         kind = find_header(scope, b"content-type").partition(";")[0].strip().lower()
         if scope["method"] == "POST" and kind != "application/json":
@@ -82,7 +82,7 @@ class Gate:
         return None
 
     def _is_foreign(self, scope: Message) -> bool:
-        """Whether a browser sends the request for a page of another site. Such a page reads no answer, but causes work."""
+        """Whether a page of another site sent the request. It could not read the answer, but cause work."""
         origin, site = find_header(scope, b"origin"), find_header(scope, b"sec-fetch-site")
         if origin in self._settings.origins:
             return False
@@ -120,7 +120,7 @@ class Gate:
     async def _enter(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
         """Let a request in. It ends when its answer is sent, its time is up or its client hangs up.
 
-        It makes room for another one as soon as its answer is there, so that nobody waits for a client that reads slowly.
+        It makes room for another one as soon as its answer is there, so nobody waits for a client that reads slowly.
         """
         bodies = [{"type": "http.request", "body": body, "more_body": False}]
         inside = contextlib.ExitStack()

@@ -70,14 +70,22 @@ class Lane:
             loop = asyncio.get_running_loop()
             result: asyncio.Future[Any] = loop.create_future()
 
+            def tell(value: Any, error: Exception | None) -> None:
+                if result.done():
+                    return
+                if error is None:
+                    result.set_result(value)
+                else:
+                    result.set_exception(error)
+
             def do() -> None:
-                tell: Callable[[Any], None] = result.set_result
+                value, failure = None, None
                 try:
                     value = work()
                 except Exception as error:  # noqa: BLE001 # it is given to the requests
-                    tell, value = result.set_exception, error
+                    failure = error
                 with contextlib.suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(lambda: result.done() or tell(value))
+                    loop.call_soon_threadsafe(tell, value, failure)
 
             threading.Thread(target=do, name="textveil-lane", daemon=True).start()  # no exit waits for it
             try:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class _Shelf(Generic[T]):
-    """Objects in memory by their keys, in the order of their last use. It may be read while another thread adds to it."""
+    """Objects in memory by their keys, from the first to the last used. One thread may read while another one adds."""
 
     def __init__(self) -> None:
         self._objects: OrderedDict[str, T] = OrderedDict()
