@@ -134,8 +134,8 @@ class Settings:
             )
         if not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN or not all(33 <= byte <= 126 for byte in token):
             raise InputError(
-                f"The file of `token_file` must hold one token of {SHORTEST_TOKEN} to {LONGEST_TOKEN:,} letters, digits or signs. "
-                "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
+                f"The file of `token_file` must hold one token of {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits or "
+                "signs. Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
         return token
 
