@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import signal
 import socket
+import threading
 from typing import TYPE_CHECKING, Any
 
 from textveil.errors import ParameterError
@@ -76,9 +79,26 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
 
             older = "target" in inspect.signature(Multiprocess).parameters  # versions of uvicorn differ
             given = {"target": uvicorn.Server(config).run} if older else {}
+            _keep_interrupts_from_workers()
             Multiprocess(config, sockets=[listening], **given).run()
         else:
             uvicorn.Server(config).run(sockets=[listening])
+
+
+def _keep_interrupts_from_workers() -> None:
+    """Handle Ctrl-C, which reaches all processes of a terminal, in this one only. It tells the workers to stop.
+
+    Workers inherit what is blocked. A worker that is still starting would show a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+    def pass_on() -> None:
+        signal.sigwait({signal.SIGINT})
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=pass_on, daemon=True).start()
 
 
 def bind(host: str, port: int) -> socket.socket:

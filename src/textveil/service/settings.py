@@ -55,7 +55,7 @@ class Settings:
         texts: The largest number of texts in a request.
         words: The largest number of words of a text.
         requests: The number of requests that a worker accepts at once.
-        seconds: The time that a request may take to arrive, and then to be answered.
+        seconds: The time that a request may take to arrive, and then to be answered; and a client, to read the answer.
     """
 
     host: str = HOST
@@ -134,8 +134,8 @@ class Settings:
             )
         if not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN or not all(33 <= byte <= 126 for byte in token):
             raise InputError(
-                f"The file of `token_file` must hold one token of {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits or "
-                "signs. Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
+                f"The file of `token_file` must hold one token of {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits "
+                "or signs. Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
         return token
 
