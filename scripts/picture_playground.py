@@ -22,7 +22,7 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 PICTURES: dict[str, dict[str, Any]] = {
     "playground": {"viewport": {"width": 1280, "height": 1240}},
     "playground_dark": {"viewport": {"width": 1280, "height": 1240}, "color_scheme": "dark"},
-    "playground_phone": {"viewport": {"width": 390, "height": 1700}, "has_touch": True, "is_mobile": True},
+    "playground_phone": {"viewport": {"width": 390, "height": 1950}, "has_touch": True, "is_mobile": True},
 }
 COLORS = 256
 

@@ -49,3 +49,10 @@ def test_a_bug_is_described_without_what_it_says():
         described = describe_bug(error)
     assert described.startswith("a ZeroDivisionError in test_errors.py, line ")
     assert "private" not in described
+
+
+def test_a_message_quotes_no_more_than_anybody_reads():
+    message = str(ParameterError(f"There is no profile {'x' * 100_000!r}. Choose from: strict."))
+    assert len(message) < 3_000
+    assert message.startswith("There is no profile 'xxx")
+    assert message.endswith("xxx'. Choose from: strict.")

@@ -33,11 +33,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+LONGEST_MESSAGE = 2_000
+"""Characters of a message. A longer one quotes something that is longer than anybody reads, and loses its middle."""
+
 _PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
 
 
 class TextveilError(Exception):
-    """The root of everything textveil raises on purpose."""
+    """The root of everything textveil raises on purpose.
+
+    Args:
+        message: The message.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        if len(message) > LONGEST_MESSAGE:
+            message = f"{message[: LONGEST_MESSAGE // 2]} ... {message[-LONGEST_MESSAGE // 2 :]}"
+        super().__init__(message)
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -335,6 +335,14 @@ def test_figures_are_computed_once_for_a_bundle(copied_bundle):
     assert len(computed) == 2
 
 
+def test_few_figures_are_kept_in_memory(copied_bundle, monkeypatch):
+    monkeypatch.setattr("textveil.bundles.bundle.MOST_CACHED", 2)
+    bundle, computed = Bundle.load(copied_bundle), []
+    for name in ("one", "two", "three", "three", "one"):
+        bundle.find_figures("words", name, lambda name=name: computed.append(name) or {"name": name})
+    assert computed == ["one", "two", "three", "one"]
+
+
 def test_distances_that_are_not_stated_are_not_compared(copied_bundle):
     change_table(copied_bundle, distance={})
     Bundle.load(copied_bundle).verify()

@@ -37,6 +37,29 @@ def test_a_wrong_body_is_explained_and_never_quoted(client, body, status, messag
     assert answer.json()["request_id"] == answer.headers["X-Request-ID"]
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"profile": "`" + "x" * 90_000 + "`"},
+        {"bundle": "x" * 90_000},
+        {"identifiers": "x" * 90_000},
+        {"mechanism_options": {"x" * 90_000: 1}},
+        {"mechanism": "exponential", "mechanism_options": {"cap": "x" * 90_000}},
+        {"epsilon": "x" * 90_000},
+    ],
+)
+def test_an_error_quotes_little_and_still_names_the_next_step(client, wrong):
+    answer = client.post("/obfuscate", json={"text": "a", **wrong})
+    assert answer.status_code == 422
+    assert len(answer.content) < 5_000
+    assert "x" * 2_000 not in answer.text
+
+
+def test_a_key_is_not_a_position(client):
+    answer = client.post("/calibrate", json={"targets": {"9" * 90_000: "x"}})
+    assert (answer.status_code, answer.json()["error"][:12]) == (422, "`targets` mu")
+
+
 def test_an_error_names_its_parameters(client):
     answer = client.post("/obfuscate", json={"text": "a", "epsilon": 1, "epsilon_per_word": 1})
     assert answer.json()["kind"] == "BudgetError"

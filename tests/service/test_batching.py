@@ -5,6 +5,7 @@ import pytest
 
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Budget
+from textveil.service import batching
 from textveil.service.batching import BATCH, Batcher, Order
 
 BUDGET = Budget(epsilon=5.0)
@@ -117,6 +118,46 @@ def test_a_request_that_has_gone_is_not_worked_on(batcher):
     assert asyncio.run(leave()) == ["first"]
     batcher.close()
     assert slow.batches == [["first"]]
+
+
+def test_a_text_that_takes_too_long_blocks_nobody_after_its_request(batcher, monkeypatch):
+    monkeypatch.setattr(batching, "STUCK", 0.05)
+    slow, other = Slow(), Slow()
+    other.go.set()
+
+    async def run():
+        first = asyncio.ensure_future(batcher.submit(Order(slow, BUDGET, ["first"], list)))
+        await asyncio.to_thread(slow.begun.wait, 10)
+        waiting = asyncio.ensure_future(batcher.submit(Order(other, BUDGET, ["waiting"], list)))
+        await asyncio.sleep(0.1)
+        assert not waiting.done()  # the first one is still wanted
+        first.cancel()
+        answers = await asyncio.wait_for(waiting, 10), await batcher.submit(Order(other, BUDGET, ["next"], list))
+        slow.go.set()
+        return answers
+
+    assert asyncio.run(run()) == (["waiting"], ["next"])
+
+
+def test_few_texts_that_take_too_long_are_left_to_themselves(batcher, monkeypatch):
+    monkeypatch.setattr(batching, "STUCK", 0.0)
+    monkeypatch.setattr(batching, "MOST_STUCK", 1)
+    slow = [Slow(), Slow()]
+
+    async def run():
+        for each in slow:
+            task = asyncio.ensure_future(batcher.submit(Order(each, BUDGET, ["slow"], list)))
+            await asyncio.to_thread(each.begun.wait, 10)
+            task.cancel()
+            await asyncio.wait({task})
+        last = asyncio.ensure_future(batcher.submit(Order(slow[1], BUDGET, ["last"], list)))
+        await asyncio.sleep(0.1)
+        waits = not last.done()
+        for each in slow:
+            each.go.set()
+        return waits, await last
+
+    assert asyncio.run(run()) == (True, ["last"])
 
 
 def test_closing_finishes_what_was_accepted():

@@ -31,7 +31,9 @@ def test_methods_have_their_options_and_the_server_its_defaults(client):
     assert [profile["forms"][0] for profile in answer["profiles"]] == [each.forms[0] for each in PROFILES.values()]
     assert answer["limits"]["texts"] == 50
     assert answer["seeds_allowed"] is False
-    assert answer["levels"] == ["high", "medium", "low"]
+    assert [level["name"] for level in answer["levels"]] == ["high", "medium", "low"]
+    assert all(level["description"].endswith(".") for level in answer["levels"])
+    assert answer["defaults"]["level"] == "medium"
 
 
 def test_what_a_request_may_not_choose_is_not_listed(client):

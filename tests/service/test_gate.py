@@ -62,6 +62,29 @@ def test_a_page_cannot_rename_this_machine(client, host, status):
     assert client.get("/health", headers={"Host": host}).status_code == status
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),  # another port of this machine
+        ({"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),  # typed into a browser
+        ({"Origin": "http://127.0.0.1:8000"}, 200),
+    ],
+)
+def test_pages_of_other_sites_cause_no_work(client, headers, status):
+    assert client.get("/meaning", headers=headers).status_code == status
+    assert client.get("/", headers=headers).status_code == 200  # a link leads here
+
+
+def test_a_page_of_an_allowed_origin_causes_work(guarded):
+    headers = {"Origin": "https://example.org", "Sec-Fetch-Site": "cross-site", "Authorization": f"Bearer {TOKEN}"}
+    assert guarded.get("/methods", headers=headers).status_code == 200
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
 def test_only_json_is_read(client, kind):
     answer = client.post("/obfuscate", content=json.dumps(TEXT), headers={"Content-Type": kind})
@@ -189,6 +212,23 @@ def test_work_ends_if_the_client_hangs_up(complete):
         return line
 
     assert asyncio.run(run()).sent == []
+
+
+def test_a_client_that_does_not_read_takes_no_place():
+    async def run():
+        async def never_read(message):
+            await asyncio.sleep(10)
+
+        gate = Frame(Gate(read_all, Settings(requests=1), None))
+        unread, line = Line(b"{}"), Line(b"{}")
+        writing = asyncio.ensure_future(gate(unread.scope, unread.receive, never_read))
+        await asyncio.sleep(0.02)
+        await gate(line.scope, line.receive, line.send)
+        writing.cancel()
+        await asyncio.wait({writing})
+        return line.status
+
+    assert asyncio.run(run()) == 200
 
 
 def test_more_requests_than_allowed_are_told_to_try_again():

@@ -1,5 +1,8 @@
+import threading
+
 import pytest
 
+from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError, UnknownNameError
 from textveil.service import obfuscators
 from textveil.service.models import Methods
@@ -46,6 +49,34 @@ def test_few_obfuscators_are_kept(pool, monkeypatch):
     pool.find_kept(wanted[0])  # used again, so the other one is dropped
     pool.find(wanted[2])
     assert [pool.find_kept(each) is not None for each in wanted] == [True, False, True]
+
+
+def test_what_was_loaded_at_the_start_stays(pool, monkeypatch):
+    monkeypatch.setattr(obfuscators, "KEPT", 1)
+    pool.load()
+    first = pool.find_kept(Methods())
+    for cap in (1.0, 2.0, 3.0):
+        pool.find(Methods(mechanism_options={"cap": cap}, largest_share=1.0))
+    assert pool.find_kept(Methods()) is first
+    assert pool.list_loaded() == {"words", "uniform", "exponential"}
+
+
+def test_a_loaded_distributor_does_not_wait_for_another_one(pool, monkeypatch):
+    uniform = pool.find_distributor("uniform", {})
+    loading, loaded = threading.Event(), threading.Event()
+
+    def load(*_, **__):
+        loading.set()
+        assert loaded.wait(10)
+
+    monkeypatch.setattr(DISTRIBUTORS.load("yake"), "__init__", load)
+    other = threading.Thread(target=pool.find_distributor, args=("yake", {}))
+    other.start()
+    assert loading.wait(10)
+    found = pool.find_distributor("uniform", {})
+    loaded.set()
+    other.join()
+    assert found is uniform
 
 
 @pytest.mark.parametrize("option", ["model", "device", "batch_size"])

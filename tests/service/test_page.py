@@ -13,6 +13,8 @@ import pytest
 
 from tests.service.test_running import TOKEN, Server
 from textveil.cli.configuration import read_section
+from textveil.errors import MissingExtraError, ResourceError
+from textveil.language.identifiers import Finder
 
 CHROMIUM = Path(os.environ.get("TEXTVEIL_CHROMIUM", "/usr/bin/chromium"))
 FLAGS = (
@@ -165,6 +167,72 @@ def test_the_slider_says_what_an_epsilon_means_at_both_ends(visit):
     assert "nothing changes" in page.inner_text("#meaning-a")
     assert page.inner_text(".ends").startswith("← more private")
     assert f"a.epsilon_per_word={high:g}" in page.url
+
+
+def count_requests(page):
+    """The requests for results from now on."""
+    asked = []
+    page.on("request", lambda request: request.url.endswith("/obfuscate") and asked.append(request.post_data_json))
+    return asked
+
+
+def test_one_request_follows_a_drag_of_the_slider(visit):
+    page = visit()
+    asked = count_requests(page)
+    box = page.locator("#epsilon-a").bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    for step in range(24):
+        page.mouse.move(box["x"] + 10 + step * (box["width"] - 20) / 24, box["y"] + box["height"] / 2)
+        page.wait_for_timeout(20)
+    page.mouse.up()
+    settle(page)
+    for _ in range(10):
+        page.press("#epsilon-a", "ArrowLeft")
+    settle(page)
+    assert [sorted({"level", "epsilon_per_word"} & set(body)) for body in asked] == [["epsilon_per_word"]] * 2
+    assert page.inner_text("#spent").startswith("3 results of this text so far")
+
+
+def test_a_level_is_chosen_and_its_epsilon_is_shown(visit):
+    page = visit()
+    asked = count_requests(page)
+    assert page.locator(".levels input:checked").input_value() == "medium"
+    shown = {}
+    for level in ("high", "medium", "low"):
+        page.check(f".levels input[value={level}]")
+        settle(page)
+        shown[level] = float(page.inner_text(".epsilon-label output"))
+        assert "come back unchanged" in page.inner_text(".hint.level")
+    assert shown["high"] < shown["medium"] < shown["low"]
+    assert [(body["level"], "epsilon_per_word" in body) for body in asked] == [(level, False) for level in shown]
+    assert "--level low" in page.inner_text("#panel-command pre")
+    assert 'level="low"' in page.locator("#panel-python pre").text_content()
+    assert "a.level=low" in page.url
+    assert visit(page.url[page.url.index("#") :]).locator(".levels input:checked").input_value() == "low"
+    page.press("#epsilon-a", "ArrowLeft")
+    settle(page)
+    assert page.locator(".levels input:checked").input_value() == ""
+    assert "--level" not in page.inner_text("#panel-command pre")
+    assert page.inner_text(".hint.level") == ""
+
+
+def test_identifiers_are_redacted(visit):
+    try:
+        Finder()
+    except (MissingExtraError, ResourceError) as error:
+        pytest.skip(str(error))
+    page = visit()
+    type_text(page, "Maria Smith was good.")
+    choose(page, "identifiers-a", "redact")
+    assert read_column(page, "result").startswith("<PERSON> ")
+    page.hover(".result .chunk.redacted")
+    assert "identifier, redacted" in page.inner_text("#card")
+    assert "no closed form" not in page.inner_text("#card")
+    assert "a.identifiers=redact" in page.url
+    assert "--identifiers redact" in page.inner_text("#panel-command pre")
+    choose(page, "profile-a", "proven")
+    assert "proven" in page.inner_text("#profile-error-a") + page.inner_text("#identifiers-error-a")
 
 
 def test_a_card_explains_a_chunk(visit):

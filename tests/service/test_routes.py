@@ -11,6 +11,7 @@ from textveil.obfuscation import Obfuscator
 from textveil.privacy.certificate import Certificate
 from textveil.service import models, routes
 from textveil.service.answers import TooManyError
+from textveil.service.obfuscators import Obfuscators
 from textveil.service.routes import Desk
 from textveil.service.settings import Settings
 from textveil.version import __version__
@@ -237,6 +238,44 @@ def test_long_work_is_done_one_at_a_time_and_ends_with_its_request(tiny, monkeyp
 
     asyncio.run(run())
     assert ended.is_set()
+
+
+@pytest.fixture
+def building(monkeypatch):
+    """Settings with a cap are being built until the event is set."""
+    built, build = threading.Event(), Obfuscators._build
+
+    def build_late(pool, complete):
+        if complete["mechanism_options"]:
+            assert built.wait(30)
+        return build(pool, complete)
+
+    monkeypatch.setattr(Obfuscators, "_build", build_late)
+    yield built
+    built.set()
+
+
+def test_loaded_models_answer_whatever_is_being_built(serving, building):
+    """Forty requests with new options: some wait, the others are told to try again, and nobody else notices."""
+    with serving(mechanism="exponential", requests=16) as client, ThreadPoolExecutor(40) as pool:
+
+        def ask(cap):
+            body = {"text": "alpha", "epsilon": 1, "mechanism_options": {"cap": cap}, "largest_share": 1}
+            return client.post("/obfuscate", json=body)
+
+        asked = [pool.submit(ask, 1 + number) for number in range(40)]
+        deadline = time.monotonic() + 30
+        while sum(each.done() for each in asked) < 36 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        refused = [each.result() for each in asked if each.done()]
+        assert [answer.status_code for answer in refused] == [429] * 36
+        assert refused[0].json()["error"] == "The server is busy loading other settings. Try again later."
+        for body in ({"text": "alpha"}, {"text": "alpha", "epsilon": 1}):
+            assert client.post("/obfuscate", json=body).status_code == 200
+        assert client.post("/decompose", json={"text": "a", "decompositions": ["words"]}).status_code == 200
+        assert client.get("/methods").status_code == 200
+        building.set()
+        assert sorted(each.result().status_code for each in asked) == [200] * 4 + [429] * 36
 
 
 def test_requests_for_the_same_meaning_wait_for_the_same_work(serving, monkeypatch):

@@ -218,6 +218,23 @@ def test_several_workers(tiny_with_prior, tmp_path):
             assert client.obfuscate_all(["alpha"] * 20, epsilon=1)["results"][19]["text"]
     finally:
         assert server.stop() == 0
+    assert "Traceback" not in "".join(server.log)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 2.0])
+def test_workers_that_are_still_starting_end_without_a_word(tiny_with_prior, number, seconds):
+    """Ctrl-C reaches all processes of a terminal."""
+    command = [sys.executable, "-m", "textveil.cli.main", "serve", "--bundle", str(tiny_with_prior.folder)]
+    with subprocess.Popen(
+        [*command, "--port", "0", "--workers", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert "listens at" in process.stderr.readline()
+        time.sleep(seconds)
+        os.killpg(process.pid, number)
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
 
 
 def test_an_address_that_is_taken():

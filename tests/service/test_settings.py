@@ -56,13 +56,23 @@ def test_the_token_is_that_of_the_file(tmp_path):
     assert Settings().read_token() is None
 
 
-@pytest.mark.parametrize("content", [b"", b"short\n", b"0123456789 abcdef", b"\xff" * 20])
+@pytest.mark.parametrize("content", [b"", b"short\n", b"0123456789 abcdef", b"\xff" * 20, b"x" * 2_000])
 def test_a_bad_token_is_refused_without_quoting_it(tmp_path, content):
     path = tmp_path / "token"
     path.write_bytes(content)
     with pytest.raises(InputError, match="must hold one token") as caught:
         Settings(token_file=path).read_token()
     assert "abcdef" not in str(caught.value)
+
+
+def test_a_token_that_every_user_can_choose_is_refused(tmp_path):
+    path = tmp_path / "token"
+    path.write_text("0123456789abcdef")
+    path.chmod(0o666)
+    with pytest.raises(InputError, match="Every user of this machine can write .* chmod 600"):
+        Settings(token_file=path).read_token()
+    path.chmod(0o444)  # as in a container
+    assert Settings(token_file=path).read_token()
 
 
 def test_a_token_file_that_is_missing(tmp_path):

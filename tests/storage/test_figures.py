@@ -62,6 +62,14 @@ def test_a_cache_that_cannot_be_written_is_not_an_error(cache, tmp_path):
     assert find_figures(KEY, tmp_path / "none.json", Computing()) == {"median": 3.2}
 
 
+def test_old_figures_make_room_for_new_ones(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(figures, "MOST_CACHED", 3)
+    keys = [sha256(bytes([number])).hexdigest() for number in range(5)]
+    for key in keys:
+        find_figures(key, tmp_path / "none.json", Computing())
+    assert sorted(path.stem for path in cache.rglob("*.json")) == sorted(keys[2:])
+
+
 def test_the_cache_is_for_the_user_only(cache, tmp_path):
     before = os.umask(0)
     try:

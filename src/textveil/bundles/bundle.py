@@ -46,7 +46,7 @@ from textveil.errors import BundleError, ParameterError
 from textveil.language.matching import LONGEST, NgramIndex
 from textveil.language.words import WORD
 from textveil.registry import unknown_name
-from textveil.storage.figures import find_figures
+from textveil.storage.figures import MOST_CACHED, find_figures
 from textveil.storage.hashing import hash_file, start_hashing
 
 FORMAT_VERSION = 3
@@ -269,6 +269,8 @@ class Bundle:
         files = {path: self.manifest.files[path] for path in paths if path in self.manifest.files}
         key = hashlib.sha256(json.dumps([FIGURES_VERSION, name, sorted(files.items())]).encode()).hexdigest()
         if key not in self._figures:  # in memory, too: what takes little time to compute is not written to the cache
+            while len(self._figures) >= MOST_CACHED:
+                self._figures.pop(next(iter(self._figures)), None)
             self._figures[key] = find_figures(key, SHIPPED / "figures.json", compute)
         return copy.deepcopy(self._figures[key])
 

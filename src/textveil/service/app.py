@@ -47,7 +47,7 @@ def build_app(settings: Settings) -> FastAPI:
     @contextlib.asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_exception_handler(_log_loose_error)
-        desk.obfuscators.load()
+        await desk.load()
         desk.batcher.start()
         try:
             yield
@@ -151,7 +151,7 @@ def explain_invalid(error: dict[str, Any], place: Sequence[str], model: type[Bas
         return f"The request has an unknown parameter. {hint}", False
     if not place or place[0] not in fields:
         return "The request must be a JSON object with known parameters; see /openapi.json.", False
-    position = f", item {place[1]}," if len(place) > 1 and place[1].isdigit() else ""
+    position = f", item {place[1]}," if len(place) > 1 and place[1].isdigit() and len(place[1]) < 10 else ""
     if error["type"] == "missing":
         return f"`{place[0]}` is missing.", True
     reason = str(error["msg"]).removeprefix("Input should be ")

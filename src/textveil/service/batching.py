@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +19,10 @@ TURN = 16
 """Texts of one request in a batch, if others wait. A long list does not keep short requests waiting."""
 CHARACTERS = 60_000
 """The characters of a batch, or more of a single text. So a batch takes seconds, whatever its texts."""
+STUCK = 5.0
+"""Seconds after which a batch that nobody waits for any more is left to itself, and another thread takes over."""
+MOST_STUCK = 3
+"""Batches that may be left to themselves. Each one takes part of the processor from the others, until it ends."""
 
 
 class Order(NamedTuple):
@@ -72,31 +77,48 @@ class _Job:
             self._answer.set_exception(error)
 
 
+class _Worker(threading.Thread):
+    """A thread that works on batches, and what it works on now."""
+
+    def __init__(self, work: Callable[[_Worker], None]) -> None:
+        super().__init__(target=work, args=(self,), name="textveil-batches", daemon=True)
+        self.batch: list[tuple[_Job, int]] = []
+        self.since = 0.0
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it still works on a batch that nobody waits for."""
+        batch, seconds = self.batch, time.monotonic() - self.since
+        return bool(batch) and seconds > STUCK and all(job.canceled for job, _ in batch)
+
+
 class Batcher:
     """Obfuscates the texts of all requests in one thread, those with the same settings and budget together.
 
     There is no waiting for company: while a batch is in work, the next one gathers. The noise of every text is its own,
-    so an answer does not depend on the company.
+    so an answer does not depend on the company. A thread cannot be stopped: if it takes too long for a text whose
+    request has ended, another thread takes over.
     """
 
     def __init__(self) -> None:
         self._waiting: deque[_Job] = deque()
         self._change = threading.Condition()
         self._closing = False
-        self._thread = threading.Thread(target=self._work, name="textveil-batches", daemon=True)
+        self._worker = _Worker(self._work)
+        self._stuck: list[_Worker] = []
         self.batches = 0
         self.texts = 0
 
     def start(self) -> None:
         """Start the thread."""
-        self._thread.start()
+        self._worker.start()
 
     def close(self, seconds: float | None = None) -> None:
         """Finish the work that has been accepted, and end the thread; wait for it at most this long."""
         with self._change:
             self._closing = True
-            self._change.notify()
-        self._thread.join(seconds)
+            self._change.notify_all()
+        self._worker.join(seconds)
 
     async def submit(self, order: Order) -> Any:
         """The answer to an order. If the caller is canceled, the rest of its texts is given up."""
@@ -104,14 +126,27 @@ class Batcher:
         with self._change:
             self._waiting.append(job)
             self._change.notify()
+        self._replace_stuck()
         try:
             return await job._answer  # our own
         finally:
             job.canceled = True
+            self._replace_stuck()
 
-    def _work(self) -> None:
-        while (batch := self._gather()) is not None:
+    def _replace_stuck(self) -> None:
+        """Let another thread take over if the present one is stuck. It ends after its batch."""
+        with self._change:
+            self._stuck = [worker for worker in self._stuck if worker.is_alive()]
+            if self._worker.is_stuck and len(self._stuck) < MOST_STUCK:
+                self._stuck.append(self._worker)
+                self._worker = _Worker(self._work)
+                self._worker.start()
+
+    def _work(self, worker: _Worker) -> None:
+        while worker is self._worker and (batch := self._gather()) is not None:
+            worker.batch, worker.since = batch, time.monotonic()
             self._run(batch)
+            worker.batch = []
 
     def _gather(self) -> list[tuple[_Job, int]] | None:
         """The next batch: jobs that suit the one that has waited longest, with the number of texts of each."""
@@ -136,7 +171,7 @@ class Batcher:
             return batch
 
     def _run(self, batch: list[tuple[_Job, int]]) -> None:
-        if not batch:
+        if all(job.canceled for job, _ in batch):
             return
         try:
             self._obfuscate(batch)

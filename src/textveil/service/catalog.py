@@ -12,6 +12,7 @@ from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import PluginError
 from textveil.mechanisms import MECHANISMS, Mechanism
+from textveil.obfuscation import LEVEL
 from textveil.privacy.alternatives import has_closed_form
 from textveil.privacy.levels import LEVELS
 from textveil.privacy.profiles import PROFILES, Profile
@@ -30,11 +31,12 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
         "distributions": _describe_axis(DISTRIBUTORS, loaded),
         "mechanisms": _describe_axis(MECHANISMS, loaded),
         "profiles": [_describe_profile(profile.written(profile.forms[0])) for profile in PROFILES.values()],
-        "levels": list(LEVELS),
+        "levels": [{"name": level, "description": _describe_level(rate)} for level, rate in LEVELS.items()],
         "identifiers": list(TREATMENTS),
         "defaults": {
             "bundle": next(iter(obfuscators.bundles)),
             "profile": settings.profile,
+            "level": LEVEL,
             "decomposition": settings.decomposition,
             "distribution": settings.distribution,
             "mechanism": settings.mechanism,
@@ -50,6 +52,11 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
         },
         "seeds_allowed": settings.allow_seeds,
     }
+
+
+def _describe_level(rate: float) -> str:
+    """A line for people who choose a level."""
+    return f"Of 100 words that are perturbed, about {100 * rate:.0f} come back unchanged."
 
 
 def _describe_profile(profile: Profile) -> dict[str, Any]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
+from collections.abc import Iterator
 
+from textveil.service.connections import mark_computing
 from textveil.service.frame import App, Message, Problem, Receive, Send, find_header, send_problem
 from textveil.service.settings import Settings, is_loopback
 
-PUBLIC = ("/", "/health")
+HEALTH = "/health"
+"""It tells nothing but the version, so everybody may ask at any time, however busy the server is."""
 PAGE = "/page/"
-"""What needs no token: the state of the server, and the page, which asks for the token itself."""
+"""The page needs no token, because it asks for the token itself."""
 DRAINED = 16
 """A body that is too large is read up to this many times the limit, so that its sender hears the answer."""
 
@@ -40,39 +44,51 @@ class Gate:
             await self._app(scope, receive, send)
             return
         try:
-            refusal = self._check(scope)
-            body = b""
+            refusal, body = self._check(scope), b""
+            if refusal is None and scope["path"] == HEALTH:
+                await self._app(scope, receive, send)
+                return
             if refusal is None:
                 refusal, body = await self._read(scope, receive)
         except _GoneError:
             return
-        if refusal is None and self._inside >= self._settings.requests and scope["path"] != "/health":
+        if refusal is None and self._inside >= self._settings.requests:
             message = f"The server is busy: {self._settings.requests} requests are in work. Try again in a second."
             refusal = Problem(429, message, "Busy", {"Retry-After": "1"})
         if refusal is not None:
             await send_problem(scope, send, refusal)
             return
-        self._inside += 1
-        try:
-            await self._enter(scope, body, receive, send)
-        finally:
-            self._inside -= 1
+        await self._enter(scope, body, receive, send)
 
     def _check(self, scope: Message) -> Problem | None:
         """What is wrong with the head of a request."""
         if self._token is None and not _is_local(find_header(scope, b"host")):
             # A page that made its own name lead to this machine could read the answers.
             return Problem(400, "The request is for another host. Use the address that the server shows.", "HostError")
-        public = scope["method"] in ("GET", "HEAD") and (scope["path"] in PUBLIC or scope["path"].startswith(PAGE))
-        if self._token is not None and not public:
+        reads = scope["method"] in ("GET", "HEAD")
+        if reads and (scope["path"] in (HEALTH, "/") or scope["path"].startswith(PAGE)):
+            return None
+        if self._token is not None:
             scheme, _, given = find_header(scope, b"authorization").partition(" ")
             if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1"), self._token):
                 message = "The token is missing or wrong. Send the header 'Authorization: Bearer TOKEN'."
                 return Problem(401, message, "TokenError", {"WWW-Authenticate": "Bearer"})
+        if self._is_foreign(scope):
+            message = "A page of another site sent this. The server must be started with its origin in `origins`."
+            return Problem(403, message, "OriginError")
         kind = find_header(scope, b"content-type").partition(";")[0].strip().lower()
         if scope["method"] == "POST" and kind != "application/json":
             return Problem(415, "Send JSON, with the header 'Content-Type: application/json'.", "TypeError")
         return None
+
+    def _is_foreign(self, scope: Message) -> bool:
+        """Whether a page of another site sent the request. It could not read the answer, but cause work."""
+        origin, site = find_header(scope, b"origin"), find_header(scope, b"sec-fetch-site")
+        if origin in self._settings.origins:
+            return False
+        if site:
+            return site not in ("same-origin", "none")
+        return bool(origin) and origin.partition("://")[2] != find_header(scope, b"host")  # of an old browser
 
     async def _read(self, scope: Message, receive: Receive) -> tuple[Problem | None, bytes]:
         """Read the body, up to the limits of size and time."""
@@ -102,9 +118,15 @@ class Gate:
         return Problem(413, message, "SizeError", {"Connection": "close"})
 
     async def _enter(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
-        """Let a request in. It ends when its answer is sent, its time is up or its client hangs up."""
-        started = False
+        """Let a request in. It ends when its answer is sent, its time is up or its client hangs up.
+
+        It makes room for another one as soon as its answer is there, so nobody waits for a client that reads slowly.
+        """
         bodies = [{"type": "http.request", "body": body, "more_body": False}]
+        inside = contextlib.ExitStack()
+        inside.enter_context(self._count())
+        inside.enter_context(mark_computing(scope))
+        started = False
 
         async def replay() -> Message:
             if bodies:
@@ -114,6 +136,7 @@ class Gate:
         async def watch(message: Message) -> None:
             nonlocal started
             started = True
+            inside.close()
             await send(message)
 
         work = asyncio.ensure_future(self._app(scope, replay, watch))
@@ -128,10 +151,19 @@ class Gate:
             if not work.done():
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
+            inside.close()
         if not gone and not started:
             message = f"The answer took longer than {self._settings.seconds:g} seconds. Send fewer or shorter texts."
             await send_problem(scope, send, Problem(503, message, "TimeError", {"Retry-After": "1"}))
         return None
+
+    @contextlib.contextmanager
+    def _count(self) -> Iterator[None]:
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
 
 
 async def _wait_for_end(receive: Receive) -> None:

@@ -264,6 +264,13 @@ class MethodDescription(BaseModel):
     closed_form: bool | None = Field(None, description="Mechanisms only: whether alternatives have probabilities.")
 
 
+class LevelDescription(BaseModel):
+    """A level of protection."""
+
+    name: str
+    description: str
+
+
 class ProfileDescription(BaseModel):
     """A profile."""
 
@@ -293,7 +300,7 @@ class MethodsAnswer(BaseModel):
     distributions: list[MethodDescription]
     mechanisms: list[MethodDescription]
     profiles: list[ProfileDescription]
-    levels: list[str]
+    levels: list[LevelDescription]
     identifiers: list[str]
     defaults: dict[str, str | None]
     limits: Limits

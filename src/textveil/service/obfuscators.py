@@ -6,7 +6,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from textveil.bundles.bundle import Bundle
 from textveil.decomposition import DECOMPOSERS, Decomposer
@@ -20,7 +20,7 @@ from textveil.service.models import Methods
 from textveil.service.settings import Settings
 
 KEPT = 16
-"""Obfuscators that are kept. Those that were not used for the longest time are dropped."""
+"""Obfuscators that are kept beside those of the start. Those that were not used for the longest time are dropped."""
 AXES: dict[str, Registry[Any]] = {
     "decomposition": DECOMPOSERS,
     "distribution": DISTRIBUTORS,
@@ -28,6 +28,37 @@ AXES: dict[str, Registry[Any]] = {
 }
 DECIDED = ("model", "models", "batch_size", "device", "precision", "keep_words")
 """Options that a request may not choose: they name files of the server, or use its memory."""
+
+
+T = TypeVar("T")
+
+
+class _Shelf(Generic[T]):
+    """Objects in memory by their keys, from the first to the last used. One thread may read while another one adds."""
+
+    def __init__(self) -> None:
+        self._objects: OrderedDict[str, T] = OrderedDict()
+        self._pinned: frozenset[str] = frozenset()
+
+    def pin(self) -> None:
+        """Never drop what is here now."""
+        self._pinned = frozenset(self._objects)
+
+    def find(self, key: str) -> T | None:
+        try:
+            self._objects.move_to_end(key)
+            return self._objects[key]
+        except KeyError:
+            return None
+
+    def add(self, key: str, added: T) -> T:
+        self._objects[key] = added
+        for oldest in [each for each in list(self._objects) if each not in self._pinned][:-KEPT]:
+            del self._objects[oldest]
+        return added
+
+    def list_all(self) -> list[T]:
+        return list(self._objects.values())
 
 
 class Obfuscators:
@@ -44,9 +75,9 @@ class Obfuscators:
         if len(self.bundles) < len(loaded):
             raise ParameterError("Two of the `bundles` have the same name. Give bundles of different names.")
         self._building = threading.Lock()
-        self._kept: OrderedDict[str, Obfuscator] = OrderedDict()
+        self._kept: _Shelf[Obfuscator] = _Shelf()
         self._scoring = threading.Lock()
-        self._distributors: OrderedDict[str, Distributor] = OrderedDict()
+        self._distributors: _Shelf[Distributor] = _Shelf()
         self._decomposers: dict[tuple[str, str], Decomposer] = {}
 
     def load(self) -> None:
@@ -55,6 +86,8 @@ class Obfuscators:
             self.find_distributor(name, {}).score([])
         for bundle in self.bundles:
             self.find(Methods(bundle=bundle))
+        for shelf in (self._kept, self._distributors):
+            shelf.pin()
 
     def choose_bundle(self, name: str | None) -> Bundle:
         """A loaded bundle by its name; by default the first one."""
@@ -83,26 +116,20 @@ class Obfuscators:
             _refuse_decided(complete[f"{axis}_options"], axis)
         return complete
 
+    def write_key(self, wanted: Methods) -> str:
+        """The same for all requests for the same obfuscator."""
+        return json.dumps(self.complete(wanted), sort_keys=True)
+
     def find_kept(self, wanted: Methods) -> Obfuscator | None:
         """The obfuscator for a request, if it is in memory."""
-        key = json.dumps(self.complete(wanted), sort_keys=True)
-        try:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        except KeyError:
-            return None
+        return self._kept.find(self.write_key(wanted))
 
     def find(self, wanted: Methods) -> Obfuscator:
         """The obfuscator for a request. It is built if it is not in memory, one at a time."""
         complete = self.complete(wanted)
         key = json.dumps(complete, sort_keys=True)
         with self._building:
-            if key not in self._kept:
-                self._kept[key] = self._build(complete)
-                while len(self._kept) > KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            return self._kept[key]
+            return self._kept.find(key) or self._kept.add(key, self._build(complete))
 
     def _build(self, complete: Mapping[str, Any]) -> Obfuscator:
         settings = dict(complete)
@@ -118,13 +145,10 @@ class Obfuscators:
         """A distributor, which is built once: it may have a large model."""
         method = DISTRIBUTORS.load(name)
         key = json.dumps([method.name, method.check_options(options)], sort_keys=True)
+        if (loaded := self._distributors.find(key)) is not None:
+            return loaded  # without waiting for another one that is being loaded
         with self._scoring:
-            if key not in self._distributors:
-                self._distributors[key] = method(**options)
-                while len(self._distributors) > KEPT:
-                    self._distributors.popitem(last=False)
-            self._distributors.move_to_end(key)
-            return self._distributors[key]
+            return self._distributors.find(key) or self._distributors.add(key, method(**options))
 
     def find_decomposer(self, bundle: Bundle, name: str) -> Decomposer:
         """A decomposer, which is built once: it may have a model, too."""
@@ -136,8 +160,8 @@ class Obfuscators:
 
     def list_loaded(self) -> set[str]:
         """The names of the methods that are in memory."""
-        names = {distributor.name for distributor in list(self._distributors.values())}
-        for obfuscator in list(self._kept.values()):
+        names = {distributor.name for distributor in self._distributors.list_all()}
+        for obfuscator in self._kept.list_all():
             terms = obfuscator.terms
             names |= {terms.decomposition["name"], terms.mechanism["name"]}
         return names

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import math
 import threading
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Query, Response
 
@@ -22,11 +24,15 @@ from textveil.service import answers, models
 from textveil.service.answers import TooManyError
 from textveil.service.batching import Batcher, Order
 from textveil.service.catalog import describe_bundles, describe_methods
+from textveil.service.lanes import Lane
 from textveil.service.obfuscators import Obfuscators
 from textveil.service.settings import Settings
 from textveil.version import __version__
 
 R = TypeVar("R")
+
+SHARE_OF_LANE = 4
+"""The part of all requests that may wait in a lane. The others are left for what is in memory."""
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": models.Problem} for status in (400, 401, 408, 413, 415, 422, 429, 500, 501, 503)
@@ -48,18 +54,39 @@ class Desk:
         self.settings = settings
         self.obfuscators = Obfuscators(settings)
         self.batcher = Batcher()
-        self._busy = False
-        self._meanings: dict[str, asyncio.Task[bytes]] = {}
+        self._auditing = False
+        most = max(1, settings.requests // SHARE_OF_LANE)
+        self._builds = Lane("The server is busy loading other settings. Try again later.", most=most)
+        self._meanings = Lane("The server is busy computing other curves. Try again later.", most=most)
+        self._splits = Lane("The server is busy splitting other texts. Try again later.", most=most, at_once=2)
+        self._budgets: WeakKeyDictionary[Obfuscator, dict[Any, Budget]] = WeakKeyDictionary()
+
+    async def load(self) -> None:
+        """Build what most requests need, so that none of them waits for it."""
+        self.obfuscators.load()
+        for bundle in self.obfuscators.bundles:
+            request = models.Budgeted(bundle=bundle)
+            await self.choose_budget(await self.find(request), request)
 
     async def find(self, wanted: models.Methods) -> Obfuscator:
-        """The obfuscator of a request; if it must be built, in another thread."""
+        """The obfuscator of a request. One that is in memory is there at once, whatever is being built."""
         kept = self.obfuscators.find_kept(wanted)
-        return await asyncio.to_thread(self.obfuscators.find, wanted) if kept is None else kept
+        if kept is not None:
+            return kept
+        key, build = self.obfuscators.write_key(wanted), functools.partial(self.obfuscators.find, wanted)
+        return cast(Obfuscator, await self._builds.run(key, build))
 
     async def choose_budget(self, obfuscator: Obfuscator, request: models.Budgeted) -> Budget:
-        """The budget of a request. What a level means may have to be computed, so it is found in another thread."""
+        """The budget of a request. What a level means may have to be computed, and so does the help of an error."""
         given = (request.epsilon, request.epsilon_per_word, request.length, request.level)
-        return await asyncio.to_thread(obfuscator.build_budget, *given)
+        build = functools.partial(obfuscator.build_budget, *given)
+        numbers = [number for number in given[:2] if number is not None]
+        if numbers and all(0 < number < math.inf for number in numbers):
+            return build()
+        known = self._budgets.setdefault(obfuscator, {})
+        if given not in known:
+            known[given] = await self._builds.run((id(obfuscator), given), build)
+        return known[given]
 
     async def obfuscate(self, request: models.ObfuscateRequest) -> bytes:
         """Obfuscate the texts of a request, together with those of others."""
@@ -84,7 +111,8 @@ class Desk:
         """Split a text."""
         self._check_lengths([request.text])
         find = functools.partial(self.obfuscators.find_decomposer, self.obfuscators.choose_bundle(request.bundle))
-        return await _apart(answers.decompose, request.text, request.decompositions, find)
+        work = functools.partial(answers.decompose, request.text, request.decompositions, find)
+        return answers.write_json(await self._splits.run(object(), work))
 
     async def distribute(self, request: models.DistributeRequest) -> bytes:
         """Divide a budget over the words of a text."""
@@ -101,7 +129,7 @@ class Desk:
                 stopwords=request.stopwords,
             )
 
-        return await _apart(work)
+        return answers.write_json(await self._splits.run(object(), work))
 
     async def calibrate(self, request: models.CalibrateRequest) -> bytes:
         """Find the epsilon for targets."""
@@ -126,7 +154,7 @@ class Desk:
         return answers.write_json({"auditee": repr(obfuscator), **found.as_dict()})
 
     async def find_meaning(self, wanted: models.Methods) -> bytes:
-        """What an epsilon per word means. Requests for the same curve wait for the same work."""
+        """What an epsilon per word means. It is computed even if its request ends, and cached."""
         obfuscator = await self.find(wanted)
         terms = obfuscator.terms
         named = {
@@ -136,10 +164,8 @@ class Desk:
             "largest_share": terms.largest_share,
         }
         key = json.dumps([named, terms.stopwords])
-        if key not in self._meanings:
-            self._meanings[key] = asyncio.create_task(_apart(lambda: {**named, **describe_meaning(obfuscator)}))
-            self._meanings[key].add_done_callback(lambda _: self._meanings.pop(key))
-        return await asyncio.shield(self._meanings[key])  # it goes on if a request ends, and is cached
+        found = await self._meanings.run(key, functools.partial(describe_meaning, obfuscator))
+        return answers.write_json({**named, **found})
 
     def _check_number(self, texts: int, most: int | None = None) -> None:
         limit = self.settings.texts if most is None else min(most, self.settings.texts)
@@ -155,7 +181,7 @@ class Desk:
 
     async def _take_long(self, work: Callable[..., R]) -> R:
         """Do work that takes seconds. There is one such at a time, and it ends with its request."""
-        if self._busy:
+        if self._auditing:
             raise TooManyError(429, "The server is busy with another audit or calibration. Try again later.")
         ended = threading.Event()
 
@@ -164,21 +190,16 @@ class Desk:
                 raise _EndedError
 
         def release(done: asyncio.Future[R]) -> None:
-            self._busy = False
+            self._auditing = False
             done.exception()  # so that it is not reported if nobody waits for it
 
-        self._busy = True
+        self._auditing = True
         done = asyncio.get_running_loop().run_in_executor(None, functools.partial(work, progress=check))
         done.add_done_callback(release)
         try:
             return await asyncio.shield(done)
         finally:
             ended.set()
-
-
-async def _apart(work: Callable[..., Any], *arguments: Any) -> bytes:
-    """Do work in another thread, and write its result."""
-    return await asyncio.to_thread(lambda: answers.write_json(work(*arguments)))
 
 
 def build_router(desk: Desk) -> APIRouter:

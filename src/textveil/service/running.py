@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import signal
 import socket
+import threading
 from typing import TYPE_CHECKING, Any
 
 from textveil.errors import ParameterError
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 EXTRA = "serve"
 CONNECTIONS = 4
-"""Connections for each request that may be in work. Beyond, uvicorn answers with 503."""
+"""Connections for each request that may be in work."""
 BACKLOG = 2048
 """Connections that wait to be accepted."""
 PATIENCE = 5.0
@@ -47,7 +50,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
     uvicorn = require("uvicorn", extra=EXTRA)
     require("fastapi", extra=EXTRA)
     from textveil.service.app import build_app
-    from textveil.service.patience import PatientProtocol
+    from textveil.service.connections import Connections
 
     settings.read_token()  # before anything is loaded
     settings.check_names()
@@ -56,7 +59,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         functools.partial(build_app, settings),
         factory=True,
         workers=settings.workers,
-        http=functools.partial(PatientProtocol, seconds=settings.seconds),
+        http=Connections(CONNECTIONS * settings.requests, settings.seconds),
         ws="none",
         lifespan="on",
         loop="asyncio",
@@ -64,7 +67,6 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         access_log=False,  # it has paths, which may be anything
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=CONNECTIONS * settings.requests + 1,
         backlog=BACKLOG,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=int(2 * settings.seconds + PATIENCE),
@@ -77,9 +79,26 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
 
             older = "target" in inspect.signature(Multiprocess).parameters  # versions of uvicorn differ
             given = {"target": uvicorn.Server(config).run} if older else {}
+            _keep_interrupts_from_workers()
             Multiprocess(config, sockets=[listening], **given).run()
         else:
             uvicorn.Server(config).run(sockets=[listening])
+
+
+def _keep_interrupts_from_workers() -> None:
+    """Handle Ctrl-C, which reaches all processes of a terminal, in this one only. It tells the workers to stop.
+
+    Workers inherit what is blocked. A worker that is still starting would show a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+    def pass_on() -> None:
+        signal.sigwait({signal.SIGINT})
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=pass_on, daemon=True).start()
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,6 +28,7 @@ WORDS = 5_000
 REQUESTS = 64
 SECONDS = 30.0
 SHORTEST_TOKEN = 16
+LONGEST_TOKEN = 1_000
 Token: TypeAlias = bytes
 
 
@@ -52,7 +55,7 @@ class Settings:
         texts: The largest number of texts in a request.
         words: The largest number of words of a text.
         requests: The number of requests that a worker accepts at once.
-        seconds: The time that a request may take to arrive, and then to be answered.
+        seconds: The time that a request may take to arrive, and then to be answered; and a client, to read the answer.
     """
 
     host: str = HOST
@@ -119,13 +122,20 @@ class Settings:
         if self.token_file is None:
             return None
         try:
-            token = self.token_file.read_bytes().strip()
+            with self.token_file.open("rb") as stream:
+                writable = os.fstat(stream.fileno()).st_mode & stat.S_IWOTH
+                token = stream.read(LONGEST_TOKEN + 1).strip()
         except OSError as error:
             raise InputError(f"The file of `token_file` cannot be read: {error.strerror}.") from error
-        if len(token) < SHORTEST_TOKEN or not all(33 <= byte <= 126 for byte in token):
+        if writable:
             raise InputError(
-                f"The file of `token_file` must hold one token of at least {SHORTEST_TOKEN} letters, digits or signs. "
-                "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
+                "Every user of this machine can write the file of `token_file`, and so choose the token. "
+                "Allow only its owner to: chmod 600"
+            )
+        if not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN or not all(33 <= byte <= 126 for byte in token):
+            raise InputError(
+                f"The file of `token_file` must hold one token of {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits "
+                "or signs. Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
         return token
 

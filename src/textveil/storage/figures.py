@@ -19,6 +19,8 @@ VARIABLE = "TEXTVEIL_CACHE"
 """The environment variable that names the cache folder."""
 WORTH_KEEPING = 0.1
 """Figures that took fewer seconds are computed again each time."""
+MOST_CACHED = 1_000
+"""Figures that are cached. The oldest ones make room, because users of a service may ask for any number."""
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -85,5 +87,9 @@ def _write(path: Path, figures: dict[str, Any]) -> None:
         make_folder(path.parent, private=True)
         with writing(path, private=True) as stream:
             stream.write(json.dumps(figures).encode())
+        cached = list(path.parent.glob("*.json"))
+        if len(cached) > MOST_CACHED:
+            for oldest in sorted(cached, key=lambda each: each.stat().st_mtime_ns)[:-MOST_CACHED]:
+                oldest.unlink(missing_ok=True)
     except (OSError, TextveilError):
         return

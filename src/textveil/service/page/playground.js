@@ -6,18 +6,21 @@ const EXAMPLE =
   "The soup was cold and the waiter, a certain Mr Grzybowski, was rude to my daughter. We paid 86 dollars for two small " +
   "plates. But the music was lovely, and the view over New York City at night is worth the trip.";
 const ALTERNATIVES = 6;
+const REST = 500; // milliseconds without a movement, after which the slider rests
 const FIELDS = {
   profile: "Profile",
   decomposition: "Decomposition",
   distribution: "Distribution",
   mechanism: "Mechanism",
   form: "Form",
+  identifiers: "Identifiers",
 };
-const NAMES = ["epsilon_per_word", ...Object.keys(FIELDS)];
+const NAMES = ["level", "epsilon_per_word", ...Object.keys(FIELDS)];
 const PLACES = { epsilon: "epsilon_per_word", level: "epsilon_per_word", texts: "text", stopwords: "profile", draft_share: "decomposition" };
 const OUTCOMES = {
   perturbed: "perturbed",
   drawn: "drawn without its meaning",
+  redacted: "identifier, redacted",
   kept_stopword: "stopword, kept",
   kept_unknown: "in clear: unknown word",
   kept_no_share: "in clear: no share",
@@ -85,8 +88,10 @@ function askForToken() {
 
 // ---- settings, and the link that restores them ------------------------------------------------------------------------
 
+// What a request says. At a level, the epsilon is only shown.
 function chosen(side) {
-  return Object.fromEntries(Object.entries(side.settings).filter(([, value]) => value !== null && value !== ""));
+  const given = ([name, value]) => value !== null && value !== "" && !(name === "epsilon_per_word" && side.settings.level);
+  return Object.fromEntries(Object.entries(side.settings).filter(given));
 }
 
 function readLink() {
@@ -108,10 +113,15 @@ function writeLink() {
 }
 
 function choices(field) {
+  if (field === "level") return methods.levels.map(({ name }) => [name, name]);
   if (field === "profile") return methods.profiles.map(({ name }) => [name, name]);
   if (field === "form") {
     const forms = [...new Set(methods.profiles.flatMap((profile) => profile.forms ?? []))];
     return forms.length ? [["", "as the profile"], ...forms.map((form) => [form, form])] : [];
+  }
+  if (field === "identifiers") {
+    const listed = methods.identifiers.map((name) => [name, name]);
+    return methods.defaults.identifiers ? listed : [["", "not looked for"], ...listed];
   }
   const listed = methods[`${field}s`].map(({ name, loaded }) => [name, field === "distribution" && !loaded ? `${name} (loads first)` : name]);
   return methods.defaults[field] ? listed : [["", "automatic"], ...listed];
@@ -128,17 +138,32 @@ function addSide(name, settings) {
   side.slider.id = `epsilon-${name}`;
   find(".epsilon-label", panel).htmlFor = side.slider.id;
   find(".meaning", panel).id = `meaning-${name}`;
+  settings.level ??= settings.epsilon_per_word ? "" : methods.defaults.level;
+  for (const [value, label] of [...choices("level"), ["", "own epsilon"]]) addLevel(side, value, label);
   for (const field of Object.keys(FIELDS)) addField(side, field);
   for (const line of all("[data-error]", panel)) line.id = `${line.dataset.error}-error-${name}`;
   side.slider.setAttribute("aria-describedby", `meaning-${name} epsilon_per_word-error-${name}`);
   side.slider.addEventListener("input", () => {
     settings.epsilon_per_word = Number(side.slider.value);
+    settings.level = "";
     showEpsilon(side);
+    find("#columns").setAttribute("aria-busy", "true"); // the result is no longer that of the settings
+    clearTimeout(side.pause);
+    side.pause = setTimeout(() => sides[name] === side && changed(side, "epsilon_per_word"), REST);
   });
-  side.slider.addEventListener("change", () => changed(side, "epsilon_per_word"));
   find("#panels").append(panel);
   showEpsilon(side);
   return side;
+}
+
+function addLevel(side, value, label) {
+  const input = make("input", { type: "radio", name: `level-${side.name}`, value });
+  input.addEventListener("change", () => {
+    side.settings.level = value;
+    if (!value) side.settings.epsilon_per_word = Number(side.slider.value);
+    changed(side, "epsilon_per_word");
+  });
+  find(".levels", side.panel).append(make("label", {}, input, ` ${label}`));
 }
 
 function addField(side, field) {
@@ -204,6 +229,8 @@ function showEpsilon(side) {
   slider.max = Math.max(largest, epsilon);
   slider.value = epsilon;
   find("output", panel).textContent = short(Number(epsilon.toFixed(2)));
+  for (const input of all(".levels input", panel)) input.checked = input.value === (settings.level ?? "");
+  find(".level", panel).textContent = methods.levels.find(({ name }) => name === settings.level)?.description ?? "";
   const text = find(".meaning", panel);
   const svg = find("svg", panel);
   svg.classList.toggle("empty", !curve);
@@ -257,15 +284,15 @@ async function draw(names = sideNames()) {
 
 async function drawSide(side, text) {
   const number = (side.number = (side.number ?? 0) + 1); // so that an old answer never replaces a new one
-  const budget = side.settings.epsilon_per_word ? {} : { level: "medium" };
+  clearTimeout(side.pause);
   try {
-    const answer = await call("/obfuscate", { ...chosen(side), ...budget, text, alternatives: ALTERNATIVES });
+    const answer = await call("/obfuscate", { ...chosen(side), text, alternatives: ALTERNATIVES });
     count(answer, text);
     if (number !== side.number) return;
     Object.assign(side, { answer, text });
     clearErrors(side);
-    if (!side.settings.epsilon_per_word) {
-      side.settings.epsilon_per_word = Number(answer.certificate.budget.epsilon_per_word.toFixed(1)) || 10;
+    if (side.settings.level) {
+      side.settings.epsilon_per_word = answer.certificate.budget.epsilon_per_word;
       showEpsilon(side);
     }
   } catch (problem) {
@@ -434,7 +461,7 @@ function showCard(element) {
       list.append(item);
     }
     card.append(make("h4", {}, "Most probable others"), list);
-  } else if (chunk.replacement !== null) {
+  } else if (chunk.replacement !== null && chunk.outcome !== "redacted") {
     const why = chunk.draft ? "a draft comes first" : `${side.answer.certificate.mechanism.name} has no closed form`;
     card.append(make("p", { class: "hint" }, `Other replacements have no probabilities: ${why}.`));
   }
@@ -515,18 +542,20 @@ function showDetails() {
 }
 
 function writeSettings(side) {
-  const { epsilon_per_word: epsilon, ...rest } = chosen(side);
+  const { level, epsilon_per_word: epsilon, ...rest } = chosen(side);
+  const [name, value] = level ? ["level", level] : ["epsilon_per_word", epsilon];
   const { bundle } = methods.defaults;
   const settings = { ...(bundle && bundle !== "en" && { bundle }), ...rest };
-  const flags = Object.entries({ ...settings, epsilon_per_word: epsilon }).map(([name, value]) => `--${name.replaceAll("_", "-")} ${value}`);
+  const flag = (text) => text.replaceAll("_", "-");
+  const flags = Object.entries({ ...settings, [name]: value }).map(([key, each]) => `--${flag(key)} ${each}`);
   const files = ["textveil obfuscate --input texts.csv --output obfuscated.csv", "--certificate certificate.json"];
   find("#panel-command pre").textContent = [...files, ...flags].join(" \\\n  ");
-  const named = Object.entries(settings).map(([name, value]) => `    ${name}=${JSON.stringify(value)},\n`);
+  const named = Object.entries(settings).map(([key, each]) => `    ${key}=${JSON.stringify(each)},\n`);
   find("#panel-python pre").textContent =
     `from textveil import Obfuscator\n\nobfuscator = Obfuscator(\n${named.join("")})\n` +
-    `result = obfuscator.obfuscate(text, epsilon_per_word=${epsilon})\nprint(result.text)\n`;
-  const keys = Object.entries(settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`);
-  find("#panel-configuration pre").textContent = `[obfuscate]\n${keys.join("")}epsilon-per-word = ${epsilon}\n`;
+    `result = obfuscator.obfuscate(text, ${name}=${JSON.stringify(value)})\nprint(result.text)\n`;
+  const keys = Object.entries({ ...settings, [name]: value }).map(([key, each]) => `${flag(key)} = ${JSON.stringify(each)}\n`);
+  find("#panel-configuration pre").textContent = `[obfuscate]\n${keys.join("")}`;
 }
 
 async function copy(text, button) {

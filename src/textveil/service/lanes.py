@@ -1,0 +1,94 @@
+"""Lanes: threads for work that takes its time, each with a queue and a limit, so that no other request waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from textveil.service.answers import TooManyError
+
+
+class _Piece:
+    """A piece of work, and the number of requests that wait for it."""
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[Any] | None = None
+        self.waiting = 0
+        self.begun = False
+
+
+class Lane:
+    """Does one kind of work, a few pieces at once. Requests for the same piece wait for it together.
+
+    What nobody waits for any more is not begun. What was begun goes on when its requests end: a thread cannot be
+    stopped, and most results are kept for the next request.
+
+    Args:
+        busy: The message for a request that is one too many.
+        most: The number of requests that may wait, and of pieces that may be unfinished.
+        at_once: The number of pieces to work on at once.
+    """
+
+    def __init__(self, busy: str, *, most: int, at_once: int = 1) -> None:
+        self._busy = busy
+        self._most = most
+        self._turns = asyncio.Semaphore(at_once)
+        self._pieces: dict[Hashable, _Piece] = {}
+
+    async def run(self, key: Hashable, work: Callable[[], Any]) -> Any:
+        """The result of some work, in a thread of its own.
+
+        Args:
+            key: What the work is. Another request with the same key waits for the same work.
+            work: The work.
+
+        Raises:
+            TooManyError: Too many requests wait, or too much work is unfinished.
+        """
+        waiting = sum(piece.waiting for piece in self._pieces.values())
+        if waiting >= self._most or (key not in self._pieces and len(self._pieces) >= self._most):
+            raise TooManyError(429, self._busy)
+        piece = self._pieces.setdefault(key, _Piece())
+        if piece.task is None:
+            piece.task = asyncio.create_task(self._work(key, piece, work))
+            piece.task.add_done_callback(lambda done: done.cancelled() or done.exception())  # somebody has looked at it
+        piece.waiting += 1
+        try:
+            return await asyncio.shield(piece.task)
+        finally:
+            piece.waiting -= 1
+            if not piece.waiting and not piece.begun:
+                self._pieces.pop(key, None)
+                piece.task.cancel()
+
+    async def _work(self, key: Hashable, piece: _Piece, work: Callable[[], Any]) -> Any:
+        async with self._turns:
+            piece.begun = True
+            loop = asyncio.get_running_loop()
+            result: asyncio.Future[Any] = loop.create_future()
+
+            def tell(value: Any, error: Exception | None) -> None:
+                if result.done():
+                    return
+                if error is None:
+                    result.set_result(value)
+                else:
+                    result.set_exception(error)
+
+            def do() -> None:
+                value, failure = None, None
+                try:
+                    value = work()
+                except Exception as error:  # noqa: BLE001 # it is given to the requests
+                    failure = error
+                with contextlib.suppress(RuntimeError):  # the loop is closed
+                    loop.call_soon_threadsafe(tell, value, failure)
+
+            threading.Thread(target=do, name="textveil-lane", daemon=True).start()  # no exit waits for it
+            try:
+                return await result
+            finally:
+                del self._pieces[key]
