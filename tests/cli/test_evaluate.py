@@ -243,7 +243,7 @@ def test_the_worst_documents_are_shown_without_their_text(files):
     table = " ".join(run(*command).stdout.replace("│", " ").split())
     for name in ("returned_p95", "returned_max", "documents_verbatim", "documents_80"):
         assert f"{name} {values[name]:.1%}" in table
-    assert "of the perturbed words" in found["line"]
+    assert "of the replaced words" in found["line"]
 
 
 def test_a_certificate_of_another_bundle(files):

@@ -31,6 +31,7 @@ from textveil.evaluation.quantities import (
 from textveil.evaluation.verdicts import list_leaks
 from textveil.evaluation.verification import Check, summarize_checks
 from textveil.privacy.certificate import Certificate, MethodRecord
+from textveil.privacy.levels import LEVEL, MEASURED, describe_level
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import PAPER, PROVEN, STRICT
 from textveil.version import __version__
@@ -121,8 +122,14 @@ def build_card(
 
 
 def _tell_worst(evaluation: Evaluation, certificate: Certificate | None, checks: Sequence[Check]) -> list[Block]:
-    leaks = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in list_leaks(evaluation.measurements)]
-    lines = leaks or ["Nothing was measured that shows what still stands."]
+    others = dict(evaluation.measurements)
+    linkage = {name: others.pop(name) for name in ("linkage",) if name in others}  # the first thing to be tried
+    leaks = [*list_leaks(linkage), *list_leaks(others)]
+    lines = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in leaks]
+    if not linkage:
+        lines.insert(0, f"Linkage was not measured here. The level {LEVEL}: {describe_level(LEVEL)} ({MEASURED}).")
+    if not leaks:
+        lines.append("Nothing was measured that shows what still stands.")
     if certificate is None:
         lines.append("No certificate was given. Nothing is known about the settings or the guarantee.")
     elif any(check.passed is False for check in checks):
