@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from textveil.evaluation.blocks import Blanks, Block, Bullets, Facts, Page, Paragraph, Rows, Section
@@ -21,6 +22,7 @@ from textveil.evaluation.quantities import (
     QUANTITIES,
     STATIC,
     STYLE,
+    TASK,
     UNCHANGED,
     Quantity,
     Reading,
@@ -149,7 +151,8 @@ def _show(quantity: Quantity, reading: Reading | None) -> str:
 
 
 def _tell_done(evaluation: Evaluation, certificate: Certificate | None) -> list[Block]:
-    facts = [("texts", f"{evaluation.texts:,}")]
+    drawn = "" if evaluation.sampled_from is None else f", a random sample of {evaluation.sampled_from:,}"
+    facts = [("texts", f"{evaluation.texts:,}{drawn}")]
     if evaluation.left_out:
         facts.append(("skipped rows", f"{evaluation.left_out:,}, because the original has no word"))
     if evaluation.empty:
@@ -288,15 +291,20 @@ def _tell_worst_rows(evaluation: Evaluation) -> list[Block]:
 
 
 def _tell_utility(evaluation: Evaluation) -> list[Block]:
+    listed = [(quantity.title, quantity, evaluation) for quantity in QUANTITIES if quantity.side is not Side.PRIVACY]
+    for name, found in evaluation.measurements.items():
+        if name != found.metric:  # a further task, such as "downstream topic"
+            further = replace(evaluation, measurements={found.metric: found})
+            listed.insert(1, (f"{TASK.title} ({name.partition(' ')[2]})", TASK, further))
     rows = [
         [
-            quantity.title,
-            _show(quantity, quantity.read(evaluation)),
-            _show(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
-            _show(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
+            title,
+            _show(quantity, quantity.read(measured)),
+            _show(quantity, quantity.read_reference(measured, Reference.ORIGINALS)),
+            _show(quantity, quantity.read_reference(measured, Reference.CHANCE)),
         ]
-        for quantity in QUANTITIES
-        if quantity.side is not Side.PRIVACY and quantity.read(evaluation) is not None
+        for title, quantity, measured in listed
+        if quantity.read(measured) is not None
     ]
     if not rows:
         return [Paragraph("Unknown: no utility was measured.")]
