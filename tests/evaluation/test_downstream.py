@@ -13,8 +13,7 @@ def test_unchanged_texts_are_as_good_as_the_originals(unchanged):
     assert "with F1 100.0% (95 % interval 80.5% to 100.0%). This is above chance, which has F1 " in found.line
     assert (
         "With originals the F1 is 100.0% (80.5% to 100.0%). Obfuscated texts keep 100.0% (80.5% to 100.0%) of it. The "
-        "majority baseline over 2 classes is 33.3%."
-        in found.line
+        "majority baseline over 2 classes is 33.3%." in found.line
     )
     assert found.line.endswith("There were 17 test texts.")
 

@@ -126,8 +126,9 @@ def _choose_texts(
     for name, parameter, given in (("adaptive", "attribute", attribute), (UTILITY, "labels", labels)):
         if TARGETS[name] in targets and (texts is None or not given):
             raise ParameterError(f"The target {name} needs texts of your own, and classes to infer. Set `{parameter}`.")
+    tasks: list[Sequence[str | None] | None] = [*(labels or {}).values()]
     datasets = []
-    for label in (labels or {"": None}).values():
+    for label in tasks or [None]:
         found = Dataset(read_shipped_texts() if texts is None else texts, label=label, attribute=attribute)
         for problem in found.problems.values():
             raise InputError(problem)
