@@ -141,6 +141,7 @@ def test_public_names() -> None:
         "UnknownNameError",
         "__version__",
         "analyze",
+        "describe_level",
         "list_bundles",
         "list_decompositions",
         "list_distributions",

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from textveil.privacy.budget import Budget
     from textveil.privacy.certificate import Certificate
     from textveil.privacy.ledger import Ledger
+    from textveil.privacy.levels import describe_level
     from textveil.privacy.outcomes import DocumentOutcome, Outcome
     from textveil.privacy.results import ObfuscatedChunk, Obfuscation
 
@@ -76,6 +77,7 @@ _LAZY = {
     "Obfuscator": "textveil.obfuscation",
     "Outcome": "textveil.privacy.outcomes",
     "analyze": "textveil.analysis",
+    "describe_level": "textveil.privacy.levels",
     "list_bundles": "textveil.facade",
     "list_decompositions": "textveil.facade",
     "list_distributions": "textveil.facade",
@@ -129,6 +131,7 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "analyze",
+    "describe_level",
     "list_bundles",
     "list_decompositions",
     "list_distributions",

@@ -33,7 +33,7 @@ from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entrie
 from textveil.privacy.budget import Budget, Length
 from textveil.privacy.certificate import Terms
 from textveil.privacy.finishing import finish_all
-from textveil.privacy.levels import Level, find_rate
+from textveil.privacy.levels import LEVEL, Level, find_rate
 from textveil.privacy.plan import Plan
 from textveil.privacy.planning import Planner
 from textveil.privacy.profiles import STRICT, Form, Profile, Stopwords, load_profile
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 DECOMPOSITION = "pmi"
 DISTRIBUTION = "uniform"
 MECHANISM = "fluent"
-LEVEL: Level = "medium"
 """The defaults follow our own study (docs/study.md)."""
 SIMPLE_MECHANISM = "madlib"
 """The default where a language model is missing or out of place."""
@@ -441,7 +440,7 @@ class Obfuscator:
         except BudgetError as error:
             low, high = self.find_share(SMALLEST_RATE), self.find_share(LARGEST_RATE)
             raise BudgetError(
-                f"{error} With this bundle, {low:.2g} per word hides nearly every word; at {high:.2g}, half return."
+                f"{error} With this bundle, the level high has {low:.3g} per word, and low has {high:.3g}."
             ) from error
 
     def obfuscate_file(

@@ -27,6 +27,7 @@ def test_every_outcome_has_a_column_and_two_are_in_clear():
 def test_a_metric_says_which_way_is_better():
     assert [name for name in RESPONSES if name in METRIC_COLUMNS and METRIC_COLUMNS[name].sign == 1] == [
         "utility_f1",
+        "downstream_retained",
         "cosine_similarity",
         "token_similarity_f1",
         "token_similarity_precision",

@@ -99,6 +99,28 @@ def test_an_adaptive_attacker_is_held_at_its_target(tiny):
     assert found.point.readings["adaptive"].bound <= 0.85
 
 
+def test_a_task_keeps_its_share_of_the_f1(tiny):
+    """Two classes with words of their own. The second task cannot be learned better than the first."""
+    own = ["plot actor plot actor"] * 60 + ["film music film music"] * 60
+    texts = [f"{text} {words}" for text, words in zip(draw_texts(120, 5), own, strict=True)]
+    labels = {"topic": ["a"] * 60 + ["b"] * 60}
+    found = calibrate(Obfuscator(tiny, seed=1, largest_share=math.inf), {"utility": 0.8}, texts, labels=labels)
+    values = [point.readings["utility"].value for point in found.curve]
+    assert values[0] < 0.8 < values[-1]
+    reading = found.point.readings["utility"]
+    assert 0.8 <= reading.bound < reading.value
+    both = {**labels, "same": labels["topic"][::-1]}
+    more = calibrate(Obfuscator(tiny, seed=1, largest_share=math.inf), {"utility": 0.8}, texts, labels=both)
+    assert more.epsilon_per_word >= found.epsilon_per_word  # as both must be met, with the same confidence
+
+
+def test_utility_needs_a_label(obfuscator, texts):
+    with pytest.raises(ParameterError, match="The target utility needs texts of your own.*Set `labels`"):
+        calibrate(obfuscator, {"utility": 0.9}, texts)
+    with pytest.raises(InputError, match="All texts have the same label"):
+        calibrate(obfuscator, {"utility": 0.9}, texts, labels={"stars": ["a"] * len(texts)})
+
+
 def test_adaptive_needs_an_attribute(obfuscator, texts):
     with pytest.raises(ParameterError, match="Set `attribute`"):
         calibrate(obfuscator, {"adaptive": 0.5}, texts)

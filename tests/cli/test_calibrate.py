@@ -96,6 +96,7 @@ def test_an_unreachable_target_shows_what_was_tried(calibrate):
         (("--target", "unchanged=0.2", "--target", "unchanged=0.3"), "given twice"),
         (("--target", "unchanged=2"), "must be between 0 and 1"),
         (("--target", "adaptive=0.5"), "Set --attribute."),
+        (("--target", "utility=0.9"), "Set --label."),
         (("--target", "adaptive=0.5", "--attribute", "author"), "author"),
         (("--target", "log-ratio=5"), "Use --mechanism exponential, and set its --cap."),
         (("--target", "inversion=0.5", "--confidence", "1"), "--confidence must be"),
@@ -109,7 +110,7 @@ def test_wrong_arguments_are_explained(calibrate, arguments, words):
 
 def test_an_attribute_needs_a_file(tiny):
     result = run("calibrate", "--bundle", tiny.folder, "--target", "adaptive=0.5", "--attribute", "author")
-    assert "--attribute goes with --input." in result.stderr
+    assert "--attribute and --label go with --input." in result.stderr
 
 
 def test_a_negative_value_has_no_bar():

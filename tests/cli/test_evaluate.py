@@ -97,6 +97,51 @@ def test_a_rare_class_stops_only_the_metrics_that_need_it(files):
     assert set(json.loads(result.stdout)["metrics"]) == {"downstream", "clear_text"}
 
 
+def test_a_task_is_measured_for_every_label(files):
+    metrics = ("--metrics", "downstream,overlap", "--no-cache")
+    result = run(*arguments(files, "--label", "sentiment", "--label", "author", *metrics, "--json"))
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["metrics"]
+    assert set(found) == {"downstream", "overlap", "downstream author"}
+    alone = run(*arguments(files, "--label", "author", *metrics, "--json"))
+    assert found["downstream author"] == json.loads(alone.stdout)["metrics"]["downstream"]
+    assert "│ downstream author" in run(*arguments(files, "--label", "sentiment", "--label", "author", *metrics)).stdout
+
+
+@pytest.fixture
+def rare(files):
+    """A command for two labels, of which the second one cannot be learned."""
+    texts, labels, authors = make_rows()
+    for path in files[:2]:
+        write(path, texts, labels, ["nobody", *authors[1:]])
+    return arguments(files, "--label", "sentiment", "--label", "author", "--no-cache", "-q")
+
+
+def test_a_further_label_that_cannot_be_learned_is_refused_on_request(rare):
+    refused = run(*rare, "--metrics", "downstream")
+    assert refused.exit_code == 1
+    assert "Row 1 is the only one with its label" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_further_label_that_cannot_be_learned_is_listed_with_the_reason(rare):
+    result = run(*rare)  # all metrics
+    assert "│ downstream " in result.stdout
+    assert "Not measured: downstream author. " in result.stdout
+
+
+def test_a_sample_of_the_rows_is_measured_and_said_to_be_one(files, tmp_path):
+    card = tmp_path / "card.md"
+    command = ["--sample", 20, "--certificate", files[2], "--metrics", "clear_text", "--no-cache", "--card", card]
+    result = run(*arguments(files, *command))
+    assert result.exit_code == 0, result.stderr
+    assert "20 pairs of texts, a random sample of 60" in " ".join(result.stdout.split())
+    assert "20, a random sample of 60" in card.read_text(encoding="utf-8")
+    assert "NOT VERIFIED" not in card.read_text(encoding="utf-8")  # the certificate is compared with all rows
+    found = json.loads(run(*arguments(files, "--sample", 20, "--metrics", "overlap", "--no-cache", "--json")).stdout)
+    assert (found["texts"], found["sampled_from"]) == (20, 60)
+
+
 def test_unchanged_words_are_found_without_a_certificate(files):
     result = run(*arguments((files[0], files[0]), "--metrics", "clear_text", "--json", "--no-cache"))
     assert result.exit_code == 0, result.stderr
@@ -243,7 +288,7 @@ def test_the_worst_documents_are_shown_without_their_text(files):
     table = " ".join(run(*command).stdout.replace("│", " ").split())
     for name in ("returned_p95", "returned_max", "documents_verbatim", "documents_80"):
         assert f"{name} {values[name]:.1%}" in table
-    assert "of the perturbed words" in found["line"]
+    assert "of the replaced words" in found["line"]
 
 
 def test_a_certificate_of_another_bundle(files):

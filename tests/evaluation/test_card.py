@@ -13,6 +13,7 @@ from textveil.evaluation.verdicts import list_leaks
 from textveil.evaluation.verification import Check
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
+from textveil.privacy.levels import MEASURED, describe_level
 from textveil.privacy.profiles import PROFILES
 
 GUARANTEES = Path(__file__).parents[2] / "docs" / "guarantees.md"
@@ -66,25 +67,39 @@ def read_facts(card, title):
     }
 
 
-def test_the_worst_comes_first(issued):
-    lines = section(build_card(measure(), issued, GOOD), "The worst that still stands").blocks[0].lines
-    assert lines[0] == "72.0% (69.0–75.0%) of the words are unchanged."
-    assert lines[1] == "52.0% of all identifiers survive."
-    assert lines[2] == "The adaptive attacker has F1 50.0% (47.0–53.0%; originals 93.0%, chance 25.0%)."
+def read_worst(card):
+    return section(card, "The worst that still stands").blocks[0].lines
+
+
+def test_linkage_comes_first_and_then_the_worst(issued):
+    linkage = make_measurement("linkage", top_1=around(0.31))
+    found = measure()
+    lines = read_worst(build_card(make_evaluation(*found.measurements.values(), linkage), issued, GOOD))
+    assert lines[0] == (
+        "31.0% (28.0–34.0%) of the texts are linked to their original by an attacker who has all originals."
+    )
+    assert lines[1] == "72.0% (69.0–75.0%) of the words are unchanged."
+    assert lines[2] == "52.0% of all identifiers survive."
+    assert lines[3] == "The adaptive attacker has F1 50.0% (47.0–53.0%; originals 93.0%, chance 25.0%)."
     strong = build_card(measure(adaptive=0.9), issued, GOOD)
-    assert section(strong, "The worst that still stands").blocks[0].lines[0].startswith("The adaptive attacker")
+    assert read_worst(strong)[1].startswith("The adaptive attacker")
+
+
+def test_linkage_that_was_not_measured_is_stated_with_the_figures_of_a_level(issued):
+    line = read_worst(build_card(measure(), issued, GOOD))[0]
+    assert line == f"Linkage was not measured here. The level medium: {describe_level('medium')} ({MEASURED})."
 
 
 def test_the_card_and_the_trade_off_have_one_list_of_what_still_stands(issued):
     found = measure()
-    lines = section(build_card(found, issued, GOOD), "The worst that still stands").blocks[0].lines
+    lines = read_worst(build_card(found, issued, GOOD))[1:]
     assert [line.lower() for line in lines] == [f"{each.precise}.".lower() for each in list_leaks(found.measurements)]
 
 
 def test_an_inversion_that_reads_whole_texts_reaches_the_card(issued):
     inversion = make_measurement("inversion", top_1=0.2, decoded=around(0.4), repeated=0.3, prior_top_1=0.05)
     card = build_card(make_evaluation(inversion), issued)
-    (line,) = section(card, "The worst that still stands").blocks[0].lines
+    (_, line) = read_worst(card)
     assert line.startswith("40.0% (37.0–43.0%) of the replaced chunks are recovered")
     assert read_rows(card, "Attackers", "attacker")[0][2] == "40.0% (37.0–43.0%)"
 

@@ -69,8 +69,22 @@ def test_a_fixed_split_is_the_same_for_all_seeds_and_that_of_the_paper(case):
     trained = len(recorder.fitted)
     AttributeInference(classifier=recorder, seeds=[43, 44]).measure(case)
     assert len(recorder.fitted) == 2 * trained  # scores of the other split are not taken for these
-    with pytest.raises(UnknownNameError, match="Choose from: fixed, per_seed"):
+    with pytest.raises(UnknownNameError, match="Choose from: fixed, folds, per_seed"):
         AttributeInference(split="random")
+
+
+def test_in_a_cross_validation_every_text_is_tested_once_by_a_classifier_that_has_not_seen_it(case):
+    recorder = Recorder()
+    metric = AttributeInference(classifier=recorder, seeds=[42], split="folds")
+    found = metric.predict(case, Scenario.ADAPTIVE)
+    texts = len(case.originals)
+    assert (found.texts, len(found.predicted[0])) == (texts, texts)
+    assert sorted(row for _, rows in recorder.tested for row in rows) == list(range(texts))
+    assert len(recorder.fitted) == 10
+    for (_, train, _), (_, test) in zip(recorder.fitted, recorder.tested, strict=True):
+        assert sorted({*train, *test}) == list(range(texts))
+        assert not set(train) & set(test)
+    assert "cross-validated" in metric.description
 
 
 def test_cached_scores_are_not_computed_again(case, obfuscations):

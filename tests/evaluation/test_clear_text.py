@@ -123,7 +123,7 @@ def test_the_worst_documents_are_reported():
     assert found.values["returned_p95"] == pytest.approx(0.8 + 0.2 * 0.55)  # at position 8.55 of 0 to 9
     assert (found.values["documents_verbatim"], found.values["documents_80"]) == (0.1, 0.2)
     assert found.line.endswith(
-        "20.0% of the perturbed words returned. In 1 of 10 documents all of them did, in 2 at least 80%."
+        "20.0% of the replaced words returned. In 1 of 10 documents all of them did, in 2 at least 80%."
     )
     assert found.intervals["documents_80"].low < 0.2 < found.intervals["documents_80"].high
     assert "chance" not in found.line
@@ -157,7 +157,7 @@ def test_a_certificate_that_did_not_count_returned_words():
 @pytest.mark.parametrize("cap", [None, math.inf, 5.0])
 def test_a_share_at_which_half_of_the_words_return_explains_it(cap):
     half = Obfuscator().find_share(0.5)
-    explanation = f"Shares of about {{:.3g}} explain it: at {half:.3g}, half of the words return."
+    explanation = f"Shares of about {{:.3g}} explain it: the level low has {half:.3g}."
     for share, explains in ((half, True), (2 * half, True), (0.9 * half, False)):
         line = ClearText().measure(make_case([5, 0], share=share, largest_share=cap)).line
         assert line.endswith(explanation.format(share)) is explains
@@ -197,8 +197,8 @@ def test_a_replay_is_told_apart_from_the_file():
     found = ClearText().measure(replayed)
     assert found.values["returned"] == pytest.approx(1 / 10)
     assert found.line.endswith(
-        "In the file itself: 50.0% of the perturbed words returned. In 1 of 2 documents all of them did, in 1 at least "
-        "80%. With new noise: 10.0% of the perturbed words returned. In none of 2 documents did 80% or more of them "
+        "In the file itself: 50.0% of the replaced words returned. In 1 of 2 documents all of them did, in 1 at least "
+        "80%. With new noise: 10.0% of the replaced words returned. In none of 2 documents did 80% or more of them "
         "return."
     )
     assert found.details["of_file"]["documents"] == {"perturbed": 2, "verbatim": 1, "80": 1}

@@ -89,3 +89,13 @@ def test_bad_arguments():
         Dataset(["one", 2])
     with pytest.raises(ParameterError, match="obfuscated text of row 1 must be a string"):
         Dataset(["one"]).pair([b"one"])
+
+
+def test_a_sample_keeps_the_rows_of_the_file():
+    texts = ["", *(f"word {number}" for number in range(30))]
+    found = Dataset(texts, label=["a", "b", "c"] * 10 + ["a"], sample=12)
+    assert (len(found.rows), found.size, found.left_out, found.sampled_from) == (12, 31, 1, 30)
+    assert list(found.originals) == [texts[row] for row in found.rows]
+    assert list(found.pair(texts)) == list(found.originals)
+    assert Dataset(texts, sample=12).rows == found.rows
+    assert Dataset(texts, sample=30).sampled_from is None

@@ -12,8 +12,8 @@ def test_unchanged_texts_are_as_good_as_the_originals(unchanged):
     assert found.values["f1"] == found.values["original"] == 1
     assert "with F1 100.0% (95 % interval 80.5% to 100.0%). This is above chance, which has F1 " in found.line
     assert (
-        "With originals the F1 is 100.0% (80.5% to 100.0%). The majority baseline over 2 classes is 33.3%."
-        in found.line
+        "With originals the F1 is 100.0% (80.5% to 100.0%). Obfuscated texts keep 100.0% (80.5% to 100.0%) of it. The "
+        "majority baseline over 2 classes is 33.3%." in found.line
     )
     assert found.line.endswith("There were 17 test texts.")
 
@@ -27,7 +27,9 @@ def test_a_task_is_learned_from_the_remaining_words(case, rows):
     assert nothing.values["original"] == 1
     assert "This cannot be told from chance, which has F1 " in nothing.line
     assert nothing.values["chance"] == pytest.approx(0.5, abs=0.05)
-    assert nothing.intervals.keys() == {"f1", "original", "chance"}
+    assert nothing.intervals.keys() == {"f1", "original", "chance", "retained"}
+    assert nothing.values["retained"] == nothing.values["f1"]
+    assert nothing.intervals["retained"].low <= nothing.values["retained"] <= nothing.intervals["retained"].high
     assert nothing.details["test_texts"] == 17
 
 

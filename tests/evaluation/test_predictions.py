@@ -55,6 +55,25 @@ def test_the_interval_covers_the_f1_of_new_texts():
     assert 52 <= covered <= 60  # 57 +- 1.7 are expected
 
 
+def test_the_interval_of_a_ratio_covers_that_of_new_texts_and_is_narrow_for_predictions_that_agree():
+    classes = Classes.of(["a", "b"] * 200, range(400), "label")
+    everything = [np.arange(400)]
+
+    def draw(noise):
+        """Predictions that are right in four of five texts, and others that are also wrong where these are."""
+        errors = SeededRandomness(noise).stream(0).random(400)
+        both = [np.where(errors < share, 1 - classes.codes, classes.codes) for share in (0.2, 0.28)]
+        return [Predictions.of(classes, everything, [each]) for each in both]
+
+    pairs = [draw(noise) for noise in range(60)]
+    intervals = [worse.find_ratio(better) for better, worse in pairs]
+    assert 52 <= sum(low <= 0.72 / 0.8 <= high for low, high in intervals) <= 60  # 57 +- 1.7 are expected
+    better, worse = pairs[0]
+    alone = worse.find_interval()
+    assert intervals[0].high - intervals[0].low < (alone.high - alone.low) / better.f1
+    assert better.find_ratio(better).low > 0.98
+
+
 def test_the_interval_surrounds_the_f1_for_small_classes_too():
     found = make_predictions(size=2000, classes=100, right=0.8)
     low, high = found.find_interval()

@@ -11,6 +11,7 @@ from textveil.errors import ParameterError, UnknownNameError
 from textveil.experiments.presets import list_presets, read_preset, write_preset
 from textveil.experiments.study import load_study
 from textveil.models.encoders import PAPER_ENCODER
+from textveil.privacy.levels import LEVELS
 
 
 @pytest.mark.parametrize("name", list_presets())
@@ -22,12 +23,19 @@ def test_every_preset_is_a_study_with_comments(name, tmp_path):
     assert read_preset(name).count("#") > 5
 
 
+@pytest.mark.parametrize("name", list_presets())
+def test_a_level_of_a_preset_means_what_its_name_means_elsewhere(name):
+    levels = yaml.safe_load(read_preset(name))["levels"]
+    named = {level: found for level, found in levels.items() if level in LEVELS}
+    assert named == {level: {"unchanged": LEVELS[level]} for level in named}
+
+
 def test_the_paper_s_study(tmp_path):
     write_preset("paper", tmp_path / "study.yaml")
     study = load_study(tmp_path / "study.yaml").study
     assert study.size == 180
     assert (study.seed, study.seeds, study.profiles) == (42, (42, 43, 44), ("paper",))
-    assert study.levels == {"high": 0.1, "medium": 1, "low": 5}
+    assert list(study.levels.values()) == [0.1, 1, 5]
     trustpilot, yelp = study.datasets["trustpilot"], study.datasets["yelp"]
     assert (trustpilot.where, trustpilot.attribute.column) == ({"language": "en-US"}, "gender")
     assert (yelp.attribute.column, yelp.attribute.most_frequent) == ("author", 10)

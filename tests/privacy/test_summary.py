@@ -26,7 +26,9 @@ def test_the_summary_says_what_was_done_and_what_is_open(certificate):
     assert lines[0] == "10 documents, 100 words in 2.0 s (5 documents/s)"
     assert "perturbed 60.0%, stopwords kept 30.0%, IN CLEAR because unknown 10.0%" in lines[1]
     assert "no_words 2" in lines[2]
-    assert "returned       25.0% of the perturbed words; verbatim: 1 documents; 80% or more: 2" in lines
+    assert (
+        "returned       25.0% of the replaced words of these documents; verbatim: 1 documents; 80% or more: 2" in lines
+    )
     assert "budget         12 per document" in lines
     assert any(line.startswith("profile        paper: ") for line in lines)
     assert any("stopwords" in line for line in lines if line.startswith("not protected"))

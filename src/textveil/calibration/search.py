@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from numbers import Real
+from typing import Any
 
 from textveil.calibration.bounds import widen
 from textveil.calibration.calibration import EXACT, GIVEN, Calibration, Point, Reading, Sample, describe_settings
-from textveil.calibration.targets import LOG_RATIO, TARGETS, Target, check_targets
+from textveil.calibration.targets import LOG_RATIO, TARGETS, UTILITY, Target, check_targets
 from textveil.errors import InputError, ParameterError, TargetError
-from textveil.evaluation import Dataset, Evaluator
+from textveil.evaluation import Dataset, Evaluator, Measurement
+from textveil.evaluation.classification import FOLDS, SEEDS
 from textveil.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE
 from textveil.obfuscation import Obfuscator
 from textveil.progress import Progress, ignore_progress
@@ -24,6 +26,10 @@ STEPS = 7
 LEAST_TEXTS = 20
 _LOWEST, _HIGHEST = 1 / 32, 4.0
 """The searched range: from this part of the share at which hardly any word returns, to this multiple of the largest."""
+_OPTIONS: dict[str, dict[str, Any]] = {
+    metric: {"split": FOLDS, "seeds": SEEDS[:1]} for metric in ("attribute", "downstream")
+}
+"""Classifiers are cross-validated, so that every text is tested."""
 _ROUNDING = 1e-9
 _CLOSE = 1.02
 """Bisection ends when two epsilons differ by less than this factor."""
@@ -58,6 +64,7 @@ def calibrate(
     texts: Sequence[str | None] | None = None,
     *,
     attribute: Sequence[str | None] | None = None,
+    labels: Mapping[str, Sequence[str | None]] | None = None,
     confidence: float = CONFIDENCE,
     progress: Progress = ignore_progress,
 ) -> Calibration:
@@ -72,6 +79,7 @@ def calibrate(
         targets: Levels by name, such as ``{"unchanged-content": 0.2}``; see ``TARGETS``.
         texts: A sample of the texts. The epsilon then depends on them. By default, texts that ship with textveil.
         attribute: The attribute of every text, for the target ``adaptive``.
+        labels: The labels of every text by task, for the target ``utility``. It is met if all tasks meet it.
         confidence: The probability that the targets are met.
         progress: Receives progress reports.
 
@@ -94,30 +102,41 @@ def calibrate(
     measured = {target: level for target, level in wanted.items() if target.metric is not None}
     if not measured:
         return Calibration(levels, share, limit, 1.0, settings, Sample(EXACT, 0))
-    dataset = _choose_texts(texts, attribute, needs_attribute=TARGETS["adaptive"] in measured)
-    curve = _Curve(obfuscator, dataset, measured, 1 - confidence, progress)
+    datasets = _choose_texts(
+        texts,
+        attribute if TARGETS["adaptive"] in measured else None,
+        labels if TARGETS[UTILITY] in measured else None,
+        measured,
+    )
+    curve = _Curve(obfuscator, datasets, measured, 1 - confidence, progress)
     chosen = _search(curve, measured, *_find_range(obfuscator, share if LOG_RATIO in levels else math.inf))
-    sample = Sample(SHIPPED if texts is None else GIVEN, dataset.size)
+    sample = Sample(SHIPPED if texts is None else GIVEN, datasets[0].size)
     return Calibration(
         levels, chosen.epsilon_per_word, limit, confidence, settings, sample, tuple(curve.points), tuple(curve.caveats)
     )
 
 
 def _choose_texts(
-    texts: Sequence[str | None] | None, attribute: Sequence[str | None] | None, *, needs_attribute: bool
-) -> Dataset:
-    """The texts that have words, with their attribute if it is needed."""
-    if needs_attribute and (texts is None or attribute is None):
-        raise ParameterError(
-            "The target adaptive needs your own texts, and an attribute that the attacker infers. Set `attribute`."
-        )
-    found = Dataset(read_shipped_texts() if texts is None else texts, attribute=attribute if needs_attribute else None)
-    if problem := found.problems.get("attribute"):
-        raise InputError(problem)
-    if len(found.rows) < LEAST_TEXTS:
-        raise InputError(f"A calibration needs at least {LEAST_TEXTS} texts with words. Got {len(found.rows)}.")
-    chosen = None if attribute is None or not needs_attribute else [attribute[row] for row in found.rows]
-    return Dataset(list(found.originals), attribute=chosen)
+    texts: Sequence[str | None] | None,
+    attribute: Sequence[str | None] | None,
+    labels: Mapping[str, Sequence[str | None]] | None,
+    targets: Mapping[Target, float],
+) -> list[Dataset]:
+    """The texts that have words, with their attribute and label if they are needed: a data set for each label."""
+    for name, parameter, given in (("adaptive", "attribute", attribute), (UTILITY, "labels", labels)):
+        if TARGETS[name] in targets and (texts is None or not given):
+            raise ParameterError(f"The target {name} needs texts of your own, and classes to infer. Set `{parameter}`.")
+    tasks: list[Sequence[str | None] | None] = [*(labels or {}).values()]
+    datasets = []
+    for label in tasks or [None]:
+        found = Dataset(read_shipped_texts() if texts is None else texts, label=label, attribute=attribute)
+        for problem in found.problems.values():
+            raise InputError(problem)
+        if len(found.rows) < LEAST_TEXTS:
+            raise InputError(f"A calibration needs at least {LEAST_TEXTS} texts with words. Got {len(found.rows)}.")
+        kept = [None if each is None else [each[row] for row in found.rows] for each in (label, attribute)]
+        datasets.append(Dataset(list(found.originals), label=kept[0], attribute=kept[1]))
+    return datasets
 
 
 def _find_range(obfuscator: Obfuscator, limit: float) -> tuple[float, float]:
@@ -132,24 +151,33 @@ class _Curve:
 
     Args:
         obfuscator: The obfuscator.
-        dataset: The texts.
+        datasets: The texts, with each of the labels. Other targets are measured on the first.
         targets: The targets that are measured, with their levels.
         risk: The probability that any bound may fail.
         progress: Receives progress reports.
     """
 
     def __init__(
-        self, obfuscator: Obfuscator, dataset: Dataset, targets: Mapping[Target, float], risk: float, progress: Progress
+        self,
+        obfuscator: Obfuscator,
+        datasets: Sequence[Dataset],
+        targets: Mapping[Target, float],
+        risk: float,
+        progress: Progress,
     ) -> None:
         self._obfuscator = obfuscator
-        self._dataset = dataset
+        self._texts = datasets[0].originals
         self._targets = targets
         directions = len({target.floor for target in targets})
         self.trials = 2 + STEPS * directions
-        self._risk = risk / (self.trials * len(targets))
+        self._risk = risk / (self.trials * (len(targets) + len(datasets) - 1))
         metrics = list(dict.fromkeys(str(target.metric) for target in targets))
-        options = {"inversion": {"bundle": obfuscator.bundle}} if "inversion" in metrics else {}
-        self._evaluator = Evaluator(dataset, metrics, options)
+        options = {name: each for name, each in _OPTIONS.items() if name in metrics}
+        if "inversion" in metrics:
+            options["inversion"] = {"bundle": obfuscator.bundle}
+        self._evaluators = [Evaluator(datasets[0], metrics, options)]
+        task = str(TARGETS[UTILITY].metric)
+        self._evaluators += [Evaluator(other, [task], {task: _OPTIONS[task]}) for other in datasets[1:]]
         self._progress = progress
         self._points: dict[float, Point] = {}
         self.caveats: list[str] = []
@@ -169,18 +197,24 @@ class _Curve:
         return self._points[rounded]
 
     def _measure(self, epsilon: float) -> Point:
-        texts = self._dataset.originals
-        results = list(self._obfuscator.obfuscate_all(texts, epsilon_per_word=epsilon, length="own", first_document=0))
-        evaluation = self._evaluator.measure([result.text for result in results], obfuscations=results)
+        results = list(
+            self._obfuscator.obfuscate_all(self._texts, epsilon_per_word=epsilon, length="own", first_document=0)
+        )
+        texts = [result.text for result in results]
+        found = [each.measure(texts, obfuscations=results).measurements for each in self._evaluators]
         readings = {}
         for target, level in self._targets.items():
-            measurement = evaluation.measurements[str(target.metric)]
-            value, end = target.read(measurement)
-            used = int(measurement.details[target.tests]) if target.tests else len(texts)
-            bound = self._bound(value, end, used, floor=target.floor)
-            readings[target.name] = Reading(value, bound, bound >= level if target.floor else bound <= level)
-            self.caveats += [caveat for caveat in measurement.caveats if caveat not in self.caveats]
+            name = str(target.metric)
+            read = [self._read(target, level, each[name]) for each in found if name in each]
+            readings[target.name] = (min if target.floor else max)(read, key=lambda reading: reading.bound)
         return Point(epsilon, readings)
+
+    def _read(self, target: Target, level: float, measurement: Measurement) -> Reading:
+        value, end = target.read(measurement)
+        used = int(measurement.details[target.tests]) if target.tests else len(self._texts)
+        bound = self._bound(value, end, used, floor=target.floor)
+        self.caveats += [caveat for caveat in measurement.caveats if caveat not in self.caveats]
+        return Reading(value, bound, bound >= level if target.floor else bound <= level)
 
     def _bound(self, value: float, end: float | None, texts: int, *, floor: bool) -> float:
         """The confidence bound of a value; the worst value there is if the texts cannot show how they differ."""
@@ -234,6 +268,7 @@ def _check_reachable(target: Target, level: float, extreme: Point, curve: Sequen
     hint = {
         "unchanged": " Kept stopwords are unchanged: use the target unchanged-content, or `stopwords='perturb'`.",
         "similarity": " The largest share limits it: see `largest_share`.",
+        UTILITY: " The largest share limits it: see `largest_share`.",
     }.get(target.name, "")
     raise TargetError(
         f"The target {target.name}={level:g} cannot be met. At the {where} epsilon per word, "

@@ -44,6 +44,7 @@ class Target:
 
 
 LOG_RATIO = "log-ratio"
+UTILITY = "utility"
 TARGETS: Mapping[str, Target] = {
     target.name: target
     for target in (
@@ -51,6 +52,14 @@ TARGETS: Mapping[str, Target] = {
         Target("unchanged-content", "words that are unchanged, without stopwords", "overlap", ("unchanged_content",)),
         Target("inversion", "chunks that an attacker guesses", "inversion", ("top_1", "decoded"), tests="texts"),
         Target("adaptive", "F1 of an adaptive attacker", "attribute", ("adaptive",), tests="test_texts"),
+        Target(
+            UTILITY,
+            "share of the F1 with originals",
+            "downstream",
+            ("retained",),
+            floor=True,
+            tests="test_texts",
+        ),
         Target("similarity", "cosine similarity", "similarity", ("cosine",), floor=True),
         Target(LOG_RATIO, "log-ratio for any two words", None),
     )

@@ -28,8 +28,9 @@ from textveil.errors import ParameterError
 from textveil.evaluation.replay import rebuild_obfuscator
 from textveil.evaluation.verification import check_statements
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION, LEVEL, Obfuscator
+from textveil.obfuscation import DISTRIBUTION, Obfuscator
 from textveil.privacy.certificate import Certificate
+from textveil.privacy.levels import LEVEL
 from textveil.privacy.profiles import PROFILES
 from textveil.privacy.refinement import DRAFT_SHARE
 

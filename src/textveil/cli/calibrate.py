@@ -40,6 +40,7 @@ Examples:
   textveil calibrate --target unchanged-content=0.2
   textveil calibrate --target inversion=0.1 --target similarity=0.5 --html calibration.html
   textveil calibrate --target adaptive=0.3 --input reviews.csv --attribute author --output reviews.calibration.json
+  textveil calibrate --target utility=0.9 --input reviews.csv --label sentiment
   textveil calibrate --target log-ratio=10 --mechanism exponential --cap 1 --output calibration.json
   textveil obfuscate --input reviews.csv --output out.csv --mechanism exponential --cap 1 --target calibration.json
 """
@@ -69,6 +70,10 @@ def calibrate(
     column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
     attribute: Annotated[
         str | None, typer.Option(help="For adaptive: the column that an attacker wants to infer, such as the author.")
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option("--label", help="For utility: the column with the label of a task (repeatable)."),
     ] = None,
     sample: Annotated[int, typer.Option(help="Number of texts to draw from the file.", min=1)] = SAMPLE,
     confidence: Annotated[float, typer.Option(help="The probability that the targets are met.")] = CONFIDENCE,
@@ -101,15 +106,18 @@ def calibrate(
     """Find the epsilon per word that meets a target.
 
     A target is an upper limit for unchanged words, for chunks that an attacker guesses (inversion), for the F1 of an
-    adaptive attacker, or for the log-ratio of any two words. For similarity, it is a lower limit. The answer is the
-    largest epsilon whose confidence bounds meet all targets. With a target for similarity, it is the smallest.
+    adaptive attacker, or for the log-ratio of any two words. For similarity and utility, it is a lower limit: utility
+    is the share of the F1 of a task (--label) that is left, with a linear classifier and ten folds. The answer is the
+    largest epsilon whose confidence bounds meet all targets. With a lower limit, it is the smallest.
     """
     wanted = parse_targets(targets)
     check_targets(wanted)
     for path in (output, html):
         if path is not None:
             check_free(path, overwrite=overwrite)
-    texts, classes = _read(input_file, column, attribute, sample, seed)
+    texts, columns = _read(
+        input_file, column, [*(labels or ()), *([] if attribute is None else [attribute])], sample, seed
+    )
 
     def build(share: float | None) -> Obfuscator:
         return build_obfuscator(
@@ -131,7 +139,15 @@ def calibrate(
     if LOG_RATIO in wanted:
         obfuscator = build(find_largest_share(obfuscator, wanted))
     with showing_progress(quiet, unit_of=lambda _: "epsilons") as progress, _plotting_failures(wanted, quiet=quiet):
-        found = find(obfuscator, wanted, texts, attribute=classes, confidence=confidence, progress=progress)
+        found = find(
+            obfuscator,
+            wanted,
+            texts,
+            attribute=None if attribute is None else columns[attribute],
+            labels={label: columns[label] for label in labels or ()},
+            confidence=confidence,
+            progress=progress,
+        )
     _write(found, output, html, like=input_file)
     if as_json:
         typer.echo(found.to_json(), nl=False)
@@ -161,17 +177,16 @@ def _show(found: Calibration, *, quiet: bool) -> None:
 
 
 def _read(
-    path: Path | None, column: str, attribute: str | None, sample: int, seed: int
-) -> tuple[list[str | None] | None, list[str | None] | None]:
-    """A sample of the texts of a file, with their attribute."""
+    path: Path | None, column: str, wanted: Sequence[str], sample: int, seed: int
+) -> tuple[list[str | None] | None, dict[str, list[str | None]]]:
+    """A sample of the texts of a file, with other columns."""
     if path is None:
-        if attribute is not None:
-            raise ParameterError("--attribute goes with --input.")
-        return None, None
-    texts, columns = read_columns(path, column, [] if attribute is None else [attribute])
+        if wanted:
+            raise ParameterError("--attribute and --label go with --input.")
+        return None, {}
+    texts, columns = read_columns(path, column, wanted)
     order = SeededRandomness(seed).stream(0).permutation(len(texts))[:sample]
-    classes = None if attribute is None else [columns[attribute][row] for row in order]
-    return [texts[row] for row in order], classes
+    return [texts[row] for row in order], {name: [values[row] for row in order] for name, values in columns.items()}
 
 
 def _write(found: Calibration, output: Path | None, html: Path | None, *, like: Path | None) -> None:

@@ -14,7 +14,8 @@ from textveil.cli.reporting import report, reporting_errors
 from textveil.decomposition import DECOMPOSERS
 from textveil.evaluation.deniability import WordDeniability, measure_deniability
 from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION, LEVEL
+from textveil.obfuscation import DISTRIBUTION
+from textveil.privacy.levels import LEVEL
 from textveil.privacy.profiles import PROFILES, STRICT
 from textveil.privacy.replacements import DRAWS, Estimate
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.card import check_cards, write_cards
 from textveil.cli.display import showing_progress
 from textveil.cli.metric_options import (
+    LABEL_HELP,
     Attacker,
     AttackerModel,
     Attribute,
@@ -19,7 +21,6 @@ from textveil.cli.metric_options import (
     Epochs,
     FormatName,
     Kinds,
-    Label,
     LanguageModel,
     LearningRate,
     MetricNames,
@@ -52,6 +53,7 @@ EXAMPLES = """
 \b
 Examples:
   textveil evaluate --original reviews.csv --obfuscated out.csv --text text --label sentiment --attribute author
+  textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --label topic --sample 1000
   textveil evaluate --original both.jsonl --text text --obfuscated-text hidden --metrics similarity,perplexity
   textveil evaluate --original reviews.csv --obfuscated out.csv --certificate out.json --metrics clear_text,inversion
   textveil evaluate --original reviews.csv --obfuscated out.csv --attribute author --json --output evaluation.json
@@ -65,6 +67,8 @@ As in the paper:
 """
 
 _REPLAYED = ("clear_text", "inversion")
+TASK = "downstream"
+"""The metric that is measured for every label. Other metrics use the first one."""
 
 
 @reporting_errors
@@ -81,7 +85,7 @@ def evaluate(
     ] = None,
     text: Text = TEXT_COLUMN,
     obfuscated_text: ObfuscatedText = None,
-    label: Label = None,
+    label: Annotated[list[str] | None, typer.Option(help=f"{LABEL_HELP} (repeatable).")] = None,
     attribute: Attribute = None,
     certificate: Annotated[
         Path | None,
@@ -108,6 +112,9 @@ def evaluate(
     truncate: Truncate = None,
     language_model: LanguageModel = None,
     words: Annotated[int | None, flag(METRICS, "clear_text", "words")] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Measure at most this number of rows, drawn at random.", min=1)
+    ] = None,
     format_name: FormatName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the evaluation as JSON.")] = False,
     output: Annotated[
@@ -162,28 +169,51 @@ def evaluate(
     if bundle is not None and wanted is not None and "inversion" not in wanted:  # then clear_text uses it
         del given["inversion"]
     second = _take_one(obfuscated)
-    pairs = PairedFiles(original, second, text, obfuscated_text, label, attribute, format_name).read()
+    labels = list(dict.fromkeys(label or ()))
+    pairs = PairedFiles(original, second, text, obfuscated_text, labels, attribute, format_name).read()
     folder = None if no_cache else cache or original.with_name(f"{original.name}.scores")
-    dataset = Dataset(pairs.originals, label=pairs.label, attribute=pairs.attribute, folder=folder)
+    first = next(iter(pairs.labels.values()), None)
+    dataset = Dataset(pairs.originals, label=first, attribute=pairs.attribute, folder=folder, sample=sample)
     issued = None if certificate is None else Certificate.load(certificate)
     with showing_progress(quiet, unit_of=unit_of) as progress:
-        evaluator = Evaluator(dataset, wanted, drop_missing(given), progress)
+        options = drop_missing(given)
+        evaluator = Evaluator(dataset, wanted, options, progress)
         replayed = None
         if issued is not None and (wanted is None or set(_REPLAYED) & set(wanted)):
             required = wanted is not None and "inversion" in wanted
-            replayed = _replay(issued, pairs.originals, bundle, encoder, required=required, progress=progress)
+            chosen = set(dataset.rows)
+            texts = [each if row in chosen else None for row, each in enumerate(pairs.originals)]
+            replayed = _replay(issued, texts, bundle, encoder, required=required, progress=progress)
         evaluation = evaluator.measure(pairs.obfuscated, certificate=issued, obfuscations=replayed)
+        for name in labels[1:] if wanted is None or TASK in wanted else ():
+            other = Dataset(pairs.originals, label=pairs.labels[name], folder=folder, sample=sample)
+            task = Evaluator(other, [TASK], {TASK: options.get(TASK, {})}, progress)
+            evaluation = _add_task(evaluation, f"{TASK} {name}", task, pairs.obfuscated, required=wanted is not None)
     content = json.dumps(evaluation.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if output is not None:
         with writing(output, like=original) as stream:
             stream.write(content.encode(errors="surrogatepass"))
-    write_cards(cards, evaluation, pairs, certificate=certificate, obfuscations=replayed, like=original)
+    whole = None if evaluation.sampled_from else replayed
+    write_cards(cards, evaluation, pairs, certificate=certificate, obfuscations=whole, like=original)
     if as_json:
         typer.echo(content, nl=False)
     else:
         _show(evaluation)
     if not quiet:
         _add_notes(folder, replayed=replayed is not None)
+
+
+def _add_task(
+    evaluation: Evaluation, name: str, task: Evaluator, texts: list[str | None], *, required: bool
+) -> Evaluation:
+    """The evaluation with the measurement of a further task, or with the reason why there is none."""
+    try:
+        found = task.measure(texts).measurements[TASK]
+    except TextveilError as error:
+        if required:
+            raise
+        return replace(evaluation, not_measured={**evaluation.not_measured, name: str(error)})
+    return replace(evaluation, measurements={**evaluation.measurements, name: found})
 
 
 def _spell(name: str, value: str | None) -> str:
@@ -250,6 +280,8 @@ def _show(evaluation: Evaluation) -> None:
 
 def _count(evaluation: Evaluation) -> str:
     counted = f"{evaluation.texts:,} pairs of texts"
+    if evaluation.sampled_from:
+        counted += f", a random sample of {evaluation.sampled_from:,}"
     if evaluation.left_out:
         counted += f", {evaluation.left_out:,} skipped because the original has no word"
     if evaluation.empty:

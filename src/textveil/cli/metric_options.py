@@ -45,9 +45,8 @@ def _list_takers(need: Need) -> str:
     return ", ".join(name for name in METRICS if need in (*METRICS.load(name).needs, *METRICS.load(name).uses))
 
 
-Label = Annotated[
-    str | None, typer.Option(help=f"For {_list_takers(Need.LABEL)}: the column with the label of a task.")
-]
+LABEL_HELP = f"For {_list_takers(Need.LABEL)}: the column with the label of a task"
+Label = Annotated[str | None, typer.Option(help=f"{LABEL_HELP}.")]
 Attribute = Annotated[
     str | None,
     typer.Option(

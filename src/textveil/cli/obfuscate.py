@@ -28,7 +28,6 @@ from textveil.mechanisms import MECHANISMS
 from textveil.obfuscation import (
     DECOMPOSITION,
     DISTRIBUTION,
-    LEVEL,
     MECHANISM,
     SIMPLE_MECHANISM,
     Obfuscator,
@@ -38,7 +37,7 @@ from textveil.obfuscation import (
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.ledger import REPEATS, Ledger, Repeat
-from textveil.privacy.levels import LEVELS
+from textveil.privacy.levels import LEVEL, LEVELS, MEASURED, describe_level
 from textveil.privacy.profiles import PROFILES, STRICT, load_profile
 from textveil.privacy.refinement import DRAFT_SHARE
 from textveil.privacy.summary import summarize
@@ -75,10 +74,7 @@ MECHANISM_HELP = (
     f"How chunks are perturbed: {_names(MECHANISMS)}. By default {MECHANISM}; {SIMPLE_MECHANISM} if the bundle has no "
     "language model or the profile is paper."
 )
-LEVELS_HELP = (
-    f"{', '.join(LEVELS)}: {', '.join(f'{rate:.0%}' for rate in LEVELS.values())} of running words would return "
-    "unchanged"
-)
+LEVELS_HELP = f"{'; '.join(f'{level}: {describe_level(level)}' for level in LEVELS)} ({MEASURED})"
 
 
 @reporting_errors
@@ -116,8 +112,8 @@ def obfuscate(
     largest_share: Annotated[
         float | None,
         typer.Option(
-            help="The largest share of a word or expression; the rest is not spent. By default the share at which half "
-            "of the words return unchanged; inf removes the limit."
+            help="The largest share of a word or expression; the rest is not spent. By default that of the "
+            "level low; inf removes the limit."
         ),
     ] = None,
     draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,

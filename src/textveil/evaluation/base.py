@@ -19,9 +19,10 @@ from textveil.registry import Method, Option
 from textveil.version import __version__
 
 EXTRA = "evaluate"
-REVISION = 3
+REVISION = 4
 """The revision of measurements. Stored ones of earlier revisions are measured again. Revision 2 added intervals.
-Revision 3 states F1 in percent, and corrects the chance of linkage for the choice of the best attacker."""
+Revision 3 states F1 in percent, and corrects the chance of linkage for the choice of the best attacker.
+Revision 4 adds the share of the F1 that a task keeps."""
 
 
 class Need(StrEnum):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from textveil.evaluation.blocks import Blanks, Block, Bullets, Facts, Page, Paragraph, Rows, Section
@@ -21,6 +22,7 @@ from textveil.evaluation.quantities import (
     QUANTITIES,
     STATIC,
     STYLE,
+    TASK,
     UNCHANGED,
     Quantity,
     Reading,
@@ -31,6 +33,7 @@ from textveil.evaluation.quantities import (
 from textveil.evaluation.verdicts import list_leaks
 from textveil.evaluation.verification import Check, summarize_checks
 from textveil.privacy.certificate import Certificate, MethodRecord
+from textveil.privacy.levels import LEVEL, MEASURED, describe_level
 from textveil.privacy.outcomes import DocumentOutcome, Outcome
 from textveil.privacy.profiles import PAPER, PROVEN, STRICT
 from textveil.version import __version__
@@ -121,8 +124,14 @@ def build_card(
 
 
 def _tell_worst(evaluation: Evaluation, certificate: Certificate | None, checks: Sequence[Check]) -> list[Block]:
-    leaks = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in list_leaks(evaluation.measurements)]
-    lines = leaks or ["Nothing was measured that shows what still stands."]
+    others = dict(evaluation.measurements)
+    linkage = {name: others.pop(name) for name in ("linkage",) if name in others}  # the first thing to be tried
+    leaks = [*list_leaks(linkage), *list_leaks(others)]
+    lines = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in leaks]
+    if not linkage:
+        lines.insert(0, f"Linkage was not measured here. The level {LEVEL}: {describe_level(LEVEL)} ({MEASURED}).")
+    if not leaks:
+        lines.append("Nothing was measured that shows what still stands.")
     if certificate is None:
         lines.append("No certificate was given. Nothing is known about the settings or the guarantee.")
     elif any(check.passed is False for check in checks):
@@ -142,7 +151,8 @@ def _show(quantity: Quantity, reading: Reading | None) -> str:
 
 
 def _tell_done(evaluation: Evaluation, certificate: Certificate | None) -> list[Block]:
-    facts = [("texts", f"{evaluation.texts:,}")]
+    drawn = "" if evaluation.sampled_from is None else f", a random sample of {evaluation.sampled_from:,}"
+    facts = [("texts", f"{evaluation.texts:,}{drawn}")]
     if evaluation.left_out:
         facts.append(("skipped rows", f"{evaluation.left_out:,}, because the original has no word"))
     if evaluation.empty:
@@ -281,15 +291,20 @@ def _tell_worst_rows(evaluation: Evaluation) -> list[Block]:
 
 
 def _tell_utility(evaluation: Evaluation) -> list[Block]:
+    listed = [(quantity.title, quantity, evaluation) for quantity in QUANTITIES if quantity.side is not Side.PRIVACY]
+    for name, found in evaluation.measurements.items():
+        if name != found.metric:  # a further task, such as "downstream topic"
+            further = replace(evaluation, measurements={found.metric: found})
+            listed.insert(1, (f"{TASK.title} ({name.partition(' ')[2]})", TASK, further))
     rows = [
         [
-            quantity.title,
-            _show(quantity, quantity.read(evaluation)),
-            _show(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
-            _show(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
+            title,
+            _show(quantity, quantity.read(measured)),
+            _show(quantity, quantity.read_reference(measured, Reference.ORIGINALS)),
+            _show(quantity, quantity.read_reference(measured, Reference.CHANCE)),
         ]
-        for quantity in QUANTITIES
-        if quantity.side is not Side.PRIVACY and quantity.read(evaluation) is not None
+        for title, quantity, measured in listed
+        if quantity.read(measured) is not None
     ]
     if not rows:
         return [Paragraph("Unknown: no utility was measured.")]

@@ -13,7 +13,7 @@ from textveil.errors import ParameterError
 from textveil.evaluation.base import Case, Metric, Need, check_seeds, identify
 from textveil.evaluation.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.evaluation.classifiers.kept import find_or_fit
-from textveil.evaluation.dataset import Classes, Codes
+from textveil.evaluation.dataset import Classes, Codes, Split
 from textveil.evaluation.lru import LruCache
 from textveil.evaluation.predictions import Predictions, macro_f1
 from textveil.evaluation.texts import Texts
@@ -25,6 +25,7 @@ SEEDS = (42, 43, 44)
 CLASSIFIER = "linear"
 PER_SEED = "per_seed"
 FIXED = "fixed"
+FOLDS = "folds"
 FIXED_SPLIT = 42
 """The seed of the fixed split, as in the published research code."""
 
@@ -68,8 +69,9 @@ class Classification(Metric):
             "split",
             str,
             PER_SEED,
-            "The split into training and test texts: one for each seed, or one for all seeds as in the paper.",
-            choices=(PER_SEED, FIXED),
+            "The split into training and test texts: one for each seed, one for all seeds as in the paper, or the ten "
+            "folds of a cross-validation for each seed.",
+            choices=(PER_SEED, FIXED, FOLDS),
         ),
     )
     classifier: Classifier
@@ -98,8 +100,8 @@ class Classification(Metric):
 
     @property
     def description(self) -> str:
-        """The classifier, the seeds and a fixed split."""
-        split = ", fixed split" if self.split == FIXED else ""
+        """The classifier, the seeds and the split."""
+        split = {PER_SEED: "", FIXED: ", fixed split", FOLDS: ", cross-validated"}[self.split]
         return f"{self.name} ({self.classifier.description}, seeds {' '.join(map(str, self.seeds))}{split})"
 
     @property
@@ -119,30 +121,38 @@ class Classification(Metric):
         tested = case.originals if scenario is Scenario.BASELINE else case.obfuscated
         # The seed is a part of the key, so that an interrupted run resumes with the next seed.
         cached = tested.cached(identify("predictions", self.versions, classifier=self.classifier.as_dict()))
-        fixed = (FIXED,) if self.split == FIXED else ()
-        keys = [hash_text(trained.hash, tested.hash, classes.hash, str(seed), *fixed) for seed in self.seeds]
+        kind = () if self.split == PER_SEED else (self.split,)
+        keys = [hash_text(trained.hash, tested.hash, classes.hash, str(seed), *kind) for seed in self.seeds]
         stage = f"{classes.column}, {scenario.value}"
         for number in cached.find_missing(keys):
             case.progress(stage, number, number / len(self.seeds))
             predicted = self._run(case, classes, trained, tested, number)
             cached.add({keys[number]: predicted.astype(np.float64)})
-        tests = [classes.split(seed).test for seed in self.split_seeds]
+        tests = [np.concatenate([split.test for split in self._splits(classes, seed)]) for seed in self.split_seeds]
         return Predictions.of(classes, tests, [cached[key].astype(np.int64) for key in keys])
 
     def score(self, case: Case, scenario: Scenario) -> list[float]:
         """The macro F1 of every seed."""
         return self.predict(case, scenario).by_seed
 
-    def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, number: int) -> Codes:
-        seed, split = self.seeds[number], classes.split(self.split_seeds[number])
+    def _splits(self, classes: Classes, seed: int) -> list[Split]:
+        """The splits of a run, whose test texts are taken together."""
+        return classes.fold(seed) if self.split == FOLDS else [classes.split(seed)]
 
-        def fit() -> Fitted:
+    def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, number: int) -> Codes:
+        """The predictions of a run for its test texts, split by split."""
+        seed, reusable = self.seeds[number], trained is case.originals  # which tests other obfuscations, too
+
+        def fit(split: Split) -> Fitted:
             train = partial(find_or_fit, self.classifier) if reusable else self.classifier.fit
             return train(trained, split.train, classes, seed=seed, progress=case.progress)
 
-        reusable = trained is case.originals  # other obfuscations are tested with the same classifier
-        fitted = self._fitted.get((trained.hash, classes.hash, seed), fit) if reusable else fit()
-        return fitted.predict(tested, split.test)
+        predicted = []
+        for part, split in enumerate(self._splits(classes, self.split_seeds[number])):
+            key = (trained.hash, classes.hash, seed, part)
+            fitted = self._fitted.get(key, partial(fit, split)) if reusable else fit(split)
+            predicted.append(fitted.predict(tested, split.test))
+        return np.concatenate(predicted)
 
 
 def majority_f1(classes: Classes, seeds: Sequence[int]) -> float:

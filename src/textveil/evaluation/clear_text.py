@@ -252,9 +252,9 @@ class Returns:
         """The returned words in plain language.
 
         >>> Returns(12, 100, 400, 3, 10, None).describe()
-        '12.0% of the perturbed words returned. In 3 of 400 documents all of them did, in 10 at least 80%.'
+        '12.0% of the replaced words returned. In 3 of 400 documents all of them did, in 10 at least 80%.'
         """
-        line = f"{self.returned / self.perturbed:.1%} of the perturbed words returned."
+        line = f"{self.returned / self.perturbed:.1%} of the replaced words returned."
         if not self.high:
             return f"{line} In none of {self.documents:,} documents did {HIGH:.0%} or more of them return."
         verbatim = f"In {self.verbatim:,} of {self.documents:,} documents all of them did"
@@ -316,7 +316,7 @@ def describe_share(found: Returns, terms: Terms) -> str | None:
     half = find_half_share(terms) if found.high and found.share is not None else None
     if half is None or found.share is None or found.share < half:
         return None
-    return f"Shares of about {found.share:.3g} explain it: at {half:.3g}, half of the words return."
+    return f"Shares of about {found.share:.3g} explain it: the level low has {half:.3g}."
 
 
 def read_counts(certificate: Certificate | None) -> dict[str, int]:

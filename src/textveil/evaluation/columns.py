@@ -88,6 +88,8 @@ _ALL = (
     _C("downstream", "original", "utility F1 of originals", _ORIGINALS, "higher", percent=True, reference_of=_TASK),
     _C("downstream", "chance", "utility F1 by chance", _CHANCE, "higher", percent=True, reference_of=_TASK),
     _C("downstream", "majority", "majority utility F1", _MAJORITY, "higher", percent=True, reference_of=_TASK),
+    _C("downstream", "retained", "kept share of the utility F1", "kept", "higher", detail=True,
+       of_originals=1.0, highest=math.inf),  # not in percent, since it can be above 1
     _C("similarity", "cosine", "similarity", "similar", "higher", column="cosine_similarity", of_originals=1.0,
        lowest=-1.0),
     _C("perplexity", "mean", "perplexity", "perplex.", "lower", column="perplexity", decimals=0,

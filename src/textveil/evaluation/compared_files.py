@@ -59,11 +59,12 @@ class ComparedFiles:
         names = self.choose_names()
         obfuscations: dict[str, Values] = {}
         for name, path in zip(names, self.files, strict=True):
+            labels = () if self.label is None else (self.label,)
             pairs = PairedFiles(
-                self.originals, path, self.text, self.obfuscated_text, self.label, self.attribute, self.format_name
+                self.originals, path, self.text, self.obfuscated_text, labels, self.attribute, self.format_name
             ).read()
             obfuscations[name] = pairs.obfuscated
-        return ComparedRows(pairs.originals, obfuscations, pairs.label, pairs.attribute)
+        return ComparedRows(pairs.originals, obfuscations, next(iter(pairs.labels.values()), None), pairs.attribute)
 
     def choose_names(self) -> list[str]:
         """The name of every file."""

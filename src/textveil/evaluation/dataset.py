@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from textveil.errors import InputError, ParameterError
-from textveil.evaluation.texts import Texts
+from textveil.evaluation.texts import SAMPLE_SEED, Texts
 from textveil.language.words import has_word
 from textveil.randomness import SeededRandomness
 
 TEST_SHARE = 0.1
 """The share of every class to test on."""
+FOLDS = 10
+"""The number of parts of a cross-validation."""
 
 Codes = npt.NDArray[np.int64]
 
@@ -76,6 +78,15 @@ class Classes:
         chosen[np.concatenate(test)] = True
         return Split(np.flatnonzero(~chosen), np.flatnonzero(chosen))
 
+    def fold(self, seed: int) -> list[Split]:
+        """The splits of a cross-validation: every text is a test text once, and every part has its share of a class."""
+        generator = SeededRandomness(seed).stream(0)
+        parts = np.empty(len(self.codes), dtype=np.int64)
+        for code in range(len(self.names)):
+            members = generator.permutation(np.flatnonzero(self.codes == code))
+            parts[members] = np.arange(len(members)) % FOLDS
+        return [Split(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)]
+
 
 class Dataset:
     """Original texts, with the label of a task and an attribute to protect.
@@ -88,6 +99,7 @@ class Dataset:
         label: The label of every text, which a task predicts.
         attribute: The attribute of every text that an attacker wants to infer, such as its author.
         folder: The folder of cached scores. No text is written to it. By default scores are cached in memory.
+        sample: Read at most this number of rows, always the same ones. By default all rows are read.
 
     Raises:
         InputError: No original contains a word.
@@ -101,12 +113,21 @@ class Dataset:
         label: Sequence[str | None] | None = None,
         attribute: Sequence[str | None] | None = None,
         folder: Path | None = None,
+        sample: int | None = None,
     ) -> None:
         _check_texts(texts, "original")
         self.rows = [row for row, text in enumerate(texts) if text is not None and has_word(text)]
         if not self.rows:
             raise InputError("No original contains a word. Check the column of the texts.")
         self.size = len(texts)
+        self.left_out = self.size - len(self.rows)
+        """The number of rows whose original contains no word."""
+        self.sampled_from: int | None = None
+        """The number of rows that a sample was drawn from; ``None`` if all were read."""
+        if sample is not None and sample < len(self.rows):
+            self.sampled_from = len(self.rows)
+            order = SeededRandomness(SAMPLE_SEED).stream(0).permutation(len(self.rows))
+            self.rows = [self.rows[position] for position in sorted(order[:sample].tolist())]
         self._folder = folder
         self.originals = Texts([texts[row] or "" for row in self.rows], folder)
         self.problems: dict[str, str] = {}
@@ -126,11 +147,6 @@ class Dataset:
         except InputError as error:
             self.problems[column] = str(error)
             return None
-
-    @property
-    def left_out(self) -> int:
-        """The number of rows whose original contains no word."""
-        return self.size - len(self.rows)
 
     def pair(self, obfuscated: Sequence[str | None]) -> Texts:
         """The obfuscated texts of the originals. A missing one counts as empty.

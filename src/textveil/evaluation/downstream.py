@@ -27,10 +27,14 @@ class Downstream(Classification):
         classes, chance = case.classes(self.target), Chance.highest(levels.values())
         intervals = {name: found.find_interval() for name, found in predicted.items()}
         values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
+        kept = ""
+        if original.f1 > 0:
+            values["retained"], intervals["retained"] = obfuscated.f1 / original.f1, obfuscated.find_ratio(original)
+            kept = f" Obfuscated texts keep {values['retained']:.1%}{show_bounds(intervals['retained'], '.1%')} of it."
         line = (
             f"A classifier trained on obfuscated texts predicts the label with F1 {values['f1']:.1%}"
             f"{show_interval(intervals['f1'], '.1%')}. {describe_chance({'this': values['f1']}, chance)} "
-            f"With originals the F1 is {values['original']:.1%}{show_bounds(intervals['original'], '.1%')}. "
+            f"With originals the F1 is {values['original']:.1%}{show_bounds(intervals['original'], '.1%')}.{kept} "
             f"The majority baseline over {len(classes.names)} classes is {values['majority']:.1%}. "
             f"There were {original.texts:,} test texts."
         )

@@ -30,6 +30,8 @@ class Evaluation:
     """The reason why a metric was not measured, by its name."""
     empty: int = 0
     """The number of empty obfuscated texts."""
+    sampled_from: int | None = None
+    """The number of texts that a sample was drawn from; ``None`` if all were measured."""
 
     def value(self, metric: str, name: str) -> float | None:
         """A value of a metric, by its name or an alias; ``None`` if it was not measured."""
@@ -42,6 +44,7 @@ class Evaluation:
             "evaluation": FORMAT_VERSION,
             "textveil": __version__,
             "texts": self.texts,
+            "sampled_from": self.sampled_from,
             "left_out": self.left_out,
             "empty": self.empty,
             "metrics": {name: found.as_dict() for name, found in self.measurements.items()},
@@ -135,7 +138,12 @@ class Evaluator:
                 kind = InputError if reason in self.dataset.problems.values() else ParameterError
                 raise kind(f"The metric {metric.name!r} cannot be measured. {reason}")
         return Evaluation(
-            len(texts), self.dataset.left_out, measured, not_measured, sum(not text.strip() for text in texts)
+            len(texts),
+            self.dataset.left_out,
+            measured,
+            not_measured,
+            sum(not text.strip() for text in texts),
+            self.dataset.sampled_from,
         )
 
 

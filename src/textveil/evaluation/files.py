@@ -20,7 +20,8 @@ class Pairs:
 
     originals: Values
     obfuscated: Values
-    label: Values | None
+    labels: dict[str, Values]
+    """The labels by column."""
     attribute: Values | None
 
 
@@ -33,7 +34,7 @@ class PairedFiles:
         obfuscated: The file with the obfuscated texts; by default the same file.
         text: The column with the texts.
         obfuscated_text: The column with the obfuscated texts; by default ``text``.
-        label: The column with the label of a task.
+        labels: The columns with the labels of tasks.
         attribute: The column with an attribute to protect.
         format_name: The format of the files; by default it follows from their names.
     """
@@ -42,7 +43,7 @@ class PairedFiles:
     obfuscated: Path | None = None
     text: str = TEXT_COLUMN
     obfuscated_text: str | None = None
-    label: str | None = None
+    labels: Sequence[str] = ()
     attribute: str | None = None
     format_name: str | None = None
 
@@ -58,7 +59,7 @@ class PairedFiles:
                 "The obfuscated texts are missing. Set `obfuscated` to their file, or `obfuscated_text` to their "
                 "column in a file with both."
             )
-        wanted = [column for column in (self.label, self.attribute) if column is not None]
+        wanted = [column for column in (*self.labels, self.attribute) if column is not None]
         originals, columns = read_columns(self.original, self.text, wanted, self.format_name)
         second = self.obfuscated or self.original
         obfuscated, others = read_columns(
@@ -74,7 +75,7 @@ class PairedFiles:
         return Pairs(
             originals,
             obfuscated,
-            None if self.label is None else columns[self.label],
+            {label: columns[label] for label in self.labels},
             None if self.attribute is None else columns[self.attribute],
         )
 

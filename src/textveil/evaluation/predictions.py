@@ -70,6 +70,25 @@ class Predictions:
         """
         if all((self.true[tested] == predicted).all() for tested, predicted in self._pairs()):
             return bound_agreement(1, self.texts)
+        scores = self._resampled
+        low, high = np.clip(take_interval(scores + self.f1 - scores.mean()), 0, 1)
+        return Interval(float(low), float(high))
+
+    def find_ratio(self, other: Predictions) -> Interval:
+        """The 95 % interval of the F1 divided by another one for the same test texts, which are drawn together.
+
+        If both are equal in all resamples, the lower end is that of Clopper and Pearson.
+        """
+        scores, others = self._resampled, other._resampled
+        ratios: Floats = np.divide(scores, others, out=np.full(len(scores), np.nan), where=others > 0)
+        if np.nanmin(ratios) == np.nanmax(ratios):
+            return bound_agreement(1, self.texts)
+        low, high = take_interval(ratios + self.f1 / other.f1 - np.nanmean(ratios))
+        return Interval(max(low, 0.0), high)
+
+    @cached_property
+    def _resampled(self) -> Floats:
+        """The F1 of resamples of the test texts. Predictions for the same texts have the same resamples."""
         generator = SeededRandomness(SEED).stream(0)
         members = [np.flatnonzero(self.true == code) for code in range(self.classes)]
         found = []
@@ -77,9 +96,7 @@ class Predictions:
             drawn = [group[generator.integers(len(group), size=(size, len(group)))] for group in members if len(group)]
             weights = count(np.concatenate(drawn, axis=1), self.texts)
             found.append(self.score_labels(np.broadcast_to(self.true, weights.shape), weights))
-        scores = np.concatenate(found)
-        low, high = np.clip(take_interval(scores + self.f1 - scores.mean()), 0, 1)
-        return Interval(float(low), float(high))
+        return np.concatenate(found)
 
     def score_labels(self, labels: Any, weights: Floats | None = None) -> Floats:
         """The mean macro F1 of the seeds for other labels of the texts, or for other weights.

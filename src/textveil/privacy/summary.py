@@ -41,7 +41,7 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
         lines.append(f"documents      {', '.join(unusual)}")
     if chosen := sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen):
         lines.append(
-            f"returned       {tally.returned / chosen:.1%} of the perturbed words; verbatim: "
+            f"returned       {tally.returned / chosen:.1%} of the replaced words of these documents; verbatim: "
             f"{tally.return_bands['100%']:,} documents; 80% or more: {tally.return_bands['80% or more']:,}"
         )
     if (screen := certificate.terms.identifiers) is not None:

@@ -45,7 +45,7 @@ class Methods(Strict):
         None, description="`redact` or `perturb` the identifiers that Presidio finds; by default they are mere words."
     )
     largest_share: float | None = Field(
-        None, description='The largest share of a chunk. By default half of the words return; "inf" lifts it.'
+        None, description='The largest share of a chunk, by default that of the level `low`; "inf" lifts it.'
     )
     draft_share: float | None = Field(None, description="The part of a budget for a draft (profile `proven`).")
 
