@@ -243,3 +243,38 @@ def test_plain_text_has_no_other_columns():
     (rows,) = table.read(io.BytesIO(b"a\n"), batch_size=9)
     with pytest.raises(ColumnError, match="no column 'author'.* Use csv"):
         table.values(rows, "author")
+
+
+class Endless(io.RawIOBase):
+    """A header or a line, then more and more of the same."""
+
+    def __init__(self, start: bytes, more: bytes) -> None:
+        self._start, self._more = start, more
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = (self._start or self._more * len(buffer))[: len(buffer)]
+        self._start = b""
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "more"),
+    [
+        ("txt", b"fine\n", b"x"),
+        ("csv", b"text\n", b"x"),
+        ("csv", b'id,text\n1,"', b"x\n"),
+        ("csv", b"id,text\n", b'"abcd\n",'),
+        ("jsonl", b'{"text": "fine"}\n', b"["),
+        ("txt", b"fine\n", b"\0"),
+    ],
+    ids=["txt", "csv", "open quote", "fields of several lines", "jsonl", "device"],
+)
+def test_a_record_without_an_end_is_refused_while_it_is_read(monkeypatch, name, start, more):
+    monkeypatch.setattr("textveil.tables.base.LONGEST_LINE", 1 << 20)
+    stream = io.BufferedReader(Endless(start, more))
+    with pytest.raises(InputError, match="^the file, line 2: what begins here has more than 1 MiB, .* Split it"):
+        list(open_table(name).read(stream, batch_size=9))

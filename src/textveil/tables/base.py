@@ -18,6 +18,8 @@ TEXT_COLUMN = "text"
 OUTCOME_COLUMN = "textveil_outcome"
 """The default name of the column for the outcomes."""
 
+LONGEST_LINE = 1 << 27
+"""The largest number of bytes in a line, and of characters in a record of several lines."""
 LONGEST_NAME = 40
 LONGEST_NAME_WITH_SPACES = 24
 _NAME = re.compile(r"[^\W\d][\w.:/-]*( [\w.:/-]+)?")
@@ -240,13 +242,17 @@ def _looks_like_name(column: str) -> bool:
     return len(column) <= longest and _NAME.fullmatch(column) is not None
 
 
-def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
+def decode_lines(stream: IO[bytes], source: str) -> Iterator[str]:
     """The lines of a UTF-8 file with their line ends, without a byte order mark.
 
     Raises:
-        InputError: A line is not UTF-8, or it has a NUL byte, as every line of UTF-16 has.
+        InputError: A line is too long or not UTF-8, or it has a NUL byte, as every line of UTF-16 has.
     """
-    for number, line in enumerate(lines, start=1):
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise too_long(source, number)
         if (place := line.find(0)) >= 0:
             raise InputError(
                 f"{source}, line {number}, byte {place + 1}: this is a NUL byte, so the file is not UTF-8 text but "
@@ -260,6 +266,14 @@ def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
                 "first, for example with iconv."
             ) from error
         yield text
+
+
+def too_long(source: str, line: int) -> InputError:
+    """The error for a line, or for a record that begins there."""
+    return InputError(
+        f"{source}, line {line}: what begins here has more than {LONGEST_LINE >> 20} MiB, which is the limit. Split it "
+        "into several, or close a quote that was left open."
+    )
 
 
 def spell(value: Any) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, BinaryIO, ClassVar
 
 from textveil.errors import InputError
+from textveil.tables import base
 from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_names, decode_lines, spell
 
 _OTHER_DELIMITER = re.compile(r"[;,\t|]")
@@ -59,10 +60,19 @@ class CsvTable(Table):
         """The header, then the records, which must have as many fields."""
         # The limit is global to the interpreter, so it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
-        reader = csv.reader(decode_lines(stream, self.source), delimiter=self.delimiter, strict=True)
-        width = 0
+        line = width = held = 0
+
+        def read_lines() -> Iterator[str]:
+            nonlocal held
+            for text in decode_lines(stream, self.source):
+                held += len(text)
+                if held > base.LONGEST_LINE:
+                    raise base.too_long(self.source, line)
+                yield text
+
+        reader = csv.reader(read_lines(), delimiter=self.delimiter, strict=True)
         while True:
-            line = reader.line_num + 1
+            line, held = reader.line_num + 1, 0
             try:
                 record = next(reader, None)
             except csv.Error as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import stat
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -144,8 +145,14 @@ class FileSource(Source):
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
+        status = self.path.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            raise InputError(
+                f"{self.title} is a device or a pipe, which may never end, and not an ordinary file. Write it to a "
+                "file first, or send it to standard input."
+            )
         with self.path.open("rb") as raw:
-            self._raw, self._size = raw, self.path.stat().st_size
+            self._raw, self._size = raw, status.st_size
             try:
                 yield decompress(raw, self.path)
             finally:
