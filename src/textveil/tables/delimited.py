@@ -40,6 +40,11 @@ class CsvTable(Table):
                 f"{self.source} has one column only: its header has {found[0]!r} where {self.delimiter!r} is expected. "
                 f"Convert the file to {self.name}."
             )
+        self._check_choice(self.header)
+        kept = [place for place, name in enumerate(self.header) if self._carries(name)]
+        if len(kept) < len(self.header):
+            self.header = [self.header[place] for place in kept]
+            records = ([record[place] for place in kept] for record in records)
         positions = self._find_columns(self.header)
         return batch_rows((([record[position] for position in positions], record) for record in records), batch_size)
 
