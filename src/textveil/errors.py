@@ -1,4 +1,4 @@
-"""The errors textveil raises, all of them below one root.
+"""The errors textveil raises, all of them below one root, and its warning.
 
     TextveilError
     ├── ParameterError          an argument is wrong: change the call (the command exits with 2)
