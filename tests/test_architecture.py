@@ -138,6 +138,7 @@ def test_public_names() -> None:
         "StudyError",
         "TargetError",
         "TextveilError",
+        "TextveilWarning",
         "UnknownNameError",
         "__version__",
         "analyze",

@@ -70,8 +70,16 @@ def test_errors_are_those_of_the_obfuscator(tiny):
         textveil.obfuscate("film", epsilon=-1, bundle=tiny)
     with pytest.raises(ParameterError, match="A text must be a string"):
         textveil.obfuscate(3, epsilon=1, bundle=tiny)
-    with pytest.raises(TypeError, match="colour"):
+    with pytest.raises(ParameterError, match="There is no argument 'colour'. Choose from: "):
         textveil.obfuscate("film", colour="red", bundle=tiny)
+
+
+@pytest.mark.parametrize(("mistyped", "meant"), [("levle", "level"), ("epsilon_per_wrod", "epsilon_per_word")])
+def test_a_mistyped_argument_is_recognized(tiny, tmp_path, mistyped, meant):
+    with pytest.raises(ParameterError, match=f"There is no argument '{mistyped}'. Did you mean '{meant}'?"):
+        textveil.obfuscate("film", **{mistyped: 1}, bundle=tiny)
+    with pytest.raises(ParameterError, match="Did you mean 'drop_columns'?"):
+        textveil.obfuscate_file(tmp_path / "in.csv", tmp_path / "out.csv", drop_column="id", bundle=tiny)
 
 
 def test_lists():

@@ -5,10 +5,14 @@ from functools import cache
 from itertools import islice, pairwise
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import textveil
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.spelling import Spelling
 from textveil.decomposition import DECOMPOSERS
@@ -846,10 +850,44 @@ def test_a_document_says_how_much_came_back(tiny):
     assert changed.certificate.tally.returned < 20
 
 
-@pytest.mark.parametrize("texts", [{"a": "b"}, "text", b"text", type("Frame", (), {"columns": ["text"]})()])
-def test_what_is_not_a_list_of_texts(tiny, texts):
-    with pytest.raises(ParameterError, match="`texts` must be several texts"):
+@pytest.mark.parametrize(
+    ("texts", "hint"),
+    [
+        ({"a": "b"}, "with its values"),
+        ("text", "call obfuscate"),
+        (b"text", "call obfuscate"),
+        (type("Frame", (), {"columns": ["text"]})(), "call textveil.pandas.obfuscate or textveil.polars.obfuscate"),
+        (3, "Got int instead"),
+        (None, "Got NoneType instead"),
+        (np.array("text"), "Got ndarray instead"),
+    ],
+)
+def test_what_is_not_a_list_of_texts(tiny, texts, hint):
+    with pytest.raises(ParameterError, match=f"`texts` must be several texts.*{hint}"):
         Obfuscator(tiny).obfuscate_all(texts, epsilon=1)
+
+
+@pytest.mark.parametrize(
+    "contain",
+    [
+        list,
+        tuple,
+        iter,
+        np.array,
+        pandas.Series,
+        polars.Series,
+        pyarrow.array,
+        lambda texts: dict.fromkeys(texts).keys(),
+    ],
+)
+def test_several_texts_may_be_in_any_container_and_a_single_call_says_where_they_go(tiny, contain):
+    texts = ["alpha beta", "gamma"]
+    done = Obfuscator(tiny, seed=1).obfuscate_all(contain(texts), epsilon=5)
+    assert [result.text for result in done] == [
+        result.text for result in Obfuscator(tiny, seed=1).obfuscate_all(texts, epsilon=5)
+    ]
+    with pytest.raises(ParameterError, match=r"A text must be a string.*For several texts, call Obf.*obfuscate_all"):
+        textveil.obfuscate(contain(texts), bundle=tiny, epsilon=5)
 
 
 def test_neither_a_result_nor_an_obfuscator_reveals_a_text_when_it_is_logged(tiny):

@@ -26,6 +26,7 @@ from textveil.errors import (
     StudyError,
     TargetError,
     TextveilError,
+    TextveilWarning,
     UnknownNameError,
 )
 from textveil.version import __version__
@@ -128,6 +129,7 @@ __all__ = [
     "StudyError",
     "TargetError",
     "TextveilError",
+    "TextveilWarning",
     "UnknownNameError",
     "__version__",
     "analyze",

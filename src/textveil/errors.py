@@ -1,4 +1,4 @@
-"""The errors textveil raises, all of them below one root.
+"""The errors textveil raises, all of them below one root, and its warning.
 
     TextveilError
     ├── ParameterError          an argument is wrong: change the call (the command exits with 2)
@@ -21,6 +21,7 @@
     ├── ExecutionError          workers died, or a cluster does not answer
     ├── ServiceError            a service refused a request of the client, or failed
     └── MissingExtraError       an optional dependency is not installed
+    TextveilWarning             what a user should know before a result is released; the work goes on
 
 A message names the next step. It gives positions (line, row, byte), never a document's text. Parameters stand in
 backticks, as Python spells them: "Set `overwrite=True` to replace it." The command line turns them into flags.
@@ -68,6 +69,10 @@ class TextveilError(Exception):
 def spell_parameters(message: str, spell_parameter: Callable[[str, str | None], str]) -> str:
     """A message with every parameter, and its value if there is one, spelled in another way."""
     return _PARAMETER.sub(lambda found: spell_parameter(found[1], found[2]), message)
+
+
+class TextveilWarning(UserWarning):
+    """Something that a user should know before a result is released. The work goes on."""
 
 
 class ParameterError(TextveilError, ValueError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -23,6 +23,7 @@ from textveil.privacy.profiles import PROFILES, Form, Stopwords
 from textveil.privacy.results import Obfuscation
 from textveil.privacy.screening import Screen, Treatment
 from textveil.progress import Progress
+from textveil.registry import unknown_name
 
 CACHED = 4
 """The number of obfuscators to keep for further calls with the same settings."""
@@ -57,6 +58,8 @@ class FileSettings(Settings, total=False):
     level: Level | None
     length: Length | None
     column: str | Sequence[str]
+    drop_columns: str | Sequence[str]
+    keep_columns: str | Sequence[str] | None
     outcome_column: str | None
     format: str | None
     certificate: str | Path | None
@@ -94,6 +97,7 @@ def obfuscate(
     >>> result.text == obfuscate("The tea was lovely.", epsilon=20, seed=1).text
     True
     """
+    _check_names(settings, {*Settings.__annotations__, "epsilon", "epsilon_per_word", "level"})
     seed = settings.pop("seed", None)
     obfuscator = _find_obfuscator(settings)
     if seed is not None:
@@ -109,6 +113,7 @@ def obfuscate_file(source: str | Path, target: str | Path, **settings: Unpack[Fi
         target: The file to write, in the format that its name shows; it gets its name when it is complete.
         settings: Any argument of ``Obfuscator`` and of its ``obfuscate_file``, such as ``epsilon`` and ``column``.
     """
+    _check_names(settings, FileSettings.__annotations__)
     own = {name: value for name, value in settings.items() if name in Settings.__annotations__}
     others: dict[str, Any] = {name: value for name, value in settings.items() if name not in own}
     seed = own.pop("seed", None)
@@ -167,6 +172,12 @@ def list_bundles() -> list[str]:
 
 _obfuscators: OrderedDict[Hashable, Obfuscator] = OrderedDict()
 _lock = threading.Lock()
+
+
+def _check_names(settings: Mapping[str, Any], known: Collection[str]) -> None:
+    for name in settings:
+        if name not in known:
+            raise unknown_name("argument", name, known)
 
 
 def _find_obfuscator(settings: Mapping[str, Any]) -> Obfuscator:

@@ -369,7 +369,7 @@ class Obfuscator:
             SpentBudgetError: The ledger does not allow another release of this text.
         """
         if not isinstance(text, str):
-            raise ParameterError(f"A text must be a string. Got {type(text).__name__} instead.")
+            raise ParameterError(f"A text must be a string. Got {type(text).__name__} instead.{_point_to_other(text)}")
         return next(
             self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word, level=level)
         ).released()
@@ -406,11 +406,13 @@ class Obfuscator:
             raise BudgetError("Set `budget`, or `epsilon` and the like, not both.")
         chosen = self.build_budget(*given) if budget is None else self.choose_budget(budget)
         check_batch_size(batch_size)
-        if isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns"):
+        if isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns") or not _is_iterable(texts):
             raise ParameterError(
                 "`texts` must be several texts: a list, a column of a table, or another iterable of strings. "
-                "For a single text, call obfuscate."
+                f"Got {type(texts).__name__} instead.{_point_to_other(texts)}"
             )
+        if hasattr(texts, "to_pylist"):  # of Arrow, whose values are no strings
+            texts = texts.to_pylist()
         if chosen.needs_average:
             texts = list(texts)
             chosen = chosen.resolve(text for text in texts if isinstance(text, str))
@@ -453,6 +455,8 @@ class Obfuscator:
         level: Level | None = None,
         length: Length | None = None,
         column: str | Sequence[str] = TEXT_COLUMN,
+        drop_columns: str | Sequence[str] = (),
+        keep_columns: str | Sequence[str] | None = None,
         outcome_column: str | None = OUTCOME_COLUMN,
         format: str | None = None,  # noqa: A002 # what users call it
         certificate: str | Path | None = None,
@@ -474,6 +478,8 @@ class Obfuscator:
             level: The level of protection, instead of a number; see :meth:`obfuscate_all`.
             length: The words that ``epsilon_per_word`` is multiplied by; see :meth:`obfuscate_all`.
             column: The column with the texts, or several columns; each text is a document with a budget of its own.
+            drop_columns: Other columns that are not copied.
+            keep_columns: The only other columns that are copied, instead.
             outcome_column: The column to write each row's outcome to; ``None`` writes none.
             format: The format of the source, if its name does not tell it.
             certificate: Where to write the certificate.
@@ -485,6 +491,9 @@ class Obfuscator:
             workers: The number of workers, by default one per core; with ``workers`` alone, they are processes.
             address: The address of a running Ray cluster.
             progress: Called with how far the work is.
+
+        Warns:
+            TextveilWarning: A column that is copied may identify people, or one of the input is replaced.
         """
         from textveil.jobs import FileJob, JobOptions
         from textveil.jobs.workers import Workplace
@@ -492,7 +501,7 @@ class Obfuscator:
 
         options = JobOptions(
             self.build_budget(epsilon, epsilon_per_word, length, level),
-            Layout(column, outcome_column, format),
+            Layout(column, outcome_column, format, drop_columns, keep_columns),
             batch_size,
             overwrite,
             None if certificate is None else Path(certificate),
@@ -695,6 +704,27 @@ def _check_texts(texts: Iterable[str | None]) -> Iterator[str | None]:
             raise ParameterError(
                 f"Text {number} must be a string, or None if it is missing. Got {type(text).__name__} instead."
             )
+
+
+def _is_iterable(value: object) -> bool:
+    try:
+        iter(value)  # type: ignore[call-overload] # this is the question
+    except TypeError:  # of an array without a dimension, too
+        return False
+    return True
+
+
+def _point_to_other(found: object) -> str:
+    """Whom to give something that is not a text, as the end of a message."""
+    if isinstance(found, str | bytes):
+        return " For a single text, call obfuscate."
+    if hasattr(found, "columns"):
+        return " For columns of a table, call textveil.pandas.obfuscate or textveil.polars.obfuscate."
+    if isinstance(found, Mapping):
+        return " For the texts of a mapping, call Obfuscator().obfuscate_all with its values()."
+    if _is_iterable(found):
+        return " For several texts, call Obfuscator().obfuscate_all, which takes any iterable of strings."
+    return ""
 
 
 def is_missing(value: object) -> bool:

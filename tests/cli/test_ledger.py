@@ -1,11 +1,13 @@
 import csv
 import json
+import re
 import sqlite3
 
 import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
+from textveil.privacy.certificate import Certificate
 from textveil.privacy.ledger import Ledger, Release
 
 TEXT = "alpha beta gamma"
@@ -18,8 +20,8 @@ def run(*arguments):
 @pytest.fixture
 def obfuscate(tiny, tmp_path):
     """Runs ``textveil obfuscate`` with a ledger."""
-    fixed = ("--bundle", tiny.folder, "--largest-share", "inf", "--ledger", tmp_path / "spent.db")
-    return lambda *arguments: run("obfuscate", *arguments, *fixed)
+    fixed = ("--bundle", tiny.folder, "--largest-share", "inf")
+    return lambda *arguments, ledger="spent.db": run("obfuscate", *arguments, *fixed, "--ledger", tmp_path / ledger)
 
 
 @pytest.fixture
@@ -61,8 +63,30 @@ def test_a_file_has_refused_rows_and_a_warning(tmp_path, obfuscate):
     rows = list(csv.DictReader((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()))
     assert (rows[0]["text"], rows[0]["textveil_outcome"]) == ("", "refused")
     assert rows[1]["text"]
-    assert "Warning: documents that the ledger refused (outcome 'refused'): 1" in result.stderr
+    assert "Warning: the ledger refused 1 of 2 documents (outcome 'refused')" in result.stderr
+    assert "set --budget-per-document 12 or more." in result.stderr
     assert "ledger         at most 10 per document over all releases" in result.stderr
+
+
+@pytest.mark.parametrize("flags", [(), ("--quiet",), ("--workers", 2)])
+def test_a_run_that_refuses_most_rows_fails_and_says_first_what_they_would_have_needed(tmp_path, obfuscate, flags):
+    (tmp_path / "in.csv").write_text("text\npsi chi\nchi psi chi psi chi\npsi psi psi\n", encoding="utf-8")
+    files = ("--input", tmp_path / "in.csv", "--output", tmp_path / "out.csv", "--certificate", tmp_path / "c.json")
+    result = obfuscate(*files, "--epsilon-per-word", 4, "--budget-per-document", 9, *flags)
+    assert result.exit_code == 1
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["textveil_outcome"] == "refused" for row in rows] == [False, True, True]
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("New ledger")]
+    assert lines[0].startswith(
+        "Warning: the ledger refused 2 of 3 documents (outcome 'refused'). Their texts are empty."
+    )
+    needed = int(re.search(r"set --budget-per-document (\d+) or more\.$", lines[0])[1])
+    assert "refused" not in str(Certificate.load(tmp_path / "c.json").as_dict()["budget"])
+    again = obfuscate(
+        *files, "--epsilon-per-word", 4, "--budget-per-document", needed, *flags, "--overwrite", ledger="new.db"
+    )
+    assert again.exit_code == 0, again.stderr
+    assert "refused" not in again.stderr
 
 
 @pytest.mark.parametrize("flag", [("--ledger-key", "k"), ("--budget-per-document", 5), ("--repeat", "same")])

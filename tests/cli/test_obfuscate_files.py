@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
+from textveil.cli.start import read_arguments
 from textveil.tables import read_records
 
 
@@ -77,3 +78,52 @@ def test_workers_need_files_and_flags_that_fit(tmp_path, monkeypatch, arguments,
     assert result.exit_code == 2
     assert message in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.fixture
+def signed(tmp_path):
+    path = tmp_path / "signed.csv"
+    path.write_text("id,text,author\n8,The waiter was rude.,ann\n5,Lovely songs!,ben\n", encoding="utf-8")
+    return path
+
+
+def test_columns_that_may_identify_people_are_pointed_out(tmp_path, signed):
+    result = run("-i", signed, "-o", tmp_path / "out.csv")
+    assert result.exit_code == 0
+    assert result.stderr.startswith(
+        "Warning: Columns that may identify people are copied: 'id' (identifiers), 'author' (names). Leave out what "
+        "nobody needs with --drop, or name what stays with --keep-column.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "columns"),
+    [
+        (["--drop", "author", "--drop", "id"], ["text"]),
+        (["--keep-column", "id"], ["id", "text"]),
+        (["--config"], ["id", "text"]),
+    ],
+)
+def test_columns_are_dropped_or_kept(tmp_path, signed, flags, columns):
+    out, config = tmp_path / "out.csv", tmp_path / "textveil.toml"
+    config.write_text('[obfuscate]\nkeep-column = ["id"]\n')
+    result = run("-i", signed, "-o", out, *flags, *([config] if flags == ["--config"] else []))
+    assert result.exit_code == 0, result.stderr
+    assert "identify" not in result.stderr
+    assert out.read_text().splitlines()[0].split(",") == [*columns, "textveil_outcome"]
+
+
+def test_a_choice_of_columns_that_cannot_be_made_names_the_flag(tmp_path, signed):
+    result = run("-i", signed, "-o", tmp_path / "out.csv", "--drop", "name")
+    assert result.exit_code == 2
+    assert "has no column 'name'. It has: 'id', 'text', 'author'. Choose with --drop." in result.stderr
+    result = run("-i", signed, "-o", tmp_path / "out.csv", "--drop", "id", "--keep-column", "author")
+    assert "Set --drop or --keep-column, not both." in result.stderr
+
+
+def test_a_file_in_the_place_of_a_text_is_refused(signed, monkeypatch):
+    result = run(signed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"is a file. To obfuscate its texts, give --input {signed}." in result.stderr
+    assert read_arguments(["obfuscate", str(signed)], {}) is None
+    assert read_arguments(["obfuscate", str(signed.parent)], {}) is not None  # a folder, whose name may be a word

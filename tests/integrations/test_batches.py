@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from textveil.errors import ColumnError, ParameterError
+from textveil.errors import ColumnError, ParameterError, TextveilWarning
 from textveil.integrations.batches import BatchObfuscator
 
 BATCH = {"title": ["good film", None], "text": ["bad plot", "of the"], "stars": [1, 5]}
@@ -31,7 +31,9 @@ def test_outcomes_can_be_left_out_or_named(obfuscator):
 
 def test_outcomes_of_an_earlier_run_are_replaced(obfuscator):
     obfuscate = BatchObfuscator(epsilon=20, obfuscator=obfuscator)
-    assert obfuscate({"text": [None], "textveil_outcome": ["obfuscated"]})["textveil_outcome"] == ["missing"]
+    with pytest.warns(TextveilWarning, match="'textveil_outcome' of the input is replaced"):
+        done = obfuscate({"text": [None], "textveil_outcome": ["obfuscated"]})
+    assert done["textveil_outcome"] == ["missing"]
     assert not obfuscate.certificate.other_columns
 
 

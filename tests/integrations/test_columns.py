@@ -89,8 +89,8 @@ def test_an_obfuscator_is_given_or_built(obfuscator, settings):
     assert choose_obfuscator(None, {**settings, "profile": "paper"}).profile.name == "paper"
     with pytest.raises(ParameterError, match=r"Set `obfuscator`, or the settings of a new one \(`seed`\), not both"):
         choose_obfuscator(obfuscator, {"seed": 1})
-    with pytest.raises(ParameterError, match="An Obfuscator has no argument `sed` and no `epsilons`. See help"):
-        choose_obfuscator(None, {"sed": 1, "epsilons": 2})
+    with pytest.raises(ParameterError, match="There is no argument 'levle'. Did you mean 'level'?"):
+        choose_obfuscator(None, {"levle": "high"})
     with pytest.raises(ParameterError, match="`obfuscator` must be an Obfuscator. Got str instead"):
         choose_obfuscator("strict", {})  # type: ignore[arg-type]
 

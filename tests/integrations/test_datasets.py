@@ -7,7 +7,7 @@ import datasets
 import pytest
 
 from tests.integrations.conftest import TEXTS
-from textveil.errors import BudgetError, ColumnError, ParameterError
+from textveil.errors import BudgetError, ColumnError, ParameterError, TextveilWarning
 from textveil.integrations.datasets import BatchObfuscator, obfuscate_dataset
 
 LABELS = datasets.ClassLabel(names=["bad", "good"])
@@ -119,3 +119,18 @@ def test_mistakes_are_found_before_anything_is_read(dataset, obfuscator):
         obfuscate_dataset(TEXTS, epsilon=20, obfuscator=obfuscator)
     with pytest.raises(BudgetError, match="needs all texts at once"):
         obfuscate_dataset(dataset, epsilon_per_word=1, length="average", obfuscator=obfuscator)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_columns_are_dropped_or_kept_and_those_that_may_identify_people_are_pointed_out(dataset, obfuscator, streams):
+    named = dataset.rename_column("label", "author")
+    if streams:
+        named = named.to_iterable_dataset()
+    with pytest.warns(TextveilWarning, match=r"copied: 'author' \(names\)"):
+        obfuscate_dataset(named, epsilon=20, obfuscator=obfuscator)
+    for choice in ({"drop_columns": "author"}, {"keep_columns": []}):
+        done = obfuscate_dataset(named, epsilon=20, obfuscator=obfuscator, **choice)
+        assert list(next(iter(done.dataset))) == ["text", "textveil_outcome"]
+        assert not done.certificate.other_columns
+    with pytest.raises(ColumnError, match="no column 'name'"):
+        obfuscate_dataset(named, epsilon=20, obfuscator=obfuscator, drop_columns="name")

@@ -55,7 +55,7 @@ def test_an_obfuscator_stays_where_it_is(obfuscator):
 
 
 def test_wrong_settings_are_found_at_once(settings):
-    with pytest.raises(ParameterError, match="no argument `sed`"):
+    with pytest.raises(ParameterError, match="no argument 'sed'. Did you mean 'seed'?"):
         DeferredObfuscator({"sed": 1})
     with pytest.raises(BudgetError, match="must be positive"):
         DeferredObfuscator(settings, epsilon=-1)

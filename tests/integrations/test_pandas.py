@@ -7,7 +7,7 @@ import pytest
 
 from tests.integrations.conftest import TEXTS
 from textveil import Obfuscator
-from textveil.errors import BudgetError, ColumnError, ParameterError
+from textveil.errors import BudgetError, ColumnError, ParameterError, TextveilWarning
 from textveil.integrations.pandas import obfuscate
 
 DTYPES = [
@@ -88,7 +88,7 @@ def test_a_frame_without_rows(obfuscator):
 
 def test_a_part_of_a_frame_leaves_the_whole_as_it_is(obfuscator):
     whole = make()
-    obfuscate(whole[whole["kind"] == "a"], epsilon=20, obfuscator=obfuscator)
+    obfuscate(whole[whole["kind"] == "a"], epsilon=20, obfuscator=obfuscator, drop_columns="id")
     assert whole["text"].tolist() == TEXTS
 
 
@@ -136,3 +136,18 @@ def test_a_sparse_column_is_refused_and_attributes_are_stated(tiny):
     assert not obfuscate(frame, bundle=tiny, epsilon=3).certificate.other_columns
     frame.attrs["owner"] = "Ann"
     assert obfuscate(frame, bundle=tiny, epsilon=3).certificate.other_columns
+
+
+def test_columns_are_dropped_or_kept_and_those_that_may_identify_people_are_pointed_out(obfuscator):
+    frame = pandas.DataFrame({"text": TEXTS, "email": ["ann@example.org"] * 5, "stars": [5] * 5})
+    with pytest.warns(TextveilWarning, match=r"copied: 'email' \(e-mail addresses\)"):
+        obfuscate(frame, epsilon=20, obfuscator=obfuscator)
+    result = obfuscate(frame, epsilon=20, obfuscator=obfuscator, drop_columns="email")
+    assert list(result.frame.columns) == ["text", "stars"]
+    result = obfuscate(frame, epsilon=20, obfuscator=obfuscator, keep_columns=["email"])
+    assert list(result.frame.columns) == ["text", "email"]
+    assert not obfuscate(frame, epsilon=20, obfuscator=obfuscator, keep_columns=[]).certificate.other_columns
+    with pytest.raises(ColumnError, match="The frame has no column 'mail'.*`drop_columns`"):
+        obfuscate(frame, epsilon=20, obfuscator=obfuscator, drop_columns="mail")
+    with pytest.raises(ParameterError, match=r"Got Series instead. A Series becomes one: series.to_frame"):
+        obfuscate(frame["text"], epsilon=20, obfuscator=obfuscator)

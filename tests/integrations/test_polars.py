@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from tests.integrations.conftest import TEXTS
-from textveil.errors import ColumnError, ParameterError
+from textveil.errors import ColumnError, ParameterError, TextveilWarning
 from textveil.integrations.polars import obfuscate
 
 
@@ -69,3 +69,18 @@ def test_other_things_are_refused(obfuscator):
         obfuscate(TEXTS, epsilon=20, obfuscator=obfuscator)
     with pytest.raises(ColumnError, match="The frame has no column 'txt'"):
         obfuscate(make(), "txt", epsilon=20, obfuscator=obfuscator)
+
+
+def test_columns_are_dropped_or_kept_and_those_that_may_identify_people_are_pointed_out(obfuscator):
+    frame = polars.DataFrame({"text": TEXTS, "email": ["ann@example.org"] * 5, "stars": [5] * 5})
+    with pytest.warns(TextveilWarning, match=r"copied: 'email' \(e-mail addresses\)"):
+        obfuscate(frame, epsilon=20, obfuscator=obfuscator)
+    result = obfuscate(frame, epsilon=20, obfuscator=obfuscator, drop_columns="email")
+    assert list(result.frame.columns) == ["text", "stars"]
+    result = obfuscate(frame, epsilon=20, obfuscator=obfuscator, keep_columns=["email"])
+    assert list(result.frame.columns) == ["text", "email"]
+    assert not obfuscate(frame, epsilon=20, obfuscator=obfuscator, keep_columns=[]).certificate.other_columns
+    with pytest.raises(ColumnError, match="The frame has no column 'mail'.*`drop_columns`"):
+        obfuscate(frame, epsilon=20, obfuscator=obfuscator, drop_columns="mail")
+    with pytest.raises(ParameterError, match=r"Got Series instead. A Series becomes one: series.to_frame"):
+        obfuscate(frame["text"], epsilon=20, obfuscator=obfuscator)

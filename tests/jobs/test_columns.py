@@ -115,3 +115,31 @@ def test_the_library_takes_several_columns(tmp_path, tiny):
     source = write_source(tmp_path, "csv")
     Obfuscator(tiny, seed=5).obfuscate_file(source, tmp_path / "out.csv", epsilon=30, column=("id", "text"))
     assert "textveil_outcome_id" in next(read_records(tmp_path / "out.csv"))
+
+
+def test_a_run_resumes_with_the_same_choice_of_columns_only(tmp_path, tiny):
+    source, target = write_source(tmp_path, "csv"), tmp_path / "out.jsonl"
+
+    def job(drop=(), keep=None, **options):
+        chosen = JobOptions(Budget(30.0), Layout(drop_columns=drop, keep_columns=keep), batch_size=8)
+        return FileJob(source, target, chosen, part_seconds=0, **options)
+
+    def stop(stage, done, fraction):
+        raise Stop
+
+    with pytest.raises(Stop):
+        job("id").run(Obfuscator(tiny, seed=5), stop)
+    for other in ((), "stars"):
+        with pytest.raises(ParameterError, match="drop columns"):
+            job(other, resume=True).run(Obfuscator(tiny, seed=5))
+    report = job("id", resume=True).run(Obfuscator(tiny, seed=5))
+    rows = list(read_records(target))
+    assert [list(row) for row in rows] == [["text", "stars", "textveil_outcome"]] * len(TEXTS)
+    assert report.certificate.other_columns
+
+
+def test_without_other_columns_the_certificate_names_none(tmp_path, tiny):
+    source = write_source(tmp_path, "csv")
+    report = Obfuscator(tiny, seed=5).obfuscate_file(source, tmp_path / "out.csv", epsilon=9, keep_columns="text")
+    assert not report.certificate.other_columns
+    assert list(next(read_records(tmp_path / "out.csv"))) == ["text", "textveil_outcome"]

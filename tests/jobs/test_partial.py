@@ -118,3 +118,14 @@ def test_totals_are_there_once_the_output_has_its_name(partial):
     assert partial.load_totals() is None
     partial.finish(1, join, {"documents": 1}, overwrite=False)
     assert partial.load_totals() == {"documents": 1}
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_folder_of_the_user_is_never_removed(partial, resume):
+    start(partial)
+    (partial.folder / "final").mkdir()
+    (partial.folder / "final" / "thesis.txt").touch()
+    with pytest.raises(OutputExistsError, match="final' is not from an unfinished run. Move it away first"):
+        start(partial, resume=resume, overwrite=True)
+    partial.remove()
+    assert (partial.folder / "final" / "thesis.txt").exists()

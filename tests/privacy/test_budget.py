@@ -82,3 +82,9 @@ def test_a_budget_as_json():
 )
 def test_the_shares_that_follow_from_a_budget_alone(budget, shares):
     assert budget.list_shares() == shares
+
+
+def test_a_budget_that_is_infinite_for_some_words_blames_what_was_given():
+    assert Budget(epsilon_per_word=1e308).of(1) == 1e308
+    with pytest.raises(BudgetError, match="^`epsilon_per_word` is too large: 1e[+]308 times"):
+        Budget(epsilon_per_word=1e308).of(2)

@@ -1,3 +1,4 @@
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -83,6 +84,21 @@ def test_the_summary_states_deniability_if_the_certificate_does(tiny):
         (Tally(capped=3), Budget(epsilon_per_word=2.6, length="own"), ["too large for 3 words"]),
         (Tally(capped=3), Budget(epsilon_per_word=2.4, length="own"), []),  # expressions reach the limit
         (Tally(documents=Counter({DocumentOutcome.RETURNED: 4})), Budget(1.0), ["came back unchanged"]),
+        (
+            Tally(Counter({Outcome.PERTURBED: 18, Outcome.DRAWN: 2}), returned=15, return_bands=Counter(["under 80%"])),
+            Budget(1.0),
+            ["75% of the perturbed words came back unchanged, so the texts have hardly any protection"],
+        ),
+        (
+            Tally(Counter({Outcome.PERTURBED: 4}), returned=3, return_bands=Counter(["under 80%"])),
+            Budget(1.0),
+            [],
+        ),
+        (
+            Tally(documents=Counter({DocumentOutcome.REFUSED: 4}), largest_refused=99.2),
+            Budget(1.0),
+            ["refused 4 of 4 documents (outcome 'refused'). Their texts are empty. To release each, set `budget_per"],
+        ),
         (Tally(), Budget(epsilon_per_word=1.0, length="average", average_length=2.0), ["Use `length='own'`"]),
     ],
 )
@@ -92,3 +108,12 @@ def test_what_a_user_must_know_is_a_warning(tiny, tally, budget, warnings):
     for warning, part in zip(found, warnings, strict=True):
         assert warning.startswith("Warning: ")
         assert part in warning
+
+
+def test_texts_that_hardly_change_are_a_warning_where_nothing_limits_a_share(tiny):
+    words = Counter({Outcome.PERTURBED: 4})
+    tally = Tally(words, returned=3, return_bands=Counter(["under 80%"]))
+    (warning,) = list_warnings(Certificate(Obfuscator(tiny, largest_share=math.inf).terms, Budget(1e308), tally))
+    assert "75% of the perturbed words came back unchanged" in warning
+    words.update([Outcome.PERTURBED, Outcome.DRAWN])
+    assert not list_warnings(Certificate(Obfuscator(tiny, largest_share=math.inf).terms, Budget(1e308), tally))

@@ -177,12 +177,12 @@ def test_a_name_that_exists_twice_is_quoted_only_in_a_header():
 
 
 def test_lines_keep_their_ends_and_lose_a_byte_order_mark_at_the_beginning_only():
-    lines = [b"\xef\xbb\xbfone\r\n", b"\xef\xbb\xbftwo\n", b"three"]
-    assert list(decode_lines(lines, "s")) == ["one\r\n", "\ufefftwo\n", "three"]
+    lines = b"\xef\xbb\xbfone\r\n\xef\xbb\xbftwo\nthree"
+    assert list(decode_lines(io.BytesIO(lines), "s")) == ["one\r\n", "\ufefftwo\n", "three"]
 
 
 def test_lines_before_a_broken_one_are_read_and_the_broken_one_is_located():
-    lines = decode_lines([b"fine\n", b"SECRET\xff\n"], "'in.txt'")
+    lines = decode_lines(io.BytesIO(b"fine\nSECRET\xff\n"), "'in.txt'")
     assert next(lines) == "fine\n"
     with pytest.raises(InputError, match="^'in.txt', line 2, byte 7: this is not UTF-8.*iconv") as caught:
         next(lines)

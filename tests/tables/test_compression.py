@@ -115,3 +115,11 @@ def test_decompressed_streams_have_lines(suffix):
     assert stream.readable()
     lines = list(stream)
     assert (len(lines), lines[0], lines[-1]) == (50_001, b"one\n", b"last")
+
+
+@pytest.mark.parametrize("suffix", [".xz", ".zst"])
+def test_few_compressed_bytes_are_taken_at_a_time_because_each_can_become_very_many(suffix):
+    packed = COMPRESS[suffix](bytes(1 << 12)) * 1000
+    stream = io.BytesIO(packed)
+    assert decompress(stream, Path(f"a{suffix}")).read(1) == b"\0"
+    assert stream.tell() < len(packed)

@@ -243,3 +243,91 @@ def test_plain_text_has_no_other_columns():
     (rows,) = table.read(io.BytesIO(b"a\n"), batch_size=9)
     with pytest.raises(ColumnError, match="no column 'author'.* Use csv"):
         table.values(rows, "author")
+
+
+class Endless(io.RawIOBase):
+    """A header or a line, then more and more of the same."""
+
+    def __init__(self, start: bytes, more: bytes) -> None:
+        self._start, self._more = start, more
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = (self._start or self._more * len(buffer))[: len(buffer)]
+        self._start = b""
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "more"),
+    [
+        ("txt", b"fine\n", b"x"),
+        ("csv", b"text\n", b"x"),
+        ("csv", b'id,text\n1,"', b"x\n"),
+        ("csv", b"id,text\n", b'"abcd\n",'),
+        ("jsonl", b'{"text": "fine"}\n', b"["),
+        ("txt", b"fine\n", b"\0"),
+    ],
+    ids=["txt", "csv", "open quote", "fields of several lines", "jsonl", "device"],
+)
+def test_a_record_without_an_end_is_refused_while_it_is_read(monkeypatch, name, start, more):
+    monkeypatch.setattr("textveil.tables.base.LONGEST_LINE", 1 << 20)
+    stream = io.BufferedReader(Endless(start, more))
+    with pytest.raises(InputError, match="^the file, line 2: what begins here has more than 1 MiB, .* Split it"):
+        list(open_table(name).read(stream, batch_size=9))
+
+
+def read_chosen(name, content, **choice):
+    """The columns of the rewritten file, and the rows."""
+    table = open_table(name)
+    table.choose_columns(choice.get("drop", ()), choice.get("keep"))
+    stream = io.BytesIO()
+    batches = list(table.read(io.BytesIO(content), batch_size=9))
+    with table.writer(stream, head=True) as writer:
+        for rows in batches:
+            writer.write(rows, [Result(text, "fine") for text in rows.texts])
+    return list(open_table(name).read_records(io.BytesIO(stream.getvalue())))
+
+
+@pytest.mark.parametrize("name", WITH_COLUMNS)
+@pytest.mark.parametrize(
+    ("choice", "columns"),
+    [
+        ({"drop": "id"}, ["text", "stars"]),
+        ({"drop": ["stars", "id"]}, ["text"]),
+        ({"keep": "stars"}, ["text", "stars"]),
+        ({"keep": ["text"]}, ["text"]),
+        ({"keep": ["stars", "id"]}, ["id", "text", "stars"]),
+    ],
+)
+def test_columns_are_dropped_or_kept(name, choice, columns):
+    rows = read_chosen(name, make(name, ["one", "two"]), **choice)
+    assert list(rows[0]) == [*columns, OUTCOME_COLUMN]
+    assert [row["text"] for row in rows] == ["one", "two"]
+    if "stars" in columns:
+        assert [row["stars"] for row in rows] == ["0", "1"]
+
+
+@pytest.mark.parametrize("name", WITH_COLUMNS)
+def test_a_column_to_drop_must_exist_and_have_no_texts(name):
+    for choice in ({"drop": "ID"}, {"keep": "ID"}):
+        with pytest.raises(ColumnError, match=f"no column 'ID'. It has: 'id', .*`{next(iter(choice))}_columns`"):
+            read_chosen(name, make(name, ["one"]), **choice)
+    with pytest.raises(ParameterError, match="'text' has the texts, so it cannot be dropped"):
+        open_table(name).choose_columns("text", None)
+    with pytest.raises(ParameterError, match="`drop_columns` or `keep_columns`, not both"):
+        open_table(name).choose_columns("id", "stars")
+
+
+def test_plain_text_has_no_columns_to_drop():
+    with pytest.raises(ParameterError, match="plain text, which has no columns to drop"):
+        open_table("txt").choose_columns("id", None)
+
+
+def test_members_of_later_objects_are_dropped_and_kept_as_well():
+    content = b'{"text": "a", "id": 1}\n{"id": 2, "text": "b", "email": "x", "id": 3}\n'
+    assert read_chosen("jsonl", content, drop="id")[1] == {"text": "b", "email": "x", OUTCOME_COLUMN: "fine"}
+    assert read_chosen("jsonl", content, keep="id")[1] == {"text": "b", "id": 3, OUTCOME_COLUMN: "fine"}

@@ -37,7 +37,7 @@ def test_parquet_keeps_types():
 
 def test_parquet_with_broken_utf8_is_refused():
     broken = pa.array([b"fine", b"\xff\xfe"], pa.binary()).view(pa.string())
-    with pytest.raises(InputError, match="not a complete Parquet file"):
+    with pytest.raises(InputError, match="the file: the column 'text' has a value that is not UTF-8"):
         read("parquet", parquet(pa.table({"text": broken})))
 
 
@@ -53,6 +53,18 @@ def test_every_type_of_string_is_read(name):
     result = pq.read_table(io.BytesIO(rewrite("parquet", content, lambda text: text and text.upper())))
     assert result.column("text").to_pylist() == ["A", None]
     assert result.column("other").to_pylist() == ["b", "c"]
+
+
+def test_another_column_with_broken_utf8_is_copied_and_refused_in_a_conversion():
+    broken = pa.array([b"fine", b"\xff\xfe"], pa.binary()).view(pa.string())
+    content = parquet(pa.table({"text": ["a", "b"], "other": broken}))
+    copied = pq.read_table(io.BytesIO(rewrite("parquet", content, str)))
+    assert copied.column("other").cast(pa.binary()).to_pylist() == [b"fine", b"\xff\xfe"]
+    table = open_table("parquet")
+    (rows,) = table.read(io.BytesIO(content), batch_size=9)
+    for read_other in (lambda: table.export(rows), lambda: table.values(rows, "other")):
+        with pytest.raises(InputError, match="the file: the column 'other' has a value that is not UTF-8. Write"):
+            read_other()
 
 
 def test_a_column_of_numbers_is_refused():

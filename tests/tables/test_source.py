@@ -1,6 +1,7 @@
 import gzip
 import io
 import lzma
+import os
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,14 @@ def test_a_missing_file_and_a_folder_are_errors(tmp_path):
     (tmp_path / "folder.txt").mkdir()
     with pytest.raises(InputError, match="Is a directory"):
         read(tmp_path / "folder.txt")
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device"])
+def test_a_pipe_or_a_device_is_refused_before_anything_is_read(tmp_path, kind):
+    path = tmp_path / "in.txt"
+    os.mkfifo(path) if kind == "fifo" else path.symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="a device or a pipe.* send it to standard input"):
+        read(path)
 
 
 def test_progress_is_the_fraction_of_the_bytes_that_have_been_read(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,8 @@ from textveil.cli.configuration import Config, prefer_flags
 from textveil.cli.display import describe_workers, explain, list_warnings, showing_progress
 from textveil.cli.executor_options import Address, FileExecutorName, Workers
 from textveil.cli.method_options import choose_options, flag_of, refuse_unused, with_method_options
-from textveil.cli.reporting import report, reporting_errors
+from textveil.cli.reporting import FAILURE, report, reporting_errors
+from textveil.cli.start import is_file
 from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError
@@ -40,7 +42,7 @@ from textveil.privacy.ledger import REPEATS, Ledger, Repeat
 from textveil.privacy.levels import LEVEL, LEVELS, MEASURED, describe_level
 from textveil.privacy.profiles import PROFILES, STRICT, load_profile
 from textveil.privacy.refinement import DRAFT_SHARE
-from textveil.privacy.summary import summarize
+from textveil.privacy.summary import is_refused, summarize
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 
 STANDARD = "-"
@@ -140,6 +142,16 @@ def obfuscate(
             "--column",
             "-c",
             help=f"The column with the texts (repeatable). By default {TEXT_COLUMN}.",
+        ),
+    ] = None,
+    drop_columns: Annotated[
+        list[str] | None,
+        typer.Option("--drop", metavar="COLUMN", help="Another column that is not copied (repeatable)."),
+    ] = None,
+    keep_columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep-column", metavar="COLUMN", help="Another column to copy; all others are left out (repeatable)."
         ),
     ] = None,
     outcome_column: Annotated[
@@ -274,9 +286,10 @@ def obfuscate(
         if certificate is not None:
             issued.write(certificate)
         return
-    options = JobOptions(
-        budget, Layout(column or TEXT_COLUMN, outcome_column or None, format_name), batch_size, overwrite, certificate
+    layout = Layout(
+        column or TEXT_COLUMN, outcome_column or None, format_name, tuple(drop_columns or ()), keep_columns or None
     )
+    options = JobOptions(budget, layout, batch_size, overwrite, certificate)
     with showing_progress(quiet) as progress:
         if input_file in (None, STANDARD) or output is None:
             finished = StreamJob(_open_source(input_file), output, options).run(obfuscator, sys.stdout.buffer, progress)
@@ -285,13 +298,13 @@ def obfuscate(
             finished = job.run(obfuscator, progress)
     if as_json:
         typer.echo(finished.certificate.to_json(), nl=False)
-    if not quiet:
-        for line in summarize(finished.certificate, finished.seconds):
-            report(line)
-        for line in describe_workers(finished.peaks):
-            report(line)
-    for warning in list_warnings(finished.certificate):
-        report(warning)
+    summary = [] if quiet else [*summarize(finished.certificate, finished.seconds), *describe_workers(finished.peaks)]
+    cautions = list_warnings(finished.certificate)
+    refused = is_refused(finished.certificate)
+    for line in [*cautions, *summary] if refused else [*summary, *cautions]:
+        report(line)
+    if refused:
+        raise typer.Exit(FAILURE)
 
 
 def build_obfuscator(
@@ -384,6 +397,11 @@ def _choose_text(arguments: list[str] | None, input_file: str | None) -> str | N
         raise ParameterError("There is no text. Give one in quotes, --input FILE, or - for standard input.")
     if arguments and len(arguments) > 1:
         raise ParameterError("Put the text in quotes: it must be one argument.")
+    if arguments and arguments[0] != STANDARD and is_file(arguments[0]):
+        raise ParameterError(
+            f"{arguments[0]!r} is a file. To obfuscate its texts, give --input {shlex.quote(arguments[0])}. To "
+            "obfuscate these words themselves, send them to standard input and give -."
+        )
     return arguments[0] if arguments and arguments[0] != STANDARD else None
 
 

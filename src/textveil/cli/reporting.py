@@ -6,13 +6,15 @@ import functools
 import io
 import os
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from textveil.errors import ParameterError, TextveilError, describe_bug
+from textveil.errors import ParameterError, TextveilError, TextveilWarning, describe_bug, spell_parameters
 
 FAILURE = 1
 USAGE = 2
@@ -69,6 +71,23 @@ def _prepare_output() -> None:
         sys.stdout.reconfigure(errors="replace")
 
 
+@contextmanager
+def _reporting_warnings(spell_parameter: Callable[[str, str | None], str]) -> Iterator[None]:
+    """Write warnings of textveil as lines to standard error, with flags for parameters."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if issubclass(category, TextveilWarning):
+            report(f"Warning: {spell_parameters(str(message), spell_parameter)}")
+        else:
+            shown(message, category, *place)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", TextveilWarning)
+        shown = warnings.showwarning
+        warnings.showwarning = show  # type: ignore[assignment] # its other arguments are passed on
+        yield
+
+
 def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
     """Turn an exception of a command into a message and an exit code.
 
@@ -79,7 +98,8 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             _prepare_output()
-            return command(*args, **kwargs)
+            with _reporting_warnings(functools.partial(spell_flag, command)):
+                return command(*args, **kwargs)
         except TextveilError as error:
             report(f"Error: {error.spell(functools.partial(spell_flag, command))}")
             raise typer.Exit(USAGE if isinstance(error, ParameterError) else FAILURE) from error

@@ -59,7 +59,12 @@ def read_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> 
             given[name] = kind(value)
         except ValueError:
             return None
-    return QuickRequest(texts[0], given) if len(texts) == 1 and texts[0] else None
+    return QuickRequest(texts[0], given) if len(texts) == 1 and texts[0] and not is_file(texts[0]) else None
+
+
+def is_file(text: str) -> bool:
+    """Whether a text is the path of something to read. A folder is not: its name may be a word."""
+    return os.path.exists(text) and not os.path.isdir(text)  # noqa: PTH110, PTH112 # unlike Path, for any text
 
 
 def _obfuscate(request: QuickRequest) -> Obfuscation | None:

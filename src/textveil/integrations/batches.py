@@ -15,6 +15,7 @@ from textveil.privacy.certificate import Certificate, Tally
 from textveil.privacy.levels import Level
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
 from textveil.tables.base import name_columns, name_outcomes
+from textveil.tables.identifying import warn_of_replacement
 
 
 class BatchObfuscator:
@@ -100,6 +101,8 @@ class BatchObfuscator:
         taken = [name for name in self.outcome_columns if name in present]
         if taken and self._outcome_column != OUTCOME_COLUMN:
             raise ColumnError(f"The data set has a column {taken[0]!r} already. Set `outcome_column` to another name.")
+        for name in taken:
+            warn_of_replacement(name, present)
 
     @property
     def certificate(self) -> Certificate:

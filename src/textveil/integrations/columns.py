@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Generic, TypeVar
@@ -12,8 +12,10 @@ from textveil.jobs.row_writer import as_result
 from textveil.obfuscation import Obfuscator, is_missing
 from textveil.privacy.budget import Budget
 from textveil.privacy.certificate import Certificate, Tally
+from textveil.registry import unknown_name
 from textveil.tables import Result, list_columns
-from textveil.tables.base import check_names, name_columns
+from textveil.tables.base import carries, check_choice, check_names, name_choice, name_columns
+from textveil.tables.identifying import point_out
 
 Frame = TypeVar("Frame")
 
@@ -44,15 +46,20 @@ class ObfuscatedColumns:
     certificate: Certificate
 
 
+_ARGUMENTS = ("columns", "drop_columns", "epsilon", "epsilon_per_word", "keep_columns", "length", "level", "obfuscator")
+"""What adapters take besides the settings of an obfuscator."""
+
+
 def choose_obfuscator(obfuscator: Obfuscator | None, settings: Mapping[str, Any]) -> Obfuscator:
     """The obfuscator that was given, or one with these settings.
 
     Raises:
         ParameterError: Both were given, or a setting does not exist.
     """
-    unknown = [f"`{name}`" for name in settings if name not in signature(Obfuscator).parameters]
-    if unknown:
-        raise ParameterError(f"An Obfuscator has no argument {' and no '.join(unknown)}. See help(Obfuscator).")
+    known = signature(Obfuscator).parameters
+    for name in settings:
+        if name not in known:
+            raise unknown_name("argument", name, (*known, *_ARGUMENTS))
     if obfuscator is None:
         return Obfuscator(**settings)
     if not isinstance(obfuscator, Obfuscator):
@@ -83,6 +90,36 @@ def find_columns(columns: str | Sequence[Any], present: Sequence[Any], source: s
             listed = ", ".join(map(str, present)) if numbered else list_columns([str(each) for each in present])
             raise ColumnError(f"{source} has no column {name!r}. It has: {listed}. Choose with `columns`.")
     return names
+
+
+def choose_kept(
+    columns: Sequence[Any],
+    present: Sequence[Any],
+    source: str,
+    *,
+    drop: str | Sequence[Any],
+    keep: str | Sequence[Any] | None,
+    sample_of: Callable[[Any], Iterable[Any] | None],
+) -> list[Any]:
+    """The names of all columns that the result has, after a warning of those that may identify people.
+
+    Args:
+        columns: The text columns.
+        present: The names of all columns.
+        source: What the columns belong to, in error messages.
+        drop: Other columns that are not copied.
+        keep: The only other columns that are copied, instead.
+        sample_of: The first values of a column; ``None`` if they are not known.
+
+    Raises:
+        ColumnError: A column to drop or keep does not exist.
+    """
+    drop, keep = name_choice(drop, keep, columns)
+    check_choice(present, drop, keep, source)
+    kept = [name for name in present if name in columns or carries(name, drop, keep)]
+    copied = [name for name in kept if name not in columns and kept.count(name) == 1]
+    point_out({name: sample_of(name) for name in copied}, approved=keep)
+    return kept
 
 
 def obfuscate_columns(

@@ -11,12 +11,15 @@ from typing import Any, Generic, TypeVar
 from textveil.errors import ParameterError
 from textveil.extras import require
 from textveil.integrations.batches import BatchObfuscator
+from textveil.integrations.columns import choose_kept
 from textveil.language.batches import BATCH_SIZE
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Length
 from textveil.privacy.certificate import Certificate
 from textveil.privacy.levels import Level
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
+from textveil.tables.base import name_choice
+from textveil.tables.identifying import SAMPLE
 
 __all__ = ["BatchObfuscator", "ObfuscatedDataset", "obfuscate_dataset"]
 
@@ -40,6 +43,8 @@ def obfuscate_dataset(
     dataset: Rows,
     columns: str | Sequence[str] = TEXT_COLUMN,
     *,
+    drop_columns: str | Sequence[str] = (),
+    keep_columns: str | Sequence[str] | None = None,
     epsilon: float | None = None,
     epsilon_per_word: float | None = None,
     level: Level | None = None,
@@ -57,6 +62,8 @@ def obfuscate_dataset(
     Args:
         dataset: The data set.
         columns: The column with the texts, or several columns; each text is a document with a budget of its own.
+        drop_columns: Other columns that the result does not get.
+        keep_columns: The only other columns that it gets, instead.
         epsilon: The budget of every text.
         epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
         level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
@@ -84,12 +91,30 @@ def obfuscate_dataset(
         **settings,
     )
     splits: Any = dataset if several else {"": dataset}
-    for split in splits.values():
-        if split.column_names is not None:  # a data set that streams may not know them yet
-            batches.check(split.column_names)
+    drop, keep = name_choice(drop_columns, keep_columns, batches.columns)
+    chosen = {name: _choose_columns(datasets, split, batches, drop, keep) for name, split in splits.items()}
     _warn_of_caches(datasets, list(splits.values()))
-    done = {name: _map(datasets, split, batches, batch_size) for name, split in splits.items()}
+    done = {name: _map(datasets, split, batches, batch_size) for name, split in chosen.items()}
     return ObfuscatedDataset(type(dataset)(done) if several else done[""], batches)  # type: ignore[call-arg] # a dict
+
+
+def _choose_columns(
+    datasets: Any, dataset: Any, batches: BatchObfuscator, drop: Sequence[str], keep: Sequence[str] | None
+) -> Any:
+    """The data set without the columns that are not copied."""
+    if dataset.column_names is not None:  # a data set that streams may not know them yet
+
+        def sample(name: str) -> Sequence[Any] | None:
+            if isinstance(dataset, datasets.IterableDataset):
+                return None
+            values: Sequence[Any] = dataset.with_format(None).select_columns([name])[:SAMPLE][name]
+            return values
+
+        present = dataset.column_names
+        batches.check(choose_kept(batches.columns, present, "The data set", drop=drop, keep=keep, sample_of=sample))
+    if drop:
+        return dataset.remove_columns(list(drop))
+    return dataset if keep is None else dataset.select_columns(list(dict.fromkeys((*batches.columns, *keep))))
 
 
 def _map(datasets: Any, dataset: Any, batches: BatchObfuscator, batch_size: int) -> Any:

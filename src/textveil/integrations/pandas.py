@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.errors import ParameterError
 from textveil.extras import require
-from textveil.integrations.columns import ObfuscatedFrame, choose_obfuscator, find_columns, obfuscate_columns
+from textveil.integrations.columns import (
+    ObfuscatedFrame,
+    choose_kept,
+    choose_obfuscator,
+    find_columns,
+    obfuscate_columns,
+)
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Length
 from textveil.privacy.levels import Level
 from textveil.tables import TEXT_COLUMN
+from textveil.tables.identifying import SAMPLE
 
 if TYPE_CHECKING:
     import pandas
@@ -23,6 +30,8 @@ def obfuscate(
     frame: pandas.DataFrame,
     columns: str | Sequence[Any] = TEXT_COLUMN,
     *,
+    drop_columns: str | Sequence[Any] = (),
+    keep_columns: str | Sequence[Any] | None = None,
     epsilon: float | None = None,
     epsilon_per_word: float | None = None,
     level: Level | None = None,
@@ -37,6 +46,8 @@ def obfuscate(
     Args:
         frame: The table.
         columns: The column with the texts, or several columns; each text is a document with a budget of its own.
+        drop_columns: Other columns that the result does not get.
+        keep_columns: The only other columns that it gets, instead.
         epsilon: The budget of every text.
         epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
         level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
@@ -54,10 +65,24 @@ def obfuscate(
     """
     pandas = require("pandas", extra="pandas")
     if not isinstance(frame, pandas.DataFrame):
-        raise ParameterError(f"`frame` must be a pandas DataFrame. Got {type(frame).__name__} instead.")
+        raise ParameterError(
+            f"`frame` must be a pandas DataFrame. Got {type(frame).__name__} instead. A Series becomes one: "
+            "series.to_frame('text')."
+        )
     names = find_columns(columns, frame.columns.tolist(), "The frame")
     for name in names:
         _refuse_types(pandas, frame[name], name)
+    present = frame.columns.tolist()
+    kept = choose_kept(
+        names,
+        present,
+        "The frame",
+        drop=drop_columns,
+        keep=keep_columns,
+        sample_of=lambda name: frame[name].head(SAMPLE).dropna().tolist(),
+    )
+    if len(kept) < len(present):
+        frame = frame[list(dict.fromkeys(kept))]
     chosen = choose_obfuscator(obfuscator, settings)
     done = obfuscate_columns(
         chosen,

@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.errors import ParameterError
 from textveil.extras import require
-from textveil.integrations.columns import ObfuscatedFrame, choose_obfuscator, find_columns, obfuscate_columns
+from textveil.integrations.columns import (
+    ObfuscatedFrame,
+    choose_kept,
+    choose_obfuscator,
+    find_columns,
+    obfuscate_columns,
+)
 from textveil.obfuscation import Obfuscator
 from textveil.privacy.budget import Length
 from textveil.privacy.levels import Level
 from textveil.tables import TEXT_COLUMN
+from textveil.tables.identifying import SAMPLE
 
 if TYPE_CHECKING:
     import polars
@@ -23,6 +30,8 @@ def obfuscate(
     frame: polars.DataFrame,
     columns: str | Sequence[str] = TEXT_COLUMN,
     *,
+    drop_columns: str | Sequence[str] = (),
+    keep_columns: str | Sequence[str] | None = None,
     epsilon: float | None = None,
     epsilon_per_word: float | None = None,
     level: Level | None = None,
@@ -35,6 +44,8 @@ def obfuscate(
     Args:
         frame: The table.
         columns: The column with the texts, or several columns; each text is a document with a budget of its own.
+        drop_columns: Other columns that the result does not get.
+        keep_columns: The only other columns that it gets, instead.
         epsilon: The budget of every text.
         epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
         level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
@@ -54,7 +65,10 @@ def obfuscate(
     if isinstance(frame, polars.LazyFrame):
         raise ParameterError("`frame` is lazy. Read it first: frame.collect().")
     if not isinstance(frame, polars.DataFrame):
-        raise ParameterError(f"`frame` must be a Polars DataFrame. Got {type(frame).__name__} instead.")
+        raise ParameterError(
+            f"`frame` must be a Polars DataFrame. Got {type(frame).__name__} instead. A Series becomes one: "
+            "series.to_frame('text')."
+        )
     names = find_columns(columns, frame.columns, "The frame")
     for name in names:
         if frame.schema[name] not in (polars.String, polars.Null):
@@ -62,6 +76,15 @@ def obfuscate(
                 f"The column {name!r} has the type {frame.schema[name]}. Turn it into strings first: "
                 f"polars.col({name!r}).cast(polars.String)."
             )
+    kept = choose_kept(
+        names,
+        frame.columns,
+        "The frame",
+        drop=drop_columns,
+        keep=keep_columns,
+        sample_of=lambda name: frame[name].head(SAMPLE).to_list(),
+    )
+    frame = frame.select(kept)
     chosen = choose_obfuscator(obfuscator, settings)
     done = obfuscate_columns(
         chosen,

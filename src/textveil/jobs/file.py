@@ -22,6 +22,7 @@ from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
 from textveil.tables import FileSource, Rows, Table
 from textveil.tables.compression import compressing
+from textveil.tables.identifying import pointing_out
 
 PART_SECONDS = 5.0
 """About how much work an interrupted run loses at most."""
@@ -103,6 +104,8 @@ class FileJob:
             "format": table.name,
             "column": table.column if len(table.columns) == 1 else list(table.columns),
             "outcome column": self.options.layout.outcome_column,
+            "drop columns": table.drop_columns,
+            "keep columns": table.keep_columns,
             "budget": budget.as_dict(),
             "largest share": terms.largest_share,
             "draft share": terms.draft_share,
@@ -130,7 +133,8 @@ class FileJob:
         """Write the parts one by one, then join them."""
         table, marks = history.table, partial.load_marks()
         tally = Tally.over(Tally.from_dict(mark["tally"]) for mark in marks)
-        batches = _UntilError(history.skip(source.read(table, batch_size=self.options.batch_size), marks))
+        rows_read = pointing_out(table, source.read(table, batch_size=self.options.batch_size))
+        batches = _UntilError(history.skip(rows_read, marks))
         results = rows.obfuscate(_number(batches, history))
         parts = len(marks)
         pending = next(results, None)

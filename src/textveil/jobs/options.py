@@ -83,7 +83,7 @@ class JobOptions:
             obfuscator.terms,
             budget,
             tally,
-            other_columns=table.has_columns,
+            other_columns=table.carries_columns,
             dropped_metadata=table.dropped_metadata,
         )
         if self.certificate is not None:

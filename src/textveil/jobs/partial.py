@@ -33,6 +33,7 @@ class Partial(ResumableRun):
     """
 
     our_names = re.compile(r"job\.json|final(\.json)?|\d{6}\.(part|json)")
+    makes_folders = False
 
     def __init__(self, output: Path, source: Path | None = None) -> None:
         super().__init__(output)

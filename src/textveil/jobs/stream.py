@@ -17,6 +17,7 @@ from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import writing
 from textveil.tables import FileSource, Source, Table, detect_format
 from textveil.tables.compression import compressing
+from textveil.tables.identifying import pointing_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class StreamJob:
     def _copy(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress) -> Tally:
         """Write the rows, batch by batch."""
         tally = Tally()
-        batches = self.source.read(table, batch_size=self.options.batch_size)
+        batches = pointing_out(table, self.source.read(table, batch_size=self.options.batch_size))
         pending = next(batches, None)  # the writer needs to know the columns
         with table.writer(stream, head=True) as writer:
             while pending is not None:

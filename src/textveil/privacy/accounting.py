@@ -86,5 +86,5 @@ class Account:
         return f"{self.randomness.fingerprint} {number}"
 
     def _refuse(self, refusal: Refusal) -> Obfuscation:
-        tally = Tally(documents=Counter([DocumentOutcome.REFUSED]))
+        tally = Tally(documents=Counter([DocumentOutcome.REFUSED]), largest_refused=refusal.needed)
         return Obfuscation("", DocumentOutcome.REFUSED, (), Certificate(self.terms, self.budget, tally), refusal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -58,7 +59,13 @@ class Budget:
         if self.needs_average:
             raise RuntimeError  # whoever calls this must resolve the budget first
         length = words if self.average_length is None else self.average_length
-        return float(self.epsilon_per_word or 0.0) * length
+        budget = float(self.epsilon_per_word or 0.0) * length
+        if math.isinf(budget):
+            raise BudgetError(
+                f"`epsilon_per_word` is too large: {self.epsilon_per_word:g} times the words of a document is not a "
+                "finite number. Use a smaller one."
+            )
+        return budget
 
     def list_shares(self) -> dict[str, float]:
         """The shares that follow from the budget alone, by their meaning: a word's mean share, or the largest one.

@@ -70,6 +70,8 @@ class Tally:
     """The largest sum of shares that a draft spent."""
     largest_refinement: float = 0.0
     """The largest sum of shares that were spent after a draft."""
+    largest_refused: float = 0.0
+    """The largest budget that a document would have needed where a ledger refused it. No certificate says it."""
 
     def add(self, other: Tally) -> None:
         """Count the documents of ``other`` in."""
@@ -132,7 +134,14 @@ class Tally:
 
 _COUNTERS = ("words", "documents", "return_bands", "identifiers")
 _COUNTS = ("symbols", "dropped_symbols", "unscored", "capped", "returned")
-_LARGEST = ("largest_budget", "largest_spent", "largest_chunk", "largest_draft", "largest_refinement")
+_LARGEST = (
+    "largest_budget",
+    "largest_spent",
+    "largest_chunk",
+    "largest_draft",
+    "largest_refinement",
+    "largest_refused",
+)
 _MOST = 1 << 63
 """More than can be counted."""
 
@@ -422,6 +431,7 @@ class Certificate:
                 "largest_chunk": budget.get("largest_chunk", 0.0),  # certificates of earlier versions have none
                 "largest_draft": rounds[0]["largest_spent"] if rounds else 0.0,
                 "largest_refinement": rounds[1]["largest_spent"] if rounds else 0.0,
+                "largest_refused": 0.0,
             }
         )
         given = Budget(**{name: budget[name] for name in ("epsilon", "epsilon_per_word", "length", "average_length")})

@@ -74,6 +74,11 @@ class Refusal:
     spent: tuple[tuple[str, float], ...]
     """When the document was released, and what that spent."""
 
+    @property
+    def needed(self) -> float:
+        """The budget per document that would have allowed the release; 0 if none would."""
+        return 0.0 if self.limit is None else math.fsum((self.asked, *(epsilon for _, epsilon in self.spent)))
+
     def as_error(self) -> SpentBudgetError:
         """The refusal as an error, with what was spent when."""
         if self.limit is None:

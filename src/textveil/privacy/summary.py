@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ WORDS_FOR = {
     Outcome.KEPT_NO_SHARE: "IN CLEAR because they have no share",
 }
 
+_FEW = 20
+"""So few words may return by chance, as long as there is a largest share."""
 _TREATED = {"redact": "replaced by their kinds", "perturb": "perturbed, never kept"}
 
 
@@ -88,9 +91,21 @@ def describe_ledger(ledger: Mapping[str, Any]) -> str:
     return bound + (again if ledger["repeat"] == "same" else "")
 
 
+def is_refused(certificate: Certificate) -> bool:
+    """Whether a ledger refused most of the documents that had a text."""
+    documents = certificate.tally.documents
+    return 2 * documents[DocumentOutcome.REFUSED] > documents.total() - documents[DocumentOutcome.MISSING]
+
+
 def list_warnings(certificate: Certificate) -> list[str]:
-    """What a user must know even without a summary."""
+    """What a user must know even without a summary; refusals come first."""
     tally, warnings = certificate.tally, []
+    if refused := tally.documents[DocumentOutcome.REFUSED]:
+        needed = f" To release each, set `budget_per_document={math.ceil(tally.largest_refused)}` or more."
+        warnings.append(
+            f"Warning: the ledger refused {refused:,} of {tally.documents.total():,} documents (outcome 'refused'). "
+            f"Their texts are empty.{needed if tally.largest_refused else ''}"
+        )
     if clear := tally.words[Outcome.KEPT_UNKNOWN] + tally.words[Outcome.KEPT_NO_SHARE]:
         warnings.append(f"Warning: words released in clear that are not stopwords (profile paper): {clear}")
     if certificate.terms.mechanism.get("guarantee") == NO_GUARANTEE:
@@ -108,8 +123,13 @@ def list_warnings(certificate: Certificate) -> list[str]:
         )
     if returned := tally.documents[DocumentOutcome.RETURNED]:
         warnings.append(f"Warning: documents that came back unchanged (outcome 'returned'): {returned:,}")
-    if refused := tally.documents[DocumentOutcome.REFUSED]:
-        warnings.append(f"Warning: documents that the ledger refused (outcome 'refused'): {refused:,}")
+    chosen = sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen)
+    some_changed = tally.return_bands["100%"] < tally.return_bands.total()
+    if some_changed and 2 * tally.returned > chosen and (largest is None or chosen >= _FEW):
+        warnings.append(
+            f"Warning: {tally.returned / chosen:.0%} of the perturbed words came back unchanged, so the texts have "
+            "hardly any protection. Use a smaller budget."
+        )
     if certificate.budget.average_length is not None:
         warnings.append(
             "Warning: the average length decides every budget, so short documents get large shares and one long "

@@ -38,6 +38,8 @@ class ResumableRun:
 
     our_names: ClassVar[re.Pattern[str]] = re.compile(re.escape(SETTINGS))
     """The names of the files and folders that the run writes into its folder. Nothing else is ever removed."""
+    makes_folders: ClassVar[bool] = True
+    """Whether any of them is a folder."""
 
     def __init__(self, output: Path) -> None:
         self.output = output
@@ -68,6 +70,9 @@ class ResumableRun:
         Raises:
             OutputExistsError: The output, an unfinished run, or a folder that is not from a run is in the way.
         """
+        for path in self.folder.iterdir() if self.folder.is_dir() else ():
+            if self.owns(path.name) and not self._may_remove(path):
+                raise OutputExistsError(f"{str(path)!r} is not from an unfinished run. Move it away first.")
         if self.exists() and resume:
             return
         if self.output.exists() and not overwrite:
@@ -127,6 +132,10 @@ class ResumableRun:
         if any((self.folder / name).exists() for name in (SETTINGS, _REMOVAL, _COMPLETE)):
             return True
         return self.folder.is_dir() and all(self.owns(path.name) and path.is_file() for path in self.folder.iterdir())
+
+    def _may_remove(self, path: Path) -> bool:
+        """Whether something with a name of ours is of a kind that the run makes."""
+        return self.makes_folders or path.is_symlink() or not path.is_dir()
 
     def _resume(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         job = self.read_job()
@@ -195,7 +204,11 @@ class ResumableRun:
 
     def _remove_all(self, *, last: str) -> None:
         """Remove everything that the run owns; last the file that says what the rest is from."""
-        owned = [path for path in self.folder.iterdir() if self.owns(path.name) and path.name != last]
+        owned = [
+            path
+            for path in self.folder.iterdir()
+            if self.owns(path.name) and path.name != last and self._may_remove(path)
+        ]
         for path in owned:
             _remove(path)
         with suppress(OSError):  # what the system did not let go is removed when the next run starts

@@ -18,6 +18,8 @@ TEXT_COLUMN = "text"
 OUTCOME_COLUMN = "textveil_outcome"
 """The default name of the column for the outcomes."""
 
+LONGEST_LINE = 1 << 27
+"""The largest number of bytes in a line, and of characters in a record of several lines."""
 LONGEST_NAME = 40
 LONGEST_NAME_WITH_SPACES = 24
 _NAME = re.compile(r"[^\W\d][\w.:/-]*( [\w.:/-]+)?")
@@ -90,6 +92,8 @@ class Table(ABC):
         self.outcome_column = outcome_column
         self.outcome_columns = name_outcomes(self.columns, outcome_column)
         self.source = source
+        self.drop_columns: tuple[str, ...] = ()
+        self.keep_columns: tuple[str, ...] | None = None
         self.dropped_metadata = False
         """Whether the file that was read has metadata, which the output does not get."""
         if not self.has_columns and len(self.columns) > 1:
@@ -99,6 +103,17 @@ class Table(ABC):
                 raise ParameterError(
                     f"Texts and outcomes cannot both be in the column {name!r}. Set `outcome_column` to another name."
                 )
+
+    def choose_columns(self, drop: str | Sequence[str], keep: str | Sequence[str] | None) -> None:
+        """Leave out other columns when rows are read: those to ``drop``, or all but those to ``keep``."""
+        if not self.has_columns and (drop or keep is not None):
+            raise ParameterError(f"{self.source} is plain text, which has no columns to drop or keep.")
+        self.drop_columns, self.keep_columns = name_choice(drop, keep, self.columns)
+
+    @property
+    def carries_columns(self) -> bool:
+        """Whether the output may have other columns of the input."""
+        return self.has_columns and (self.keep_columns is None or not set(self.keep_columns) <= set(self.columns))
 
     @abstractmethod
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
@@ -161,6 +176,14 @@ class Table(ABC):
         for part in parts:
             shutil.copyfileobj(part, target)
 
+    def _carries(self, name: str) -> bool:
+        """Whether a column of the input is in the output, too."""
+        return name in self.columns or carries(name, self.drop_columns, self.keep_columns)
+
+    def _check_choice(self, columns: Sequence[str]) -> None:
+        """Refuse to drop or keep a column that does not exist: a mistyped name would release another column."""
+        check_choice(columns, self.drop_columns, self.keep_columns, self.source)
+
     def _find_columns(self, columns: Sequence[str]) -> list[int]:
         """The positions of the text columns, after a check that outcomes do not replace a column of the user."""
         positions = [self._position(columns, name, parameter=" with `column`") for name in self.columns]
@@ -193,6 +216,40 @@ def name_columns(column: str | Sequence[str], parameter: str = "column") -> tupl
     return names
 
 
+def name_choice(
+    drop: str | Sequence[Any], keep: str | Sequence[Any] | None, texts: Sequence[Any]
+) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+    """The names of the columns to leave out, and of those to keep; ``None`` keeps all others.
+
+    >>> name_choice("id", None, ["text"]), name_choice((), ["stars"], ["text"])
+    ((('id',), None), ((), ('stars',)))
+    """
+    dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+    kept = (keep,) if isinstance(keep, str) else None if keep is None else tuple(keep)
+    if dropped and kept is not None:
+        raise ParameterError("Set `drop_columns` or `keep_columns`, not both.")
+    for name in texts:
+        if name in dropped:
+            raise ParameterError(f"The column {name!r} has the texts, so it cannot be dropped. Leave it in.")
+    return dropped, kept
+
+
+def carries(name: Any, drop: Sequence[Any], keep: Sequence[Any] | None) -> bool:
+    """Whether a column without texts is copied."""
+    return name not in drop and (keep is None or name in keep)
+
+
+def check_choice(columns: Sequence[Any], drop: Sequence[Any], keep: Sequence[Any] | None, source: str) -> None:
+    """Refuse to drop or keep a column that does not exist."""
+    for parameter, chosen in (("drop_columns", drop), ("keep_columns", keep or ())):
+        for name in chosen:
+            if name not in columns:
+                raise ColumnError(
+                    f"{source} has no column {name!r}. It has: {list_columns(list(map(str, columns)))}. Choose with "
+                    f"`{parameter}`."
+                )
+
+
 def name_outcomes(columns: Sequence[str], outcome_column: str | None) -> tuple[str, ...]:
     """The names of the outcome columns: one for every text column, or none.
 
@@ -209,7 +266,7 @@ def check_names(columns: Sequence[str], source: str, *, only: str | None = None)
     for name in columns if only is None else [only]:
         if columns.count(name) > 1:
             first, second = [number for number, other in enumerate(columns, start=1) if other == name][:2]
-            shown = f" {name!r}" if only is not None or all(map(_looks_like_name, columns)) else ""
+            shown = f" {name!r}" if only is not None or all(map(is_name, columns)) else ""
             raise ColumnError(
                 f"{source} has the column{shown} more than once: columns {first} and {second}. Rename one of them."
             )
@@ -223,7 +280,7 @@ def list_columns(columns: Sequence[str]) -> str:
     >>> list_columns(["id", "stars"]), list_columns(["id", "I have been ill since May"])
     ("'id', 'stars'", '2 columns (column 2 looks like a text, so the file may lack a header)')
     """
-    numbers = [str(number) for number, name in enumerate(columns, start=1) if not _looks_like_name(name)]
+    numbers = [str(number) for number, name in enumerate(columns, start=1) if not is_name(name)]
     if not numbers:
         return ", ".join(map(repr, columns))
     texts = f"column {numbers[0]} looks" if len(numbers) == 1 else f"columns {_shorten(numbers)} look"
@@ -235,18 +292,23 @@ def _shorten(numbers: Sequence[str], most: int = 5) -> str:
     return ", ".join(numbers if len(numbers) <= most else [*numbers[:most], "..."])
 
 
-def _looks_like_name(column: str) -> bool:
+def is_name(column: str) -> bool:
+    """Whether a column has a name, and not a text that stands where a name is missing."""
     longest = LONGEST_NAME_WITH_SPACES if " " in column else LONGEST_NAME
     return len(column) <= longest and _NAME.fullmatch(column) is not None
 
 
-def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
+def decode_lines(stream: IO[bytes], source: str) -> Iterator[str]:
     """The lines of a UTF-8 file with their line ends, without a byte order mark.
 
     Raises:
-        InputError: A line is not UTF-8, or it has a NUL byte, as every line of UTF-16 has.
+        InputError: A line is too long or not UTF-8, or it has a NUL byte, as every line of UTF-16 has.
     """
-    for number, line in enumerate(lines, start=1):
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise too_long(source, number)
         if (place := line.find(0)) >= 0:
             raise InputError(
                 f"{source}, line {number}, byte {place + 1}: this is a NUL byte, so the file is not UTF-8 text but "
@@ -260,6 +322,14 @@ def decode_lines(lines: Iterable[bytes], source: str) -> Iterator[str]:
                 "first, for example with iconv."
             ) from error
         yield text
+
+
+def too_long(source: str, line: int) -> InputError:
+    """The error for a line, or for a record that begins there."""
+    return InputError(
+        f"{source}, line {line}: what begins here has more than {LONGEST_LINE >> 20} MiB, which is the limit. Split it "
+        "into several, or close a quote that was left open."
+    )
 
 
 def spell(value: Any) -> str | None:

@@ -12,6 +12,8 @@ from typing import IO, Any, BinaryIO, cast
 
 SUFFIXES = (".gz", ".xz", ".zst")
 _READ_SIZE = 1 << 16
+_COMPRESSED_SIZE = 1 << 12
+"""The number of compressed bytes to take at a time. Each of them can become 32 KiB, all at once."""
 
 
 def strip_suffix(path: Path) -> Path:
@@ -82,7 +84,7 @@ class _Frames(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            data = self._rest or self._stream.read(_READ_SIZE)
+            data = self._rest or self._stream.read(_COMPRESSED_SIZE)
             self._rest = b""
             if not data:
                 if self._frame is not None:

@@ -20,6 +20,7 @@ class ConvertedTable(Table):
         super().__init__(column=origin.columns, outcome_column=origin.outcome_column, source=origin.source)
         self.name = f"{origin.name} to {target.name}"
         self.has_columns = origin.has_columns
+        self.drop_columns, self.keep_columns = origin.drop_columns, origin.keep_columns
         self._origin = origin
         self._target = target
 

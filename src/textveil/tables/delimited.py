@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, BinaryIO, ClassVar
 
 from textveil.errors import InputError
+from textveil.tables import base
 from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_names, decode_lines, spell
 
 _OTHER_DELIMITER = re.compile(r"[;,\t|]")
@@ -39,6 +40,11 @@ class CsvTable(Table):
                 f"{self.source} has one column only: its header has {found[0]!r} where {self.delimiter!r} is expected. "
                 f"Convert the file to {self.name}."
             )
+        self._check_choice(self.header)
+        kept = [place for place, name in enumerate(self.header) if self._carries(name)]
+        if len(kept) < len(self.header):
+            self.header = [self.header[place] for place in kept]
+            records = ([record[place] for place in kept] for record in records)
         positions = self._find_columns(self.header)
         return batch_rows((([record[position] for position in positions], record) for record in records), batch_size)
 
@@ -59,10 +65,19 @@ class CsvTable(Table):
         """The header, then the records, which must have as many fields."""
         # The limit is global to the interpreter, so it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
-        reader = csv.reader(decode_lines(stream, self.source), delimiter=self.delimiter, strict=True)
-        width = 0
+        line = width = held = 0
+
+        def read_lines() -> Iterator[str]:
+            nonlocal held
+            for text in decode_lines(stream, self.source):
+                held += len(text)
+                if held > base.LONGEST_LINE:
+                    raise base.too_long(self.source, line)
+                yield text
+
+        reader = csv.reader(read_lines(), delimiter=self.delimiter, strict=True)
         while True:
-            line = reader.line_num + 1
+            line, held = reader.line_num + 1, 0
             try:
                 record = next(reader, None)
             except csv.Error as error:

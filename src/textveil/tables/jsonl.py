@@ -48,6 +48,9 @@ class JsonLinesTable(Table):
                 members = _split(line)
             except (ValueError, IndexError, RecursionError) as error:
                 raise self._not_an_object(number) from error
+            if first:
+                self._check_choice([member.name for member in members])
+            members = [member for member in members if self._carries(member.name)]
             names = [member.name for member in members]
             if first or any(names.count(name) > 1 for name in self.columns):
                 self._find_columns(names)

@@ -38,12 +38,14 @@ class ParquetTable(Table):
         self.parquet = require("pyarrow.parquet", extra="parquet")
         self.schema: Any = None
         self._names: list[str] = []
+        self._kept: list[int] = []
 
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows page by page."""
         with self._reading(stream) as file:
-            for batch in file.iter_batches(batch_size):
-                columns = [batch.column(batch.schema.names.index(name)).to_pylist() for name in self.columns]
+            for whole in file.iter_batches(batch_size):
+                batch = whole.select(self._kept)
+                columns = [self._list(batch, batch.schema.names.index(name)) for name in self.columns]
                 texts = enumerate(zip(*columns, strict=True))
                 for part in batch_texts(texts, batch_size, text_of=lambda row: join_texts(row[1])):
                     found = [text for _, of_row in part for text in of_row]
@@ -51,7 +53,7 @@ class ParquetTable(Table):
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
         """The values of a column, converted to strings by Python."""
-        values = rows.carried.column(self._position(rows.carried.schema.names, column)).to_pylist()
+        values = self._list(rows.carried, self._position(rows.carried.schema.names, column))
         return [None if value is None else str(value) for value in values]
 
     def read_texts(
@@ -61,7 +63,7 @@ class ParquetTable(Table):
         with self._reading(stream) as file:
             wanted = None if groups is None else list(groups)
             for batch in file.iter_batches(batch_size, row_groups=wanted, columns=[self.column]):
-                yield from batch_texts(batch.column(0).to_pylist(), batch_size, text_of=lambda text: text)
+                yield from batch_texts(self._list(batch, 0), batch_size, text_of=lambda text: text)
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
         """Stream the rows."""
@@ -79,9 +81,23 @@ class ParquetTable(Table):
     def _reading(self, stream: IO[bytes]) -> Iterator[Any]:
         """The open file, after a check of its text column."""
         with self._opening(stream) as file:
-            self.schema = self._result_schema(file.schema_arrow)
-            self._names = list(file.schema_arrow.names)
+            whole = file.schema_arrow
+            self._check_choice(whole.names)
+            self._kept = [place for place, name in enumerate(whole.names) if self._carries(name)]
+            schema = self.arrow.schema([whole.field(place) for place in self._kept], whole.metadata)
+            self.schema = self._result_schema(schema)
+            self._names = list(schema.names)
             yield file
+
+    def _list(self, batch: Any, position: int) -> list[Any]:
+        """The values of a column as Python objects."""
+        try:
+            return batch.column(position).to_pylist()  # type: ignore[no-any-return]
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{self.source}: the column {batch.schema.names[position]!r} has a value that is not UTF-8. Write the "
+                "file again with valid UTF-8."
+            ) from error
 
     @contextmanager
     def _opening(self, stream: IO[bytes]) -> Iterator[Any]:
@@ -139,7 +155,7 @@ class ParquetTable(Table):
 
     def export(self, rows: Rows) -> list[list[Any]]:
         """The values of all columns as Python objects."""
-        return [column.to_pylist() for column in rows.carried.columns]
+        return [self._list(rows.carried, position) for position in range(rows.carried.num_columns)]
 
     def adopt(self, names: Sequence[str]) -> None:
         """Take the names for columns of strings."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import stat
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -50,16 +51,22 @@ class Layout:
         column: The column with the texts, or several columns; ignored for plain text.
         outcome_column: The column for the outcomes; ``None`` writes no outcomes.
         format_name: The format to read; by default it is detected from the name of the file.
+        drop_columns: Other columns that are not copied.
+        keep_columns: The other columns that are copied; ``None`` copies all but those to drop.
     """
 
     column: str | Sequence[str] = TEXT_COLUMN
     outcome_column: str | None = OUTCOME_COLUMN
     format_name: str | None = None
+    drop_columns: str | Sequence[str] = ()
+    keep_columns: str | Sequence[str] | None = None
 
     def table(self, source: Source) -> Table:
         """A table for reading ``source``."""
         chosen = FORMATS.load(self.format_name or source.detect_format())
-        return chosen(column=self.column, outcome_column=self.outcome_column, source=source.title)
+        table = chosen(column=self.column, outcome_column=self.outcome_column, source=source.title)
+        table.choose_columns(self.drop_columns, self.keep_columns)
+        return table
 
     def convert(self, source: Source, output: Path) -> Table:
         """A table for reading ``source`` and writing ``output``, which may have another format.
@@ -144,8 +151,14 @@ class FileSource(Source):
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
+        status = self.path.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            raise InputError(
+                f"{self.title} is a device or a pipe, which may never end, and not an ordinary file. Write it to a "
+                "file first, or send it to standard input."
+            )
         with self.path.open("rb") as raw:
-            self._raw, self._size = raw, self.path.stat().st_size
+            self._raw, self._size = raw, status.st_size
             try:
                 yield decompress(raw, self.path)
             finally:
