@@ -27,6 +27,8 @@ perturbed stopwords it was 0.02, and up to 0.06 in short texts: an entry can sha
 
 _ROUNDING = 1e-9
 """The relative error of sums of shares."""
+_MOST_WORDS = 2**53
+"""More words than any document has."""
 _TOLERANCES = {"distance": 1e-3, "deniability": 1e-2}
 """The errors of figures that another processor computes a little differently."""
 
@@ -107,14 +109,14 @@ def _find_differences(certificate: Certificate, obfuscator: Obfuscator) -> list[
         obfuscator.add_deniability(certificate.budget)
     own = replace(
         obfuscator.terms,
-        randomness=terms.randomness,
+        randomness={name: terms.randomness.get(name) for name in ("source", "predictable")},
         versions=terms.versions,
         ledger=terms.ledger,
         calibration=terms.calibration,
     )
     expected = replace(certificate, terms=own, _as_read=None).as_dict()
     return [
-        name
+        name if name in expected else repr(name)
         for name in sorted(expected.keys() | stated.keys())
         if name not in expected or not _are_equal(stated.get(name), expected[name], _TOLERANCES.get(name, 0.0))
     ]
@@ -128,7 +130,7 @@ def _are_equal(stated: Any, expected: Any, tolerance: float) -> bool:
     if isinstance(expected, list | tuple) and isinstance(stated, list | tuple):
         pairs = zip(stated, expected, strict=False)
         return len(stated) == len(expected) and all(_are_equal(*pair, tolerance) for pair in pairs)
-    if all(type(value) in (int, float) for value in (stated, expected)):
+    if all(type(value) is float or (type(value) is int and abs(value) < _MOST_WORDS) for value in (stated, expected)):
         return math.isclose(stated, expected, rel_tol=max(tolerance, _ROUNDING), abs_tol=tolerance)
     return bool(stated == expected) or (stated is None and not expected)
 
@@ -155,7 +157,9 @@ def _contradict_settings(certificate: Certificate) -> Iterator[str]:
         yield "identifiers are counted that were not looked for or not redacted"
     if terms.form != "keep" and tally.symbols:
         yield f"the form {terms.form!r} writes no symbols, but some are counted"
-    if terms.randomness.get("predictable") is not (terms.randomness.get("source") == "seeded"):
+    if terms.randomness.get("predictable") is not {"os": False, "keyed": False, "seeded": True}.get(
+        str(terms.randomness.get("source"))
+    ):
         yield "seeded noise is predictable, and no other noise is"
     if terms.ledger is None and documents[DocumentOutcome.REFUSED]:
         yield "documents were refused without a ledger"
@@ -190,8 +194,8 @@ def _contradict_budget(certificate: Certificate) -> Iterator[str]:
     budget, spent, chunk = tally.largest_budget, tally.largest_spent, tally.largest_chunk
     per_word = given.epsilon_per_word or 0.0
     if given.epsilon is None and given.average_length is None:
-        lengths = budget / per_word
-        fits = math.isclose(lengths, round(lengths), abs_tol=1e-6) and lengths <= tally.words.total() + 1e-6
+        words = min(round(min(budget / per_word, _MOST_WORDS)), tally.words.total())
+        fits = math.isclose(budget, words * per_word, rel_tol=_ROUNDING)
     else:
         fits = math.isclose(budget, given.of(0), rel_tol=_ROUNDING)
     if (given.average_length is None) != (given.length != "average"):

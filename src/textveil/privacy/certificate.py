@@ -379,7 +379,11 @@ class Certificate:
         profile = replace(profile.written(form), claim=values["claim"], neighbors=values["neighbors"])
         for axis in ("decomposition", "distribution", "mechanism"):
             method = values[axis]
-            if not isinstance(method["name"], str) or not isinstance(method["options"], dict) or "model" not in method:
+            if not isinstance(method["name"], str) or not isinstance(method["options"], dict):
+                raise ValueError
+            if (model := method["model"]) is not None and not all(
+                isinstance(model[name], str) for name in ("name", "sha256")
+            ):
                 raise ValueError
         budget, returned = values["budget"], values["returned"]
         rounds = values.get("rounds", [])  # certificates of earlier versions have none
@@ -407,7 +411,7 @@ class Certificate:
             largest_share=budget["largest_share"],
             randomness={"predictable": bool(values["randomness"]["predictable"]), **values["randomness"]},
             distance=dict(values["distance"]),
-            bundle={"sha256": str(values["bundle"]["sha256"]), **values["bundle"]},
+            bundle={**values["bundle"], "sha256": str(values["bundle"]["sha256"])},
             versions=dict(values["versions"]),
             draft_share=rounds[0]["budget_share"] if rounds else None,
             ledger=_parse_ledger(values.get("ledger")),  # certificates of earlier versions have none
