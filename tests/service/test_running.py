@@ -223,7 +223,7 @@ def test_several_workers(tiny_with_prior, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("seconds", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("seconds", [0.05, 0.15, 2.5])
 def test_workers_that_are_still_starting_end_without_a_word(tiny_with_prior, number, seconds):
     """Ctrl-C reaches all processes of a terminal."""
     command = [sys.executable, "-m", "textveil.cli.main", "serve", "--bundle", str(tiny_with_prior.folder)]

@@ -54,7 +54,7 @@ class Lane:
         piece = self._pieces.setdefault(key, _Piece())
         if piece.task is None:
             piece.task = asyncio.create_task(self._work(key, piece, work))
-            piece.task.add_done_callback(lambda done: done.cancelled() or done.exception())  # somebody has looked at it
+            piece.task.add_done_callback(_look)
         piece.waiting += 1
         try:
             return await asyncio.shield(piece.task)
@@ -92,3 +92,9 @@ class Lane:
                 return await result
             finally:
                 del self._pieces[key]
+
+
+def _look(done: asyncio.Task[Any]) -> None:
+    """Look at an error, so that it is not reported if nobody waits for it."""
+    with contextlib.suppress(asyncio.CancelledError):
+        done.exception()

@@ -92,6 +92,9 @@ def _keep_interrupts_from_workers() -> None:
     """
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # the first process starts it, and that would allow interrupts again
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
     def pass_on() -> None:
