@@ -12,9 +12,8 @@ from textveil.decomposition import DECOMPOSERS
 from textveil.distribution import DISTRIBUTORS
 from textveil.errors import PluginError
 from textveil.mechanisms import MECHANISMS, Mechanism
-from textveil.obfuscation import LEVEL
 from textveil.privacy.alternatives import has_closed_form
-from textveil.privacy.levels import LEVELS
+from textveil.privacy.levels import LEVEL, LEVELS, MEASURED, Level, describe_level
 from textveil.privacy.profiles import PROFILES, Profile
 from textveil.privacy.screening import TREATMENTS
 from textveil.registry import Method, Option, Registry
@@ -31,7 +30,7 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
         "distributions": _describe_axis(DISTRIBUTORS, loaded),
         "mechanisms": _describe_axis(MECHANISMS, loaded),
         "profiles": [_describe_profile(profile.written(profile.forms[0])) for profile in PROFILES.values()],
-        "levels": [{"name": level, "description": _describe_level(rate)} for level, rate in LEVELS.items()],
+        "levels": [{"name": level, "description": _describe_level(level)} for level in LEVELS],
         "identifiers": list(TREATMENTS),
         "defaults": {
             "bundle": next(iter(obfuscators.bundles)),
@@ -54,9 +53,9 @@ def describe_methods(settings: Settings, obfuscators: Obfuscators) -> dict[str, 
     }
 
 
-def _describe_level(rate: float) -> str:
+def _describe_level(level: Level) -> str:
     """A line for people who choose a level."""
-    return f"Of 100 words that are perturbed, about {100 * rate:.0f} come back unchanged."
+    return f"{describe_level(level)} ({MEASURED})."
 
 
 def _describe_profile(profile: Profile) -> dict[str, Any]:

@@ -242,14 +242,14 @@ function showEpsilon(side) {
     const limit = settings.profile === "paper" ? Infinity : curve.largest_share ?? Infinity;
     const [stays, guessed] = ["stays", "guessed"].map((name) => interpolate(curve.points, Math.min(epsilon, limit), name));
     const words = (value) => (value < 0.005 ? "hardly any" : `about ${Math.round(value * 100)}`);
-    const small = [];
+    const small = ["Words of the vocabulary by their frequency, one at a time. In whole texts, more return."];
     if (epsilon > limit) small.push(`Above ${short(limit)}, nothing changes: larger shares are cut to it.`);
     if (settings.distribution && settings.distribution !== "uniform") small.push("Averages over words with an equal share.");
     text.replaceChildren(
-      "Of 100 words, ", make("strong", {}, words(stays)), " stay as they are. An attacker who knows the method guesses ",
+      "Of 100 single words, ", make("strong", {}, words(stays)), " stay as they are. An attacker who knows the method guesses ",
       make("strong", {}, words(guessed)), ".", make("small", {}, small.join(" ")),
     );
-    slider.setAttribute("aria-valuetext", `${short(epsilon)} per word; smaller is more private. Of 100 words, ${words(stays)} stay, and ${words(guessed)} are guessed`);
+    slider.setAttribute("aria-valuetext", `${short(epsilon)} per word; smaller is more private. Of 100 single words, ${words(stays)} stay, and ${words(guessed)} are guessed`);
     for (const name of ["stays", "guessed"]) {
       const drawn = curve.points.map((point) => {
         const value = interpolate(curve.points, Math.min(point.epsilon_per_word, limit), name);
