@@ -244,7 +244,7 @@ def test_more_requests_than_allowed_are_told_to_try_again():
         working = [asyncio.ensure_future(gate(line.scope, line.receive, line.send)) for line in lines]
         await asyncio.wait({working[2]})
         busy, health = lines[2], Line(b"{}")
-        health.scope["path"] = "/health"
+        health.scope |= {"path": "/health", "method": "GET"}
         entered = asyncio.ensure_future(gate(health.scope, health.receive, health.send))
         await asyncio.sleep(0.01)
         release.set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import difflib
+import mimetypes
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import FileResponse
 
 from textveil.errors import (
     BundleError,
@@ -85,19 +85,15 @@ def _log_loose_error(_: asyncio.AbstractEventLoop | None, context: dict[str, Any
 
 
 def _add_page(app: FastAPI) -> None:
-    files = {path.name: path for path in PAGE.glob("*.*") if path.is_file()}
+    """The files of the page are small. From memory, they are sent at once, however many ask for them."""
+    files = {path.name: path.read_bytes() for path in PAGE.glob("*.*") if path.is_file()}
 
     @app.get("/", include_in_schema=False)
-    async def page() -> Response:
-        if "index.html" not in files:
-            raise HTTPException(404)
-        return FileResponse(files["index.html"])
-
     @app.get("/page/{name}", include_in_schema=False)
-    async def page_file(name: str) -> Response:
+    async def page(name: str = "index.html") -> Response:
         if name not in files:
             raise HTTPException(404)
-        return FileResponse(files[name])
+        return Response(files[name], media_type=mimetypes.guess_type(name)[0])
 
 
 def _add_errors(app: FastAPI) -> None:

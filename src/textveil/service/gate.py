@@ -11,10 +11,9 @@ from textveil.service.connections import mark_computing
 from textveil.service.frame import App, Message, Problem, Receive, Send, find_header, send_problem
 from textveil.service.settings import Settings, is_loopback
 
-HEALTH = "/health"
-"""It tells nothing but the version, so everybody may ask at any time, however busy the server is."""
+PUBLIC = ("/", "/health")
 PAGE = "/page/"
-"""The page needs no token, because it asks for the token itself."""
+"""What needs neither a token nor a place: the state of the server, and the page, which asks for the token itself."""
 DRAINED = 16
 """A body that is too large is read up to this many times the limit, so that its sender hears the answer."""
 
@@ -45,7 +44,7 @@ class Gate:
             return
         try:
             refusal, body = self._check(scope), b""
-            if refusal is None and scope["path"] == HEALTH:
+            if refusal is None and _is_public(scope):
                 await self._app(scope, receive, send)
                 return
             if refusal is None:
@@ -65,8 +64,7 @@ class Gate:
         if self._token is None and not _is_local(find_header(scope, b"host")):
             # A page that made its own name lead to this machine could read the answers.
             return Problem(400, "The request is for another host. Use the address that the server shows.", "HostError")
-        reads = scope["method"] in ("GET", "HEAD")
-        if reads and (scope["path"] in (HEALTH, "/") or scope["path"].startswith(PAGE)):
+        if _is_public(scope):
             return None
         if self._token is not None:
             scheme, _, given = find_header(scope, b"authorization").partition(" ")
@@ -164,6 +162,10 @@ class Gate:
             yield
         finally:
             self._inside -= 1
+
+
+def _is_public(scope: Message) -> bool:
+    return scope["method"] in ("GET", "HEAD") and (scope["path"] in PUBLIC or scope["path"].startswith(PAGE))
 
 
 async def _wait_for_end(receive: Receive) -> None:

@@ -6,16 +6,18 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, TypeAlias
 
 from textveil.service.answers import TooManyError
+
+Result: TypeAlias = tuple[Any, Exception | None]
 
 
 class _Piece:
     """A piece of work, and the number of requests that wait for it."""
 
     def __init__(self) -> None:
-        self.task: asyncio.Task[Any] | None = None
+        self.task: asyncio.Task[Result] | None = None
         self.waiting = 0
         self.begun = False
 
@@ -54,47 +56,40 @@ class Lane:
         piece = self._pieces.setdefault(key, _Piece())
         if piece.task is None:
             piece.task = asyncio.create_task(self._work(key, piece, work))
-            piece.task.add_done_callback(_look)
         piece.waiting += 1
         try:
-            return await asyncio.shield(piece.task)
+            value, error = await asyncio.shield(piece.task)
         finally:
             piece.waiting -= 1
             if not piece.waiting and not piece.begun:
                 self._pieces.pop(key, None)
                 piece.task.cancel()
+        if error is not None:
+            raise error
+        return value
 
-    async def _work(self, key: Hashable, piece: _Piece, work: Callable[[], Any]) -> Any:
+    async def _work(self, key: Hashable, piece: _Piece, work: Callable[[], Any]) -> Result:
+        """Do the work when it is its turn. An error is part of the result: maybe nobody waits for it any more."""
         async with self._turns:
             piece.begun = True
             loop = asyncio.get_running_loop()
-            result: asyncio.Future[Any] = loop.create_future()
+            done: asyncio.Future[Result] = loop.create_future()
 
-            def tell(value: Any, error: Exception | None) -> None:
-                if result.done():
-                    return
-                if error is None:
-                    result.set_result(value)
-                else:
-                    result.set_exception(error)
+            def settle(result: Result) -> None:
+                if not done.done():  # as it is if the server has ended
+                    done.set_result(result)
 
             def do() -> None:
-                value, failure = None, None
+                result: Result
                 try:
-                    value = work()
+                    result = work(), None
                 except Exception as error:  # noqa: BLE001 # it is given to the requests
-                    failure = error
+                    result = None, error
                 with contextlib.suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(tell, value, failure)
+                    loop.call_soon_threadsafe(settle, result)
 
             threading.Thread(target=do, name="textveil-lane", daemon=True).start()  # no exit waits for it
             try:
-                return await result
+                return await done
             finally:
                 del self._pieces[key]
-
-
-def _look(done: asyncio.Task[Any]) -> None:
-    """Look at an error, so that it is not reported if nobody waits for it."""
-    with contextlib.suppress(asyncio.CancelledError):
-        done.exception()
