@@ -71,7 +71,7 @@ def test_the_default_is_that_of_an_obfuscator(make_pipeline):
 
 
 def test_wrong_settings_are_found_when_the_component_is_added(make_pipeline):
-    with pytest.raises(ParameterError, match="no argument `sed`"):
+    with pytest.raises(ParameterError, match="no argument 'sed'"):
         make_pipeline(settings={"sed": 1})
     with pytest.raises(BudgetError, match="needs all texts at once"):
         make_pipeline(epsilon=None, epsilon_per_word=1, length="average")

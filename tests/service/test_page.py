@@ -203,7 +203,7 @@ def test_a_level_is_chosen_and_its_epsilon_is_shown(visit):
         page.check(f".levels input[value={level}]")
         settle(page)
         shown[level] = float(page.inner_text(".epsilon-label output"))
-        assert "come back unchanged" in page.inner_text(".hint.level")
+        assert "linked to their originals" in page.inner_text(".hint.level")
     assert shown["high"] < shown["medium"] < shown["low"]
     assert [(body["level"], "epsilon_per_word" in body) for body in asked] == [(level, False) for level in shown]
     assert "--level low" in page.inner_text("#panel-command pre")
