@@ -81,6 +81,11 @@ def test_the_summary_states_deniability_if_the_certificate_does(tiny):
         (Tally(capped=3), Budget(epsilon_per_word=2.6, length="own"), ["too large for 3 words"]),
         (Tally(capped=3), Budget(epsilon_per_word=2.4, length="own"), []),  # expressions reach the limit
         (Tally(documents=Counter({DocumentOutcome.RETURNED: 4})), Budget(1.0), ["came back unchanged"]),
+        (
+            Tally(hardly_english=1200),
+            Budget(1.0),
+            ["hardly English, because too many of their words are unknown: 1,200"],
+        ),
         (Tally(), Budget(epsilon_per_word=1.0, length="average", average_length=2.0), ["Use `length='own'`"]),
     ],
 )
