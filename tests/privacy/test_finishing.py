@@ -62,3 +62,23 @@ def test_documents_with_one_plan_have_results_of_their_own(tiny, form):
     results[0].certificate.tally.documents.clear()
     assert results[2].certificate.tally.words == {Outcome.KEPT_STOPWORD: 1, Outcome.PERTURBED: 2}
     assert results[2].certificate.tally.documents == {DocumentOutcome.OBFUSCATED: 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "hardly"),
+    [
+        ("The tea was lovely, and we met Zbigniew in Szczecin.", 0),
+        ("Dear Zbigniew,", 0),  # a name
+        ("Call +1 (555) 123-4567 or mail bo@example.org.", 0),  # codes
+        ("", 0),
+        ("Ich habe gestern mit meiner Schwester telefoniert, weil sie krank war.", 1),
+        ("Le président a déclaré hier que le gouvernement allait prendre de nouvelles mesures.", 1),
+        ("总统昨天说政府将采取新的措施。", 1),
+    ],
+)
+@pytest.mark.parametrize("profile", ["strict", "proven"])
+def test_texts_that_are_hardly_english_are_counted(text, hardly, profile):
+    obfuscator = Obfuscator(decomposition="words", mechanism="madlib", profile=profile)
+    result = obfuscator.obfuscate(text, epsilon=10)
+    assert result.certificate.tally.hardly_english == hardly
+    assert "hardly_english" not in result.certificate.to_json()  # it is for the owner of the text

@@ -99,6 +99,11 @@ def test_the_summary_states_deniability_if_the_certificate_does(tiny):
             Budget(1.0),
             ["refused 4 of 4 documents (outcome 'refused'). Their texts are empty. To release each, set `budget_per"],
         ),
+        (
+            Tally(hardly_english=1200),
+            Budget(1.0),
+            ["hardly English, because too many of their words are unknown: 1,200"],
+        ),
         (Tally(), Budget(epsilon_per_word=1.0, length="average", average_length=2.0), ["Use `length='own'`"]),
     ],
 )

@@ -59,6 +59,8 @@ class Tally:
     """Words in chunks whose share was cut down to the largest one."""
     returned: int = 0
     """Words that the mechanism chose and that are the same as before."""
+    hardly_english: int = 0
+    """Documents with so many unknown words that they are hardly English. Certificates do not state it."""
     return_bands: Counter[str] = field(default_factory=Counter)
     """Documents by the share of their perturbed words that returned."""
     largest_budget: float = 0.0
@@ -133,7 +135,7 @@ class Tally:
 
 
 _COUNTERS = ("words", "documents", "return_bands", "identifiers")
-_COUNTS = ("symbols", "dropped_symbols", "unscored", "capped", "returned")
+_COUNTS = ("symbols", "dropped_symbols", "unscored", "capped", "returned", "hardly_english")
 _LARGEST = (
     "largest_budget",
     "largest_spent",
@@ -430,6 +432,7 @@ class Certificate:
                 "unscored": values["words_without_score"],
                 "capped": values["words_with_largest_share"],
                 "returned": returned["words"],
+                "hardly_english": 0,
                 "largest_budget": budget["largest_budget"],
                 "largest_spent": budget["largest_spent"],
                 "largest_chunk": budget.get("largest_chunk", 0.0),  # certificates of earlier versions have none

@@ -121,6 +121,11 @@ def list_warnings(certificate: Certificate) -> list[str]:
             f"Warning: the budget is too large for {tally.capped:,} words. Their shares were limited to {largest:.3g}; "
             "the rest is not spent. To lift the limit: `largest_share=inf`"
         )
+    if tally.hardly_english:
+        warnings.append(
+            f"Warning: documents that are hardly English, because too many of their words are unknown: "
+            f"{tally.hardly_english:,}. Their meaning is lost, and words that look like English stopwords are kept."
+        )
     if returned := tally.documents[DocumentOutcome.RETURNED]:
         warnings.append(f"Warning: documents that came back unchanged (outcome 'returned'): {returned:,}")
     chosen = sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen)
