@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,6 @@ from textveil.jobs import check_free
 if TYPE_CHECKING:
     from textveil.experiments import Experiment
     from textveil.experiments.conversion import Conversion
-    from textveil.experiments.forecast import Forecast
     from textveil.experiments.status import CellState
 
 EXTRA = "experiment"
@@ -120,8 +119,7 @@ def init(
 ) -> None:
     """Write a study file with comments, for you to edit.
 
-    Downloads of the paper's data sets are converted to files beside the study. Then missing models and the estimated
-    time are listed. Nothing is trained.
+    Downloads of the paper's data sets are converted to files beside the study. Then missing models are listed.
     """
     from textveil.experiments.presets import fill_preset, write_preset
 
@@ -133,7 +131,7 @@ def init(
     converted = _convert(given, file.parent, overwrite=overwrite)
     samples = {name: done.texts for name, done in converted.items()}
     write_preset(preset, file, scale=scale, samples=samples)
-    _describe_study(file, converted)
+    _report_missing(file)
     step = "Run" if len(converted) == 2 else "Enter your data sets, then run"
     report(f"Written: {file}. {step}: textveil experiment run {file} --dry-run")
 
@@ -158,34 +156,15 @@ def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dic
     return found
 
 
-def _describe_study(file: Path, converted: Mapping[str, Conversion]) -> None:
-    """Report missing models, and the time of data sets that were converted."""
+def _report_missing(file: Path) -> None:
+    """Report the models that a study lacks."""
     for package in ("pydantic", "yaml"):
         require(package, extra=EXTRA)
     from textveil.experiments import load_study
-    from textveil.experiments.forecast import Size, forecast
     from textveil.experiments.requirements import describe_missing, find_missing
 
-    study = load_study(file).study
-    if missing := find_missing(study):
+    if missing := find_missing(load_study(file).study):
         report(describe_missing(missing))
-    sizes = {}
-    for name, done in converted.items():
-        sample = study.datasets[name].sample
-        sizes[name] = Size(done.texts if sample is None else sample.size, done.average_length)
-    _show_forecasts(forecast(study, sizes), report)
-
-
-def _show_forecasts(forecasts: Iterable[Forecast], show: Callable[[str], None]) -> None:
-    from textveil.cli.experiment_display import write_forecast
-
-    lines = [write_forecast(each) for each in forecasts if each.cells]
-    for line in lines:
-        show(line)
-    if lines:
-        show(
-            "These times are computed from the sizes of texts and models, for one worker. Nothing was trained for them."
-        )
 
 
 @app.command("run", epilog=RUN_EXAMPLES, no_args_is_help=True)
@@ -247,11 +226,11 @@ def _show_plan(experiment: Experiment, executor: Any, retry_failed: bool) -> Non
         return
     found = estimate(experiment.runner, plan, executor.workers)
     workers = "1 worker" if executor.workers == 1 else f"{executor.workers} workers"
+    low, mean, high = map(write_time, (found.low, found.seconds, found.high))
     typer.echo(
-        f"Estimated time with {workers}: {write_time(found.seconds)}, based on {found.basis}, without the time to load "
+        f"Estimated time with {workers}: {mean} ({low} to {high}), based on {found.basis}, without the time to load "
         "models."
     )
-    _show_forecasts(found.forecasts, typer.echo)
 
 
 def _name_state(state: CellState) -> str:

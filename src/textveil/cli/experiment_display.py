@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from textveil.cli.reporting import report, spell_flag
 from textveil.errors import TextveilError
 from textveil.experiments.experiment import Plan, Watcher
-from textveil.experiments.forecast import GPU_SPEED, Forecast
 from textveil.experiments.status import CellState, Counts
 
 if TYPE_CHECKING:
@@ -31,15 +30,6 @@ def write_time(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def write_forecast(found: Forecast) -> str:
-    """The time of a data set on a CPU and with a GPU."""
-    cells = "1 cell" if found.cells == 1 else f"{found.cells:,} cells"
-    return (
-        f"{found.dataset}: {cells} of {found.texts:,} texts, about {write_time(found.cpu)} on the CPU of this machine, "
-        f"about {write_time(found.gpu)} with a GPU ({GPU_SPEED / 1e12:g} trillion operations per second)."
-    )
 
 
 def list_failures(states: Sequence[CellState]) -> Iterator[str]:

@@ -42,17 +42,10 @@ class Conversion:
 
     path: Path
     texts: int = 0
-    words: int = 0
-    """The number of words of all texts, separated by spaces."""
     columns: dict[str, str] = field(default_factory=dict)
     """The column of the file for each column of the data set."""
     dropped: Counter[str] = field(default_factory=Counter)
     """The number of rows that are not used, by reason."""
-
-    @property
-    def average_length(self) -> float:
-        """The mean number of words of a text."""
-        return self.words / max(1, self.texts)
 
 
 def convert_trustpilot(source: Path, target: Path) -> Conversion:
@@ -89,7 +82,6 @@ def _convert(source: Path, target: Path, readers: Mapping[str, _Reader], optiona
     with writing(target, like=source) as stream:
         for row in _read_rows(source, done, readers, optional):
             done.texts += 1
-            done.words += len(row["text"].split())
             stream.write(json.dumps(row).encode() + b"\n")
         if not done.texts:
             reasons = ", ".join(f"{count:,} with {reason}" for reason, count in done.dropped.items())

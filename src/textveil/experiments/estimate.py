@@ -1,166 +1,233 @@
-"""The estimated time of a run: from cells that were timed, or from a small trial. No transformer is trained for it."""
+"""The estimated time of a run: from cells that were timed, or from a trial with a few texts of every data set."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from textveil.distribution import DISTRIBUTORS
-from textveil.evaluation import CLASSIFIERS
+from textveil.evaluation import CLASSIFIERS, METRICS
+from textveil.evaluation.classification import build_classifier
+from textveil.evaluation.dataset import Classes
+from textveil.evaluation.texts import Texts
 from textveil.experiments.cell_runner import CellRunner
-from textveil.experiments.datasets import read_dataset
+from textveil.experiments.datasets import DatasetInfo, read_dataset
 from textveil.experiments.experiment import Plan
-from textveil.experiments.forecast import Forecast, Size, count_metric, forecast, measure_speed
 from textveil.experiments.status import CellState, find_states
 from textveil.experiments.store import OBFUSCATION, Store
 from textveil.experiments.study import Sample, Study, choose_classifier
-from textveil.experiments.tasks import CellTask, ScoreTask
+from textveil.experiments.tasks import CellTask, OriginalsTask, ScoreTask
 from textveil.language.text import Document
 
-TRIAL_TEXTS = 200
+TRIAL_TEXTS = 100
 """The number of texts of the trial's cells."""
 TRIAL_SCORES = 16
 """The number of texts that every distribution scores in the trial."""
+TRIAL_TRAINING = (8, 24)
+"""The numbers of texts that a transformer is trained with in the trial. The difference is free of its loading time."""
+CHUNKS_PER_WORD = 0.5
+"""About half of the words are kept stopwords or parts of longer chunks."""
+
+Step = tuple[str, str]
+"""A data set and the name of a step: obfuscation, a metric, or the scores of a distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The estimated time of a run."""
+    """The estimated time of a run, in seconds."""
 
     seconds: float
+    low: float
+    """The time if every step is as fast as in the fastest cell that was timed."""
+    high: float
+    """The time if every step is as slow as in the slowest one."""
     basis: str
     """The source of the estimate."""
-    forecasts: tuple[Forecast, ...] = ()
-    """The time of every data set on a CPU and with a GPU, computed from the sizes of models."""
 
 
 class Timings:
-    """Seconds per text of every step: obfuscation, metrics, and scores of distributions."""
+    """Seconds per text of every step."""
 
     def __init__(self) -> None:
-        self._seconds: dict[str, list[float]] = {}
+        self._seconds: dict[Step, list[float]] = {}
 
-    def add(self, step: str, seconds: float, texts: int) -> None:
+    def add(self, step: Step, seconds: float, texts: float) -> None:
         """Add the time of a step."""
         self._seconds.setdefault(step, []).append(seconds / texts)
 
-    def add_cells(self, states: Iterable[CellState]) -> int:
+    def add_cells(self, study: Study, infos: dict[str, DatasetInfo], states: Iterable[CellState]) -> int:
         """Add the times of cells that have texts, and return their number."""
         timed = 0
         for state in states:
             if state.texts is not None:
                 timed += 1
-                texts = state.texts.certificate.tally.documents.total()
-                self.add(OBFUSCATION, state.texts.seconds, texts)
+                name = state.cell.dataset
+                self.add((name, OBFUSCATION), state.texts.seconds, infos[name].texts)
                 for metric, value in state.values.items():
-                    self.add(metric, value.seconds, texts)
+                    self.add((name, metric), value.seconds, count_read(study, metric, infos[name]))
         return timed
 
-    def knows(self, steps: Iterable[str]) -> bool:
+    def knows(self, steps: Iterable[Step]) -> bool:
         """Whether all steps were timed."""
         return all(step in self._seconds for step in steps)
 
-    def sum(self, steps: Iterable[str], texts: int) -> float:
-        """The total time of steps for a number of texts. A step that was not timed counts as zero."""
-        return sum(texts * fmean(self._seconds[step]) for step in steps if step in self._seconds)
+    def time(self, step: Step, texts: float, choose: Callable[[list[float]], float] = fmean) -> float:
+        """The time of a step for a number of texts; zero if it was not timed."""
+        return texts * choose(self._seconds.get(step, [0.0]))
+
+
+def count_read(study: Study, metric: str, info: DatasetInfo) -> float:
+    """The number of texts that a metric reads: all of them, or its sample."""
+    declared = METRICS.load(metric).list_options().get("sample")
+    sample = study.choose_options(metric).get("sample", declared.default if declared else None) or math.inf
+    if metric == "inversion":  # its sample is one of chunks
+        sample /= max(1.0, CHUNKS_PER_WORD * info.average_length)
+    return min(info.texts, sample)
 
 
 def estimate(runner: CellRunner, plan: Plan, workers: int) -> Estimate:
     """Estimate the time of a run. A trial is run if the study has no times for some step."""
-    timings = Timings()
-    timed = timings.add_cells(plan.states)
-    scores = [task for task in plan.shared if isinstance(task, ScoreTask)]
-    steps = {step for task in plan.cells for step in _list_steps(task)} | {
-        _name_scores(task.distribution) for task in scores
-    }
-    basis = f"{timed:,} cells with known times"
-    sizes = find_sizes(runner)
-    computed: dict[str, float] = {}
-    if not timings.knows(steps):
-        timings, basis = run_trial(runner), f"a trial with up to {TRIAL_TEXTS} texts"
-        if trained := [name for name in list_trained(runner.study) if name in steps]:
-            basis += (
-                f" and the size of the model that {' and '.join(trained)} {'trains' if len(trained) == 1 else 'train'}"
-            )
-            computed = {name: _compute_training(runner.study, trained, size) for name, size in sizes.items()}
-    seconds = sum(timings.sum(_list_steps(task), sizes[task.cell.dataset].texts) for task in plan.cells)
-    seconds += sum(computed.get(task.cell.dataset, 0.0) for task in plan.cells)
-    for task in scores:
-        seconds += timings.sum([_name_scores(task.distribution)], task.stop - task.start)
-    left = Counter(task.cell.dataset for task in plan.cells)
-    return Estimate(seconds / workers, basis, tuple(forecast(runner.study, sizes, left)))
-
-
-def find_sizes(runner: CellRunner) -> dict[str, Size]:
-    """The sizes of the data sets, which were read before."""
     infos = {name: runner.study_dataset(name).info for name in runner.study.datasets}
-    return {name: Size(info.texts, info.average_length) for name, info in infos.items()}
+    timings = Timings()
+    timed = timings.add_cells(runner.study, infos, plan.states)
+    work = list(_list_work(runner.study, plan, infos))
+    basis = f"{timed:,} cells with known times"
+    if not timings.knows(step for step, _ in work):
+        timings, basis = run_trial(runner, plan), f"a trial with up to {TRIAL_TEXTS} texts of every data set"
+        work += _list_originals(runner.study, plan, infos)  # those of timed cells were measured before
+    mean, low, high = (
+        sum(timings.time(step, texts, choose) for step, texts in work) / workers for choose in (fmean, min, max)
+    )
+    return Estimate(mean, low, high, basis)
 
 
-def list_trained(study: Study) -> list[str]:
-    """The metrics that fine-tune a model, which is not tried."""
-    chosen = {name: choose_classifier(name, options) for name, options in study.metrics.items()}
-    return [name for name, each in chosen.items() if each and "epochs" in CLASSIFIERS.load(each).list_options()]
+def _list_work(study: Study, plan: Plan, infos: dict[str, DatasetInfo]) -> Iterator[tuple[Step, float]]:
+    """The steps of all cells and of distributions, with the number of texts that each of them reads."""
+    for cell in plan.cells:
+        yield from _list_steps(study, cell, infos[cell.cell.dataset])
+    for task in plan.shared:
+        if isinstance(task, ScoreTask):
+            yield (task.dataset, _name_scores(task.distribution)), task.stop - task.start
 
 
-def _compute_training(study: Study, metrics: Iterable[str], size: Size) -> float:
-    return sum(measure_speed().time(count_metric(study, name, size)) for name in metrics)
+def _list_steps(study: Study, task: CellTask, info: DatasetInfo) -> Iterator[tuple[Step, float]]:
+    name = task.cell.dataset
+    if task.obfuscate:
+        yield (name, OBFUSCATION), info.texts
+    for metric in task.metrics:
+        yield (name, metric), count_read(study, metric, info)
 
 
-def _list_steps(task: CellTask) -> list[str]:
-    return [*([OBFUSCATION] if task.obfuscate else []), *task.metrics]
+def _list_originals(study: Study, plan: Plan, infos: dict[str, DatasetInfo]) -> Iterator[tuple[Step, float]]:
+    """The metrics of originals, which take about as long as those of a cell."""
+    for task in plan.shared:
+        if isinstance(task, OriginalsTask):
+            for metric in task.metrics:
+                yield (task.dataset, metric), count_read(study, metric, infos[task.dataset])
 
 
 def _name_scores(distribution: str) -> str:
     return f"scores of {distribution}"
 
 
-def run_trial(runner: CellRunner) -> Timings:
-    """Time a small cell of the first data set in a temporary folder, and every distribution on a few texts."""
+def list_trained(study: Study) -> list[str]:
+    """The metrics that fine-tune a model."""
+    chosen = {name: choose_classifier(name, options) for name, options in study.metrics.items()}
+    return [name for name, each in chosen.items() if each and "epochs" in CLASSIFIERS.load(each).list_options()]
+
+
+def run_trial(runner: CellRunner, plan: Plan) -> Timings:
+    """Time small cells of every data set in a temporary folder, and the scores and the training of a few texts.
+
+    Every decomposition and mechanism is tried, with as many threads as a worker has.
+    """
+    from threadpoolctl import ThreadpoolController
+
     timings = Timings()
     with TemporaryDirectory() as folder:
         trial = CellRunner(_shrink(runner), Store(Path(folder)))
-        ((name, source),) = trial.study.datasets.items()
         with trial.store.locked():
-            info = read_dataset(name, source, trial.store.datasets).info
-            for state in find_states(trial, {name: info}):  # the first one loads all models, and is not timed
-                trial.run(state.cell, state.missing, obfuscate=True)
-            timings.add_cells(find_states(trial, {name: info})[1:])
-        documents = [Document.parse(text) for text in trial.study_dataset(name).texts[:TRIAL_SCORES]]
-    _time_scores(runner.study, documents, timings)
+            sources = trial.study.datasets.items()
+            infos = {name: read_dataset(name, source, trial.store.datasets).info for name, source in sources}
+            first, *states = find_states(trial, infos)
+            trial.run(first.cell, first.missing, obfuscate=True)  # it loads all models, and is not timed
+            with ThreadpoolController().limit(limits=plan.cells[0].job.threads):
+                for name in infos:
+                    _run_cells(trial, [state for state in states if state.cell.dataset == name])
+                    texts = trial.study_dataset(name).texts
+                    _time_scores(runner.study, name, texts, timings)
+                    _time_training(runner.study, name, texts, timings)
+            done = [state for state in find_states(trial, infos) if state.cell != first.cell]
+            timings.add_cells(trial.study, infos, done)
     return timings
 
 
+def _run_cells(trial: CellRunner, states: list[CellState]) -> None:
+    """Obfuscate the second draw of every cell, and measure the first and the last of them."""
+    chosen = [state for state in states if state.cell.draw > 1]
+    trial.measure_originals(chosen[0].cell.dataset, chosen[0].missing)
+    for state in chosen:
+        measured = state in (chosen[0], chosen[-1])
+        trial.run(state.cell, state.missing if measured else (), obfuscate=True)
+
+
 def _shrink(runner: CellRunner) -> Study:
-    """A study of two cells of a few texts."""
+    """A study of a few texts with all decompositions and mechanisms."""
     study = runner.study
-    name, source = next(iter(study.datasets.items()))
-    size = min(TRIAL_TEXTS, runner.study_dataset(name).info.texts)
-    level, wanted = next(iter(study.levels.items()))
     trained = list_trained(study)
     changes = {
         "metrics": {name: options for name, options in study.metrics.items() if name not in trained},
-        "datasets": {name: source.model_copy(update={"sample": Sample(size=size)})},
-        "levels": {level: wanted},
+        "datasets": {
+            name: source.model_copy(
+                update={"sample": Sample(size=min(TRIAL_TEXTS, runner.study_dataset(name).info.texts))}
+            )
+            for name, source in study.datasets.items()
+        },
+        "levels": dict(list(study.levels.items())[:1]),
         "draws": 2,
-        "decompositions": dict(list(study.decompositions.items())[-1:]),
-        "distributions": dict(list(study.distributions.items())[:1]),
-        "mechanisms": dict(list(study.mechanisms.items())[:1]),
+        "distributions": {"uniform": {}},  # the cells of others find their scores, which are timed separately
         "profiles": study.profiles[:1],
     }
     return study.model_copy(update=changes)
 
 
-def _time_scores(study: Study, documents: list[Document], timings: Timings) -> None:
+def _time_scores(study: Study, dataset: str, texts: list[str], timings: Timings) -> None:
+    documents = [Document.parse(text) for text in texts[:TRIAL_SCORES]]
     for name, options in study.distributions.items():
         distributor = DISTRIBUTORS.load(name)(**options)
         if not distributor.data_independent:
             distributor.score(documents[:1])  # loads its model
-            started = time.monotonic()
-            distributor.score(documents)
-            timings.add(_name_scores(name), time.monotonic() - started, len(documents))
+            seconds = _measure_time(partial(distributor.score, documents))
+            timings.add((dataset, _name_scores(name)), seconds, len(documents))
+
+
+def _time_training(study: Study, dataset: str, texts: list[str], timings: Timings) -> None:
+    """Time the training of transformers. Which class a text has does not change the time."""
+    few, more = (min(number, len(texts)) for number in TRIAL_TRAINING)
+    classes = Classes("trial", ("one", "other"), np.arange(more) % 2)
+    for name in list_trained(study):
+        options = study.choose_options(name)
+        classifier = build_classifier(options["classifier"], options.get("classifier_options"))
+        short, long = (
+            min(
+                _measure_time(partial(classifier.fit, Texts(texts[:more]), np.arange(number), classes, seed=0))
+                for _ in range(repeats)
+            )
+            for number, repeats in ((few, 2), (more, 1))  # the first one loads the libraries
+        )
+        seconds = len(study.seeds) * max(0.0, long - short)
+        timings.add((dataset, name), seconds, max(1, more - few))
+
+
+def _measure_time(work: Callable[[], object]) -> float:
+    started = time.monotonic()
+    work()
+    return time.monotonic() - started
