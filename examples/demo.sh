@@ -44,9 +44,9 @@ for decomposition in words pmi pos wordnet; do
     done
 done
 
-say "A file: rows stay in order, and other columns are copied"
-show "textveil obfuscate --input examples/reviews.csv --output build/demo/out.csv --epsilon-per-word 10 --certificate build/demo/certificate.json"
-textveil obfuscate --input "$here/reviews.csv" --output "$out/out.csv" --epsilon-per-word 10 \
+say "A file: rows stay in order, and other columns are copied unless they are dropped"
+show "textveil obfuscate --input examples/reviews.csv --output build/demo/out.csv --drop author --epsilon-per-word 10 --certificate build/demo/certificate.json"
+textveil obfuscate --input "$here/reviews.csv" --output "$out/out.csv" --drop author --epsilon-per-word 10 \
     --certificate "$out/certificate.json" --overwrite
 echo
 cat "$out/out.csv"

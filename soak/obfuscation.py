@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -101,5 +102,6 @@ class Obfuscations(Part):
         if marker in f"{result!r} {result.chunks!r} {result.certificate!r} {result.certificate.to_json()}":
             raise BrokenPromiseError("an object or a certificate shows the text")
         values = json.loads(result.certificate.to_json())
-        if Certificate.from_dict(values).tally.as_dict() != tally.as_dict():
+        stated = replace(tally, hardly_english=0, largest_refused=0.0)  # no certificate has these
+        if Certificate.from_dict(values).tally.as_dict() != stated.as_dict():
             raise BrokenPromiseError("a certificate is not read as it was written")

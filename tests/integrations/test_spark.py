@@ -44,7 +44,7 @@ def test_mistakes_are_found_before_a_job_starts(settings):
     pytest.importorskip("pyspark")
     with pytest.raises(ParameterError, match="With `seed`, all processes would draw the same noise"):
         build_udf(epsilon=20, seed=1, **settings)
-    with pytest.raises(ParameterError, match="no argument `sed`"):
+    with pytest.raises(ParameterError, match="no argument 'sed'"):
         build_udf(epsilon=20, sed=1)
     with pytest.raises(BudgetError, match="needs all texts at once"):
         build_udf(epsilon_per_word=20, length="average", **settings)

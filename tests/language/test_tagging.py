@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
 from nltk.tag.perceptron import PerceptronTagger as NltkTagger
@@ -29,6 +29,8 @@ def trained():
     random.seed(5)
     nltk = NltkTagger(load=False)
     nltk.train(sentences, nr_iter=3)
+    for weights in nltk.model.weights.values():  # such sums are exact, so that rounding decides no tag
+        weights.update({tag: round(weight * 8) / 8 for tag, weight in weights.items()})
     nltk.tagdict["running"] = "VB"
     return nltk
 
@@ -38,6 +40,7 @@ def tag_with_nltk(nltk, sentences):
 
 
 @given(sentences=st.lists(st.lists(st.sampled_from([*WORDS, "unseen", "2024"]), min_size=1, max_size=20), max_size=8))
+@example(sentences=[["don", "2024", "unseen", "of", "t"]])  # NLTK decides this one by rounding
 def test_tags_are_those_of_nltk(trained, sentences):
     tagger = PerceptronTagger.of(*trained.encode_json_obj())
     found = tagger.tag([word for words in sentences for word in words], list(map(len, sentences)))
