@@ -22,12 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peer_table import write_page
-from textveil.language.text import cut
-from textveil.language.words import find_words
 from textveil.randomness import SeededRandomness
-from textveil.storage.atomic import writing
-from textveil.storage.hashing import hash_file
+from textveil.storage.atomic import hash_file, writing
 from textveil.tables.source import read_records
+from textveil.text.documents import cut
+from textveil.text.words import find_words
 
 RUNNERS = Path(__file__).with_name("peer_runners")
 DOCS = Path(__file__).parents[1] / "docs"

@@ -15,11 +15,11 @@ from pathlib import Path
 from benchmarks.records import Record
 from tests.decomposition.plain import Test, decompose_plainly, in_lexicon, in_wordnet, list_sentences, read_wordnet
 from textveil.bundles.bundle import Bundle
-from textveil.decomposition import DECOMPOSERS, Decomposer
-from textveil.language.batches import BATCH_SIZE, batch_texts
-from textveil.language.sentences import load_splitter
-from textveil.language.text import Chunk, Document
+from textveil.methods.decomposition import DECOMPOSERS, Decomposer
 from textveil.resources import find, locate
+from textveil.text.batches import BATCH_SIZE, batch_texts
+from textveil.text.documents import Chunk, Document
+from textveil.text.sentences import load_splitter
 
 DOCUMENTS = 1000
 ROUNDS = 5

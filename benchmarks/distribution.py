@@ -19,16 +19,16 @@ from benchmarks.speed import sgemm_peak
 from benchmarks.timing import best_of
 from tests.decomposition.plain import read_wordnet
 from tests.distribution.plain import attend_plainly, attribute_plainly, inform_plainly, load_plainly, read_counts
-from textveil.distribution import DISTRIBUTORS
-from textveil.distribution.allocation import allocate
-from textveil.distribution.attention import Attention
-from textveil.distribution.base import EncoderDistributor
-from textveil.distribution.gradients import STEPS, Gradients
-from textveil.distribution.information import InformationContent
-from textveil.distribution.keybert import KeyBERT
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Document
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.distribution.allocation import allocate
+from textveil.methods.distribution.attention import Attention
+from textveil.methods.distribution.base import EncoderDistributor
+from textveil.methods.distribution.gradients import STEPS, Gradients
+from textveil.methods.distribution.information import InformationContent
+from textveil.methods.distribution.keybert import KeyBERT
 from textveil.resources import find
+from textveil.text.documents import Document
+from textveil.text.stopwords import ENGLISH
 
 ENCODER = "all-minilm-l6-v2"
 WORDS = 60

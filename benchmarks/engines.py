@@ -27,8 +27,8 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
-    from textveil.corpus.counting.runs import PairKeys, write_run
-    from textveil.corpus.counting.words import END, split_documents
+    from textveil.lab.corpus.counting.runs import PairKeys, write_run
+    from textveil.lab.corpus.counting.words import END, split_documents
 
     numbers: dict[str, int] = {END: 0}
     words: list[int] = []
@@ -52,9 +52,8 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
 
 def merge_with_arrow(folder: Path) -> int:
     """Merge range by range in one process; return the number of rows."""
-    from textveil.corpus.counting.index import Index, make_ranges, plan_cuts
-    from textveil.corpus.counting.job import PARENT_BYTES, ROW_BYTES
-    from textveil.corpus.counting.runs import Run, merge_range
+    from textveil.lab.corpus.counting.job import PARENT_BYTES, ROW_BYTES
+    from textveil.lab.corpus.counting.runs import Index, Run, make_ranges, merge_range, plan_cuts
 
     indexes = sorted(folder.glob("*.json"))
     runs = (Run(path.with_suffix(".keys"), *json.loads(path.read_text(encoding="utf-8"))) for path in indexes)

@@ -21,8 +21,8 @@ from benchmarks.timing import best_of
 from textveil import Obfuscator
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.vectors import Vectors
-from textveil.mechanisms import Request
-from textveil.mechanisms.madlib import Madlib
+from textveil.methods.mechanisms import Request
+from textveil.methods.mechanisms.madlib import Madlib
 from textveil.randomness import SystemRandomness
 
 FIGURES = Path("docs/figures")

@@ -11,7 +11,7 @@ from benchmarks.records import Record
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.prior import NgramPrior, Ngrams, compress_prior, read_prior
 from textveil.bundles.vectors import UNKNOWN, RowNumbers, Vectors
-from textveil.mechanisms import MECHANISMS, Mechanism, Request
+from textveil.methods.mechanisms import MECHANISMS, Mechanism, Request
 from textveil.randomness import SystemRandomness
 
 DOCUMENTS = 128

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.distribution.plain import Scores, add_up, load_plainly
-from textveil.language.text import Document
+from textveil.text.documents import Document
 
 Score = Callable[[Sequence[Document]], list[Scores]]
 

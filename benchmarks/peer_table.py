@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from textveil.evaluation.columns import METRIC_COLUMNS
+from textveil.lab.metrics.columns import METRIC_COLUMNS
 from textveil.storage.atomic import writing
 
 COLUMNS = (

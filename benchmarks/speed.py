@@ -12,8 +12,8 @@ from benchmarks.records import Record
 from benchmarks.timing import best_of
 from textveil.bundles.vector_files import reading_vectors
 from textveil.bundles.vectors import RowNumbers, Vectors
-from textveil.mechanisms import Request
-from textveil.mechanisms.madlib import Madlib
+from textveil.methods.mechanisms import Request
+from textveil.methods.mechanisms.madlib import Madlib
 from textveil.randomness import SystemRandomness
 
 EPSILON = 10.0

@@ -15,7 +15,7 @@ from benchmarks.timing import best_of
 from textveil import Obfuscator
 from textveil.bundles.building import VectorTable, build_bundle
 from textveil.bundles.bundle import Bundle
-from textveil.language.text import cut
+from textveil.text.documents import cut
 
 WORDS = 60
 DOCUMENTS = 500

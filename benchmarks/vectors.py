@@ -17,7 +17,7 @@ from benchmarks.records import Record
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.cell_index import CellIndex
 from textveil.bundles.exact_index import ExactIndex
-from textveil.bundles.matrices import Floats, Matrix
+from textveil.bundles.files import Floats, Matrix
 
 ENTRIES = 1_000_000
 DIMENSIONS = 64

@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 
 from textveil import Obfuscator
-from textveil.language.text import cut
-from textveil.obfuscation import MECHANISM
-from textveil.privacy.certificate import Tally
+from textveil.certificate import Tally
+from textveil.obfuscator import MECHANISM
 from textveil.tables import FileSource, Layout
+from textveil.text.documents import cut
 
 
 def main() -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from textveil.analysis import analyze, read_results
-from textveil.analysis.figures import draw_all, render_svg
+from textveil.lab.report.figures import draw_all, render_svg
+from textveil.lab.report.findings import analyze
+from textveil.lab.report.results import read_results
 from textveil.storage.atomic import writing
 
 

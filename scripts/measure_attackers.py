@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 from textveil import Obfuscator
-from textveil.evaluation import Dataset, Evaluation, Evaluator
-from textveil.evaluation.files import read_columns
-from textveil.language.text import cut
-from textveil.privacy.profiles import load_profile
+from textveil.lab.metrics import Dataset, Evaluation, Evaluator
+from textveil.lab.metrics.files import read_columns
+from textveil.profiles import load_profile
+from textveil.text.documents import cut
 
 
 def main() -> None:

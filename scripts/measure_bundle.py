@@ -28,17 +28,17 @@ from scipy.stats import spearmanr
 
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.vectors import UNKNOWN, Vectors
-from textveil.decomposition import DECOMPOSERS
-from textveil.decomposition.backoff import back_off
 from textveil.errors import TextveilError
-from textveil.evaluation.encoding import normalize_rows
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Document
+from textveil.lab.metrics.encoding import normalize_rows
+from textveil.methods.decomposition import DECOMPOSERS
 from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
 from textveil.models.files import ModelFiles
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.outcomes import Outcome
-from textveil.privacy.results import Obfuscation
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import Outcome
+from textveil.planning import back_off
+from textveil.results import Obfuscation
+from textveil.text.documents import Document
+from textveil.text.stopwords import ENGLISH
 
 Encode = Callable[[Sequence[str]], Values]
 LEVELS = {"madlib": (24, 32), "exponential": (20, 28), "fluent": (20, 28)}

@@ -17,12 +17,12 @@ import numpy as np
 
 from textveil import Obfuscation, Obfuscator
 from textveil.bundles.bundle import Bundle
-from textveil.distribution import DISTRIBUTORS, Score
-from textveil.evaluation import Dataset, Evaluator
-from textveil.evaluation.files import read_columns
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Document, cut
-from textveil.privacy.refinement import DEFAULT_DRAFT_SHARE
+from textveil.draft import DEFAULT_DRAFT_SHARE
+from textveil.lab.metrics import Dataset, Evaluator
+from textveil.lab.metrics.files import read_columns
+from textveil.methods.distribution import DISTRIBUTORS, Score
+from textveil.text.documents import Document, cut
+from textveil.text.stopwords import ENGLISH
 
 AT_ONCE = (12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 36.0)
 """Budgets per word, as multiples of one over the median distance, of texts that are perturbed in one round."""

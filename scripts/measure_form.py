@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from textveil import Obfuscator
-from textveil.evaluation import Dataset, Evaluator
-from textveil.evaluation.files import read_columns
-from textveil.language.text import cut
-from textveil.language.words import find_words
+from textveil.lab.metrics import Dataset, Evaluator
+from textveil.lab.metrics.files import read_columns
 from textveil.randomness import SeededRandomness
+from textveil.text.documents import cut
+from textveil.text.words import find_words
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "strict, keep": {"profile": "strict", "form": "keep"},

@@ -1,4 +1,4 @@
-"""Measure the figures of the levels of protection with the default settings: the table in privacy/levels.py.
+"""Measure the figures of the levels of protection with the default settings: the table in budget.py.
 
 python scripts/measure_levels.py product_reviews.jsonl.xz
 """
@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 
 from textveil import Obfuscator
-from textveil.evaluation import Dataset, Evaluator
-from textveil.evaluation.files import read_columns
-from textveil.language.text import cut
-from textveil.privacy.certificate import Tally
-from textveil.privacy.levels import LEVELS
-from textveil.privacy.outcomes import Outcome
-from textveil.privacy.profiles import STRICT
+from textveil.budget import LEVELS
+from textveil.certificate import Tally
+from textveil.lab.metrics import Dataset, Evaluator
+from textveil.lab.metrics.files import read_columns
+from textveil.outcomes import Outcome
+from textveil.profiles import STRICT
+from textveil.text.documents import cut
 
 
 def main() -> None:

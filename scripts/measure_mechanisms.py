@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from textveil import Obfuscator
 from textveil.bundles.bundle import Bundle
-from textveil.evaluation import Dataset, Evaluation, Evaluator
-from textveil.evaluation.files import read_columns
-from textveil.language.text import cut
+from textveil.lab.metrics import Dataset, Evaluation, Evaluator
+from textveil.lab.metrics.files import read_columns
+from textveil.text.documents import cut
 
 
 class Setting(NamedTuple):

@@ -28,11 +28,10 @@ import numpy as np
 
 from scripts.measure_bundle import count_unchanged, load_encoder
 from textveil.bundles.bundle import Bundle
-from textveil.bundles.spelling import Spelling
-from textveil.bundles.spelling_fit import find_examples, fit_spelling, rank_entries
+from textveil.bundles.spelling import Spelling, find_examples, fit_spelling, rank_entries
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.outcomes import Outcome
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import Outcome
 from textveil.randomness import SeededRandomness
 
 LEFT_OUT = 2000

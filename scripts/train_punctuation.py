@@ -1,6 +1,6 @@
 """Train the table of punctuation that the form ``plain`` writes by, and print how well it finds marks.
 
-    python scripts/train_punctuation.py REVIEWS.txt BLOGS.txt.xz --output src/textveil/language/punctuation.npz
+    python scripts/train_punctuation.py REVIEWS.txt BLOGS.txt.xz --output src/textveil/text/punctuation.npz
 
 The files have a document per line. Words and pairs of the table are in 20 documents or more, and the shipped bundle may
 write them. The table is a logistic regression on the words and pairs around a gap. Every tenth document is left out of
@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 
 from textveil.bundles import Bundle
-from textveil.language.punctuation import FIRST_WORD, LONGEST, PAIRS, WORDS, Floats, Numbers, Punctuation
-from textveil.language.words import find_spans, fold
 from textveil.storage.atomic import writing
+from textveil.text.punctuation import FIRST_WORD, LONGEST, PAIRS, WORDS, Floats, Numbers, Punctuation
+from textveil.text.words import find_spans, fold
 
 LEAST_DOCUMENTS = 20
 HELD_OUT = 10  # every tenth document

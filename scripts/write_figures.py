@@ -11,14 +11,14 @@ import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from textveil.budget import LEVELS
 from textveil.bundles.bundle import SHIPPED, Bundle
-from textveil.evaluation.meaning import describe_meaning
-from textveil.mechanisms import MECHANISMS
-from textveil.mechanisms.base import NO_GUARANTEE
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.levels import LEVELS
-from textveil.privacy.profiles import PROVEN
-from textveil.storage import figures
+from textveil.lab.attacks.deniability import describe_meaning
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.methods.mechanisms.base import NO_GUARANTEE
+from textveil.obfuscator import Obfuscator
+from textveil.profiles import PROVEN
+from textveil.storage import computed as figures
 
 MEANINGS = {"words": ("madlib", "exponential", "fluent"), "pmi": ("madlib", "exponential", "fluent")}
 """The mechanisms whose epsilons are explained, by decomposition. Others are computed when they are asked for."""

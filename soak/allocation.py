@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from soak.base import Part
 from soak.watching import BrokenPromiseError
-from textveil.distribution.allocation import Missing, allocate
+from textveil.methods.distribution.allocation import Missing, allocate
 
 CONSTANTS = (0.0, -0.0, 1e-300, 1e300, 5e-324, 3.0)
 MISSING: tuple[Missing, ...] = ("mean", "zero")

@@ -18,7 +18,7 @@ from soak.mutation import mutate_bytes, mutate_json, randoms
 from soak.tiny import build_tiny
 from textveil import Bundle, Obfuscator
 from textveil.bundles.bundle import MANIFEST
-from textveil.storage.hashing import hash_file
+from textveil.storage.atomic import hash_file
 
 STORAGES = ("float32", "int8")
 _NAME = "marker"

@@ -14,7 +14,7 @@ from soak.mutation import mutate_bytes, mutate_json, randoms
 from soak.tiny import build_tiny
 from textveil import Certificate, Obfuscator
 from textveil.cli.display import list_warnings
-from textveil.privacy.summary import summarize
+from textveil.summary import summarize
 
 
 class Certificates(Part):

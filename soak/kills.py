@@ -23,7 +23,7 @@ from soak.mutation import make_text
 from soak.readers import build_file, read_file
 from soak.tiny import build_tiny
 from soak.watching import BrokenPromiseError
-from textveil.storage.hashing import hash_file
+from textveil.storage.atomic import hash_file
 
 FILES = tuple(f"in.{kind}{suffix}" for kind in ("csv", "tsv", "jsonl", "txt") for suffix in ("", ".gz", ".zst"))
 FILES += ("in.parquet",)

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from soak.base import Part
 from soak.mutation import HOSTILE, MOST_REPEATS, make_text, texts
 from soak.watching import BrokenPromiseError
-from textveil.language.codes import find_codes, merge_codes
-from textveil.language.gaps import clean_gap, count_symbols
-from textveil.language.plain_stopwords import mark_plain_stopwords
-from textveil.language.sentences import find_sentences
-from textveil.language.text import Chunk, Document
-from textveil.language.words import find_spans, find_words, fold, has_word
+from textveil.text.codes import find_codes, merge_codes
+from textveil.text.documents import Chunk, Document, clean_gap, count_symbols
+from textveil.text.plain_stopwords import mark_plain_stopwords
+from textveil.text.sentences import find_sentences
+from textveil.text.words import find_spans, find_words, fold, has_word
 
 
 class Text(Part):

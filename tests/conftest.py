@@ -24,7 +24,7 @@ from textveil.errors import ResourceError
 from textveil.execution import EXECUTORS
 from textveil.execution.base import Executor
 from textveil.resources import find
-from textveil.testing.small_bundle import ENTRIES, EXCLUDED, build_chain, random_matrix
+from textveil.testing.checks import ENTRIES, EXCLUDED, build_chain, random_matrix
 from textveil.threads import limit_threads
 
 SHARED = Path(os.environ.get("TEXTVEIL_DATASETS", Path(__file__).parents[2] / "shared/datasets"))

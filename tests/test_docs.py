@@ -20,7 +20,7 @@ from scripts.docs_site.outside import rewrite
 from scripts.docs_site.public_names import find_homes, list_public_names, list_undocumented
 from scripts.docs_site.rst import escape
 from textveil.bundles import Bundle
-from textveil.experiments import Study
+from textveil.lab.study import Study
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

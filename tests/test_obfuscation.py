@@ -13,35 +13,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import textveil
+from textveil.budget import Budget
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.spelling import Spelling
-from textveil.decomposition import DECOMPOSERS
-from textveil.decomposition.base import Decomposer
-from textveil.decomposition.words import Words
-from textveil.distribution import DISTRIBUTORS
-from textveil.distribution.base import Distributor
-from textveil.errors import (
-    BudgetError,
-    BundleError,
-    OutputExistsError,
-    ParameterError,
-    ProfileError,
-    UnknownNameError,
-)
-from textveil.language.gaps import ORDINARY, is_emoji
-from textveil.language.punctuation import load_punctuation
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Chunk, Document
-from textveil.language.words import WORD
-from textveil.mechanisms.madlib import Madlib
-from textveil.mechanisms.returns import draw_entries, measure_returns
+from textveil.certificate import Certificate, Tally
+from textveil.errors import BudgetError, BundleError, OutputExistsError, ParameterError, ProfileError, UnknownNameError
+from textveil.ledger import Ledger
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.decomposition.base import Decomposer
+from textveil.methods.decomposition.words import Words
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.distribution.base import Distributor
+from textveil.methods.mechanisms.madlib import Madlib
+from textveil.methods.mechanisms.returns import draw_entries, measure_returns
 from textveil.models.files import ModelFiles
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally
-from textveil.privacy.ledger import Ledger
-from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.profiles import STRICT
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome, Outcome
+from textveil.profiles import STRICT
+from textveil.text.documents import ORDINARY, Chunk, Document, is_emoji
+from textveil.text.punctuation import load_punctuation
+from textveil.text.stopwords import ENGLISH
+from textveil.text.words import WORD
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=120)
 sentences = st.lists(
@@ -394,7 +386,7 @@ def test_results_are_aligned_and_do_not_depend_on_the_batch_size(tiny, monkeypat
     assert [outcome is DocumentOutcome.MISSING for _, outcome in expected] == [text is None for text in TEXTS]
     for batch_size in (1, 2, 5):
         assert run(tiny, batch_size) == expected
-    monkeypatch.setattr("textveil.language.batches.LONG_BATCH", 100)
+    monkeypatch.setattr("textveil.text.batches.LONG_BATCH", 100)
     assert run(tiny, 256) == expected
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from textveil.errors import ParameterError
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.outcomes import DocumentOutcome
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome
 
 
 @pytest.fixture

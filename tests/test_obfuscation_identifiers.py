@@ -9,14 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil import Certificate, JobOptions, Obfuscator, Outcome
+from textveil.budget import Budget
 from textveil.cli.main import app
 from textveil.errors import ProfileError, ResourceError
-from textveil.evaluation.replay import replay
 from textveil.jobs import FileJob
-from textveil.language.identifiers import Finder
-from textveil.privacy.budget import Budget
-from textveil.privacy.summary import summarize
+from textveil.lab.metrics.replay import replay
+from textveil.summary import summarize
 from textveil.tables import Layout
+from textveil.text.identifiers import Finder
 
 TEXT = "Maria Smith of the Bank of England moved to London, and the film was good 🙂."
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs/certificate.schema.json").read_text())

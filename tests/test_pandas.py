@@ -7,7 +7,7 @@ import textveil
 
 
 def test_the_short_name_needs_no_import():
-    from textveil.integrations import pandas
+    from textveil.adapters import pandas
 
     assert textveil.pandas.obfuscate is pandas.obfuscate
     assert "pandas" in dir(textveil)
@@ -16,12 +16,12 @@ def test_the_short_name_needs_no_import():
 def test_the_short_name_can_be_imported():
     from textveil.pandas import ObfuscatedFrame, obfuscate
 
-    assert obfuscate.__module__ == "textveil.integrations.pandas"
-    assert ObfuscatedFrame.__module__ == "textveil.integrations.columns"
+    assert obfuscate.__module__ == "textveil.adapters.pandas"
+    assert ObfuscatedFrame.__module__ == "textveil.adapters.columns"
 
 
 def test_the_library_is_loaded_at_first_use():
     code = "import sys, textveil; textveil.pandas.obfuscate; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "textveil.integrations.pandas" in done.stdout.split()
+    assert "textveil.adapters.pandas" in done.stdout.split()
     assert "pandas" not in done.stdout.split()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from textveil.mechanisms import MECHANISMS
-from textveil.plugins import Plugin, find_packages, find_plugins
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.registry import Plugin, find_packages, find_plugins
 
 PACKAGE = Path(__file__).parent / "plugin_package"
 
@@ -35,28 +35,28 @@ def run(installed: Path, *arguments: str, check: bool = True) -> subprocess.Comp
 
 
 def test_our_own_classes_have_no_package():
-    assert find_packages(MECHANISMS.load("madlib"), ["textveil.mechanisms"]) == {}
+    assert find_packages(MECHANISMS.load("madlib"), ["textveil.methods.mechanisms"]) == {}
 
 
 def test_a_class_that_is_no_plugin_has_no_package():
     class Mine:
         pass
 
-    assert find_packages(Mine, ["textveil.mechanisms"]) == {}
+    assert find_packages(Mine, ["textveil.methods.mechanisms"]) == {}
     assert find_plugins("textveil.no_such_group") == ()
 
 
 def test_a_plugin_says_where_it_is_from():
-    assert str(Plugin("textveil.mechanisms", "mine", "a:B", "my-package", "1.2")) == "'mine' of my-package 1.2"
+    assert str(Plugin("textveil.methods.mechanisms", "mine", "a:B", "my-package", "1.2")) == "'mine' of my-package 1.2"
 
 
 @pytest.mark.slow
 def test_the_contracts_of_an_installed_package(installed):
     code = """
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
-from textveil.evaluation import METRICS
-from textveil.mechanisms import MECHANISMS
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.lab.metrics import METRICS
+from textveil.methods.mechanisms import MECHANISMS
 from textveil.testing import check_decomposer, check_distributor, check_mechanism, check_metric
 
 check_decomposer(DECOMPOSERS.load("hyphens"))
@@ -88,7 +88,7 @@ def test_the_command_uses_and_lists_plugins(installed):
         "silent": "its guarantee must say what is proven",
     }.items():
         assert reason in found[name]["problem"]
-    assert "must be a subclass of textveil.evaluation.Metric" in listed["metrics"][-1]["problem"]
+    assert "must be a subclass of textveil.lab.metrics.Metric" in listed["metrics"][-1]["problem"]
     help_text = run(installed, "-m", "textveil.cli.main", "obfuscate", "--help").stdout
     assert "gumbel_max" in help_text
     assert "textveil-example 0.3" in help_text
@@ -109,12 +109,12 @@ def test_plugins_in_python(installed, tmp_path):
     code = f"""
 import textveil
 from pathlib import Path
-from textveil.mechanisms import MECHANISMS
+from textveil.methods.mechanisms import MECHANISMS
 from textveil.testing import build_small_bundle
 
 assert "gumbel_max" in textveil.list_mechanisms() and textveil.list_mechanisms().count("madlib") == 1
 assert "gumbel_max" in MECHANISMS and "gumbel_max" not in list(MECHANISMS)
-assert MECHANISMS.load("madlib").__module__ == "textveil.mechanisms.madlib"
+assert MECHANISMS.load("madlib").__module__ == "textveil.methods.mechanisms.madlib"
 for name, part in (("gone", "Update or uninstall"), ("gumbelmax", "Did you mean 'gumbel_max'")):
     try:
         MECHANISMS.load(name)
@@ -132,5 +132,7 @@ assert result.certificate.terms.versions["textveil-example"] == "0.3"
     project.write_text(project.read_text().replace('"textveil-example"', '"textveil-rival"'))
     install(several, tmp_path / "rival")
     rival = os.pathsep.join([str(installed), str(tmp_path / "rival")])
-    done = run(rival, "-c", "from textveil.mechanisms import MECHANISMS; MECHANISMS.load('gumbel_max')", check=False)
+    done = run(
+        rival, "-c", "from textveil.methods.mechanisms import MECHANISMS; MECHANISMS.load('gumbel_max')", check=False
+    )
     assert "offered by several packages: textveil-example and textveil-rival" in done.stderr

@@ -7,7 +7,7 @@ import textveil
 
 
 def test_the_short_name_needs_no_import():
-    from textveil.integrations import polars
+    from textveil.adapters import polars
 
     assert textveil.polars.obfuscate is polars.obfuscate
     assert "polars" in dir(textveil)
@@ -16,12 +16,12 @@ def test_the_short_name_needs_no_import():
 def test_the_short_name_can_be_imported():
     from textveil.polars import ObfuscatedFrame, obfuscate
 
-    assert obfuscate.__module__ == "textveil.integrations.polars"
-    assert ObfuscatedFrame.__module__ == "textveil.integrations.columns"
+    assert obfuscate.__module__ == "textveil.adapters.polars"
+    assert ObfuscatedFrame.__module__ == "textveil.adapters.columns"
 
 
 def test_the_library_is_loaded_at_first_use():
     code = "import sys, textveil; textveil.polars.obfuscate; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "textveil.integrations.polars" in done.stdout.split()
+    assert "textveil.adapters.polars" in done.stdout.split()
     assert "polars" not in done.stdout.split()

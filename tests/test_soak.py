@@ -23,11 +23,11 @@ from soak.service import check_answer
 from soak.text import Text
 from soak.watching import BrokenPromiseError
 from textveil import Bundle, BundleError, Certificate, InputError, Obfuscator, StudyError
-from textveil.experiments.study import load_study
-from textveil.jobs.partial import Partial
-from textveil.language.codes import find_codes
-from textveil.language.text import Document
-from textveil.storage.hashing import hash_file
+from textveil.jobs.file import Partial
+from textveil.lab.study.study import load_study
+from textveil.storage.atomic import hash_file
+from textveil.text.codes import find_codes
+from textveil.text.documents import Document
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sphinx.ext.napoleon.docstring import GoogleDocstring
 from sphinx.pycode import ModuleAnalyzer
 
 from textveil.bundles import DEFAULT_BUNDLE, Bundle, Manifest
-from textveil.experiments import study
+from textveil.lab.study import study
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "certificate.schema.json"
 

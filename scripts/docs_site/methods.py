@@ -11,10 +11,11 @@ from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 from scripts.docs_site.rst import escape, title
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
-from textveil.evaluation import CLASSIFIERS, METRICS
-from textveil.mechanisms import MECHANISMS
+from textveil.lab.metrics import METRICS
+from textveil.lab.metrics.classifiers import CLASSIFIERS
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS
 from textveil.registry import Method, Option, Registry
 
 REGISTRIES: dict[str, Registry[Any]] = {

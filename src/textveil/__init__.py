@@ -34,10 +34,9 @@ from textveil.version import __version__
 if TYPE_CHECKING:
     from textveil import pandas as pandas
     from textveil import polars as polars
-    from textveil.analysis import analyze
+    from textveil.budget import Budget, describe_level
     from textveil.bundles.bundle import Bundle
-    from textveil.evaluation import Dataset, Evaluator
-    from textveil.experiments import Experiment
+    from textveil.certificate import Certificate
     from textveil.facade import (
         list_bundles,
         list_decompositions,
@@ -50,35 +49,35 @@ if TYPE_CHECKING:
         obfuscate_file,
     )
     from textveil.jobs import FileJob, JobOptions, JobReport
-    from textveil.language.text import Chunk, Document
-    from textveil.obfuscation import Obfuscator
-    from textveil.privacy.budget import Budget
-    from textveil.privacy.certificate import Certificate
-    from textveil.privacy.ledger import Ledger
-    from textveil.privacy.levels import describe_level
-    from textveil.privacy.outcomes import DocumentOutcome, Outcome
-    from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+    from textveil.lab.metrics import Dataset, Evaluator
+    from textveil.lab.report.findings import analyze
+    from textveil.lab.study import Experiment
+    from textveil.ledger import Ledger
+    from textveil.obfuscator import Obfuscator
+    from textveil.outcomes import DocumentOutcome, Outcome
+    from textveil.results import ObfuscatedChunk, Obfuscation
+    from textveil.text.documents import Chunk, Document
 
 _LAZY = {
-    "Budget": "textveil.privacy.budget",
+    "Budget": "textveil.budget",
     "Bundle": "textveil.bundles.bundle",
-    "Certificate": "textveil.privacy.certificate",
-    "Chunk": "textveil.language.text",
-    "Dataset": "textveil.evaluation",
-    "Document": "textveil.language.text",
-    "DocumentOutcome": "textveil.privacy.outcomes",
-    "Evaluator": "textveil.evaluation",
-    "Experiment": "textveil.experiments",
+    "Certificate": "textveil.certificate",
+    "Chunk": "textveil.text.documents",
+    "Dataset": "textveil.lab.metrics",
+    "Document": "textveil.text.documents",
+    "DocumentOutcome": "textveil.outcomes",
+    "Evaluator": "textveil.lab.metrics",
+    "Experiment": "textveil.lab.study",
     "FileJob": "textveil.jobs",
     "JobOptions": "textveil.jobs",
     "JobReport": "textveil.jobs",
-    "Ledger": "textveil.privacy.ledger",
-    "ObfuscatedChunk": "textveil.privacy.results",
-    "Obfuscation": "textveil.privacy.results",
-    "Obfuscator": "textveil.obfuscation",
-    "Outcome": "textveil.privacy.outcomes",
-    "analyze": "textveil.analysis",
-    "describe_level": "textveil.privacy.levels",
+    "Ledger": "textveil.ledger",
+    "ObfuscatedChunk": "textveil.results",
+    "Obfuscation": "textveil.results",
+    "Obfuscator": "textveil.obfuscator",
+    "Outcome": "textveil.outcomes",
+    "analyze": "textveil.lab.report",
+    "describe_level": "textveil.budget",
     "list_bundles": "textveil.facade",
     "list_decompositions": "textveil.facade",
     "list_distributions": "textveil.facade",

@@ -8,22 +8,21 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from textveil.budget import LEVELS, Length, Level
 from textveil.bundles.bundle import Bundle
-from textveil.decomposition import DECOMPOSERS, Decomposer
-from textveil.distribution import DISTRIBUTORS, Distributor
-from textveil.evaluation import METRICS
 from textveil.execution import Executor
 from textveil.jobs import JobReport
-from textveil.mechanisms import MECHANISMS, Mechanism
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Length
-from textveil.privacy.ledger import Ledger
-from textveil.privacy.levels import LEVELS, Level
-from textveil.privacy.profiles import PROFILES, Form, Stopwords
-from textveil.privacy.results import Obfuscation
-from textveil.privacy.screening import Screen, Treatment
+from textveil.lab.metrics import METRICS
+from textveil.ledger import Ledger
+from textveil.methods.decomposition import DECOMPOSERS, Decomposer
+from textveil.methods.distribution import DISTRIBUTORS, Distributor
+from textveil.methods.mechanisms import MECHANISMS, Mechanism
+from textveil.obfuscator import Obfuscator
+from textveil.profiles import PROFILES, Form, Stopwords
 from textveil.progress import Progress
+from textveil.redaction import Screen, Treatment
 from textveil.registry import unknown_name
+from textveil.results import Obfuscation
 
 CACHED = 4
 """The number of obfuscators to keep for further calls with the same settings."""

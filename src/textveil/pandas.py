@@ -1,5 +1,5 @@
 """The adapter for pandas, under its short name."""
 
-from textveil.integrations.pandas import ObfuscatedFrame, obfuscate
+from textveil.adapters.pandas import ObfuscatedFrame, obfuscate
 
 __all__ = ["ObfuscatedFrame", "obfuscate"]

@@ -1,5 +1,5 @@
 """The adapter for Polars, under its short name."""
 
-from textveil.integrations.polars import ObfuscatedFrame, obfuscate
+from textveil.adapters.polars import ObfuscatedFrame, obfuscate
 
 __all__ = ["ObfuscatedFrame", "obfuscate"]

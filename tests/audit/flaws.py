@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from textveil.audit import Claim, Pair
 from textveil.bundles.vectors import Vectors
+from textveil.lab.audit import Claim, Pair
 from textveil.randomness import SeededRandomness
 
 

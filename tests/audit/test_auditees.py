@@ -2,9 +2,9 @@ import sys
 
 import pytest
 
-from textveil.audit.auditees import Command, ask, check_noise, draw_samples
-from textveil.audit.events import Coder
 from textveil.errors import ParameterError
+from textveil.lab.audit.auditing import Command, ask, check_noise, draw_samples
+from textveil.lab.audit.events import Coder
 from textveil.randomness import SeededRandomness
 
 
@@ -88,7 +88,7 @@ def test_a_command_with_a_fixed_seed_is_refused():
 
 
 def test_every_text_is_drawn_as_often(monkeypatch):
-    monkeypatch.setattr("textveil.audit.auditees.AT_A_TIME", 7)
+    monkeypatch.setattr("textveil.lab.audit.auditing.AT_A_TIME", 7)
     seen, reports = [], []
 
     def auditee(texts):

@@ -3,12 +3,12 @@ import math
 import pytest
 
 from tests.audit.flaws import RandomizedResponse
-from textveil.audit import Claim, Pair, Verdict, audit, audit_obfuscator, claim_per_word
+from textveil.budget import Budget
 from textveil.errors import BudgetError, ParameterError
-from textveil.mechanisms.exponential import Exponential
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.proportions import bound_log_ratio
+from textveil.lab.audit import Claim, Pair, Verdict, audit, audit_obfuscator, claim_per_word
+from textveil.methods.mechanisms.exponential import Exponential
+from textveil.obfuscator import Obfuscator
+from textveil.proportions import bound_log_ratio
 
 PAIRS = [Pair("one", "0", "1"), Pair("other", "0", "2")]
 

@@ -3,11 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from textveil.audit.claims import Claim, ObfuscatorClaims, claim_by_distance, claim_per_word
-from textveil.audit.pairs import Pair
-from textveil.distribution import Distributor
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.budget import Budget
+from textveil.lab.audit.claims import Claim, ObfuscatorClaims, Pair, claim_by_distance, claim_per_word
+from textveil.methods.distribution import Distributor
+from textveil.obfuscator import Obfuscator
 
 
 def claims_of(bundle, profile="strict", epsilon=2.0, **options):

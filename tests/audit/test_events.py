@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from textveil.audit.events import MOST_PLACES, PROPERTIES, TOGETHER, Coder, find_event
+from textveil.lab.audit.events import MOST_PLACES, PROPERTIES, TOGETHER, Coder, find_event
 from textveil.randomness import SeededRandomness
 
 

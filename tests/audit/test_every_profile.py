@@ -2,11 +2,11 @@
 
 import pytest
 
-from textveil.audit import Verdict, audit_obfuscator, choose_pairs
-from textveil.mechanisms import MECHANISMS
-from textveil.mechanisms.base import NO_GUARANTEE
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.profiles import PROFILES
+from textveil.lab.audit import Verdict, audit_obfuscator, choose_pairs
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.methods.mechanisms.base import NO_GUARANTEE
+from textveil.obfuscator import Obfuscator
+from textveil.profiles import PROFILES
 
 COMBINATIONS = [
     (profile, mechanism)

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from textveil.audit.exact import find_exact_ratio
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.budget import Budget
+from textveil.lab.audit.claims import find_exact_ratio
+from textveil.obfuscator import Obfuscator
 
 BUDGET = Budget(epsilon_per_word=1.5, length="own")
 

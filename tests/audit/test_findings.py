@@ -3,9 +3,8 @@ import math
 
 import pytest
 
-from textveil.audit.claims import Claim
-from textveil.audit.findings import Audit, Finding, Verdict
-from textveil.audit.pairs import Pair
+from textveil.lab.audit.claims import Claim, Pair
+from textveil.lab.audit.findings import Audit, Finding, Verdict
 
 PAIR = Pair("near words", "alpha", "beta")
 

@@ -13,7 +13,7 @@ from tests.audit.flaws import (
     VickreyWithoutInput,
     WordByWord,
 )
-from textveil.audit import Pair, audit, choose_pairs, claim_by_distance, claim_per_word
+from textveil.lab.audit import Pair, audit, choose_pairs, claim_by_distance, claim_per_word
 
 DRAWS = 1200
 

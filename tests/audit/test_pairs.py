@@ -1,10 +1,10 @@
 import pytest
 
-from textveil.audit.pairs import Pair, choose_pairs, read_pairs
 from textveil.bundles.vectors import Vectors
 from textveil.errors import BundleError, InputError
-from textveil.language.stopwords import ENGLISH
-from textveil.language.words import find_words
+from textveil.lab.audit.claims import Pair, choose_pairs, read_pairs
+from textveil.text.stopwords import ENGLISH
+from textveil.text.words import find_words
 
 from ..conftest import random_matrix
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textveil.audit import Command, audit, choose_pairs, claim_by_distance
 from textveil.bundles.vector_files import reading_vectors
 from textveil.bundles.vectors import Vectors
+from textveil.lab.audit import Command, audit, choose_pairs, claim_by_distance
 
 ROOT = Path(__file__).parents[2]
 PEERS = Path(os.environ.get("TEXTVEIL_PEERS", ROOT / ".venv-peers")) / "bin" / "python"

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import ENTRIES, random_matrix
 from textveil.bundles import building
 from textveil.bundles.building import VectorTable, build_bundle, measure_distances
-from textveil.bundles.spelling_fit import fit_spelling
+from textveil.bundles.spelling import fit_spelling
 from textveil.bundles.vectors import Vectors
 from textveil.errors import BundleError, MissingExtraError, OutputExistsError, ParameterError
 

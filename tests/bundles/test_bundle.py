@@ -13,8 +13,8 @@ from textveil.bundles.building import LexiconTable
 from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.bundles.vectors import Vectors
 from textveil.errors import BundleError, ParameterError, UnknownNameError
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.outcomes import DocumentOutcome
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome
 
 
 def rewrite(folder: Path, **changes) -> None:

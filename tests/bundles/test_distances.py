@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tests.conftest import random_matrix
-from textveil.bundles import distances as module
-from textveil.bundles.distances import QUANTILES, find_outliers, find_unit, measure_distances, sample_rows
-from textveil.bundles.vectors import Vectors
+from textveil.bundles import vectors as module
+from textveil.bundles.vectors import QUANTILES, Vectors, find_outliers, find_unit, measure_distances, sample_rows
 
 
 def make_vectors(matrix):

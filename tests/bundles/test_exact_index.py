@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from textveil.bundles import exact_index as module
-from textveil.bundles import matrices
+from textveil.bundles import files as matrices
 from textveil.bundles.exact_index import ExactIndex, extend, find_best
-from textveil.bundles.matrices import StoredMatrix
+from textveil.bundles.files import StoredMatrix
 from textveil.randomness import SeededRandomness
 
 
@@ -107,7 +107,7 @@ PEAK = """
 import sys
 import numpy as np
 from textveil.bundles.exact_index import ExactIndex
-from textveil.bundles.matrices import StoredMatrix
+from textveil.bundles.files import StoredMatrix
 
 stored = np.memmap(sys.argv[1], dtype=np.int8, mode="r", shape=(400_000, 128))
 points = np.ones((64, 128))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from textveil.bundles import matrices
-from textveil.bundles.matrices import StoredMatrix
+from textveil.bundles import files as matrices
+from textveil.bundles.files import StoredMatrix
 
 NUMBERS = np.array([[1, -2], [3, 4], [0, -128]], dtype=np.int8)
 SCALES = np.array([0.5, 2, 0.25], dtype=np.float32)

@@ -29,7 +29,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_obfuscation_does_not_load_what_only_building_needs():
     code = (
-        "import sys, textveil.obfuscation; "
+        "import sys, textveil.obfuscator; "
         "print(*(name for name in sys.modules if name.startswith('textveil.bundles.')))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from textveil.budget import LEVELS
 from textveil.bundles import bundle as bundle_module
 from textveil.bundles.bundle import MANIFEST, Bundle, Manifest
 from textveil.bundles.vectors import UNKNOWN
-from textveil.decomposition import DECOMPOSERS
-from textveil.language.text import spoken
-from textveil.language.words import WORD
-from textveil.mechanisms.base import Request
-from textveil.mechanisms.madlib import Madlib
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.levels import LEVELS
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.mechanisms.base import Request
+from textveil.methods.mechanisms.madlib import Madlib
+from textveil.obfuscator import Obfuscator
 from textveil.randomness import SeededRandomness
-from textveil.storage import figures
+from textveil.storage import computed as figures
+from textveil.text.documents import spoken
+from textveil.text.words import WORD
 
 NAMES = (
     "spielberg pesci meryl streep hitchcock redford ustinov maggie isabel robert de_niro james_bond john susan peter "
@@ -169,7 +169,7 @@ def shipped_figures(shipped, monkeypatch, tmp_path):
         monkeypatch.setattr(shipped, "_figures", {})
         with monkeypatch.context() as patch:
             patch.setattr(bundle_module, "measure_distances", refuse)
-            patch.setattr("textveil.obfuscation.find_share", refuse)
+            patch.setattr("textveil.obfuscator.find_share", refuse)
             known = find()
         monkeypatch.setattr(bundle_module, "SHIPPED", tmp_path)
         monkeypatch.setattr(shipped, "_figures", {})

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from tests.conftest import random_matrix
-from textveil.bundles import spelling_fit
-from textveil.bundles.spelling import Spelling, hash_ngrams
-from textveil.bundles.spelling_fit import Examples, find_examples, fit_spelling, fit_table, rank_entries
+from textveil.bundles import spelling as spelling_fit
+from textveil.bundles.spelling import (
+    Examples,
+    Spelling,
+    find_examples,
+    fit_spelling,
+    fit_table,
+    hash_ngrams,
+    rank_entries,
+)
 from textveil.bundles.vectors import Vectors
 from textveil.errors import ParameterError
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from textveil.bundles import matrices
-from textveil.bundles.matrices import StoredMatrix
+from textveil.bundles import files as matrices
+from textveil.bundles.files import StoredMatrix
 from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import ParameterError
 from textveil.randomness import SeededRandomness

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from textveil.calibration.bounds import find_quantile, widen
-from textveil.evaluation.uncertainty import bootstrap_mean
+from textveil.lab.calibration.search import find_quantile, widen
+from textveil.lab.metrics.uncertainty import bootstrap_mean
 from textveil.randomness import SeededRandomness
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from textveil.calibration import Calibration, calibrate
-from textveil.calibration.calibration import describe_settings
 from textveil.errors import InputError, ParameterError
-from textveil.obfuscation import Obfuscator
+from textveil.lab.calibration import Calibration, calibrate
+from textveil.lab.calibration.calibration import describe_settings
+from textveil.obfuscator import Obfuscator
 
 
 @pytest.fixture(scope="module")

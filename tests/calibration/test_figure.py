@@ -3,9 +3,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from textveil.calibration import Calibration
-from textveil.calibration.calibration import EXACT, Point, Reading, Sample
-from textveil.calibration.figure import describe, draw_curve, draw_page, tell
+from textveil.lab.calibration import Calibration
+from textveil.lab.calibration.calibration import EXACT, Point, Reading, Sample
+from textveil.lab.calibration.figure import describe, draw_curve, draw_page, tell
 
 SETTINGS = {
     "bundle": {"name": "tiny", "version": "1", "sha256": "0" * 64},

@@ -3,14 +3,14 @@ from itertools import pairwise
 
 import pytest
 
-from textveil.calibration import calibrate
-from textveil.calibration.search import STEPS, find_largest_share, read_shipped_texts
 from textveil.errors import InputError, ParameterError, TargetError
-from textveil.evaluation import Dataset, Evaluator
-from textveil.language.stopwords import ENGLISH
-from textveil.language.words import find_words
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.ledger import Ledger
+from textveil.lab.calibration import calibrate
+from textveil.lab.calibration.search import STEPS, find_largest_share, read_shipped_texts
+from textveil.lab.metrics import Dataset, Evaluator
+from textveil.ledger import Ledger
+from textveil.obfuscator import Obfuscator
+from textveil.text.stopwords import ENGLISH
+from textveil.text.words import find_words
 
 from .conftest import draw_texts
 
@@ -133,11 +133,11 @@ def without_encoder(monkeypatch):
     """Measures similarity by the share of unchanged words, so that no encoder is needed."""
     from dataclasses import replace
 
-    from textveil.calibration import search
-    from textveil.calibration.targets import TARGETS
+    from textveil.lab.calibration import search
+    from textveil.lab.calibration.calibration import TARGETS
 
     changed = {**TARGETS, "similarity": replace(TARGETS["similarity"], metric="overlap", values=("rouge_l",))}
-    monkeypatch.setattr("textveil.calibration.targets.TARGETS", changed)
+    monkeypatch.setattr("textveil.lab.calibration.calibration.TARGETS", changed)
     monkeypatch.setattr(search, "TARGETS", changed)
 
 

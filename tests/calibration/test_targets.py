@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from textveil.calibration.targets import TARGETS, check_targets, parse_targets
 from textveil.errors import ParameterError, UnknownNameError
-from textveil.evaluation import METRICS
+from textveil.lab.calibration.calibration import TARGETS, check_targets, parse_targets
+from textveil.lab.metrics import METRICS
 
 from ..evaluation.making import make_measurement
 

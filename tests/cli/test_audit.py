@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from textveil.certificate import Certificate, Tally
 from textveil.cli.main import app
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.certificate import Certificate, Tally
-from textveil.privacy.ledger import Ledger
+from textveil.ledger import Ledger
+from textveil.obfuscator import Obfuscator
 
 NOISY = f"{sys.executable} -c 'import sys, random; [print(random.choice([line.strip(), \"x\"])) for line in sys.stdin]'"
 

@@ -3,10 +3,10 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from textveil.calibration import Calibration
-from textveil.calibration.calibration import Point, Reading
 from textveil.cli.calibrate import plot
 from textveil.cli.main import app
+from textveil.lab.calibration import Calibration
+from textveil.lab.calibration.calibration import Point, Reading
 
 from ..calibration.conftest import draw_texts
 

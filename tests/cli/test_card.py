@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from tests.evaluation.conftest import make_rows
+from tests.metrics.conftest import make_rows
 from textveil.cli.main import app
 
 

@@ -6,8 +6,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from tests.evaluation.conftest import make_rows
-from tests.evaluation.making import make_comparison
+from tests.metrics.conftest import make_rows
+from tests.metrics.making import make_comparison
 from textveil.cli.compare import _show
 from textveil.cli.main import app
 

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.cli.corpus_options import MEMORY_SIZE, parse_size, parse_top, unit_of
-from textveil.corpus import MEMORY
+from textveil.cli.prepare import MEMORY_SIZE, parse_size, parse_top, unit_of
 from textveil.errors import ParameterError
+from textveil.lab.corpus import MEMORY
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
-from textveil.decomposition import DECOMPOSERS
+from textveil.methods.decomposition import DECOMPOSERS
 
 TEXT = "We don't live in New York City. It was out of the question."
 

@@ -3,10 +3,10 @@ import io
 import pytest
 from rich.console import Console
 
+from textveil.budget import Budget
+from textveil.certificate import Certificate, Tally
 from textveil.cli.display import explain, list_warnings, showing_progress
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally
+from textveil.obfuscator import Obfuscator
 from textveil.progress import ignore_progress
 
 

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
-from textveil.distribution import DISTRIBUTORS
+from textveil.methods.distribution import DISTRIBUTORS
 
 TEXT = "The soup was cold and the waiter, Mr <Grzybowski>, rude."
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.evaluation.conftest import make_rows
+from tests.metrics.conftest import make_rows
 from textveil.cli.main import app
-from textveil.evaluation import CLASSIFIERS, METRICS
+from textveil.lab.metrics import METRICS
+from textveil.lab.metrics.classifiers import CLASSIFIERS
 
 TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
 
@@ -204,7 +205,7 @@ def test_one_file_with_both_columns(tmp_path):
 
 def test_an_interrupted_run_resumes(files, monkeypatch):
     fitted = []
-    from textveil.evaluation.classifiers.linear import FittedLinear
+    from textveil.lab.metrics.classifiers.linear import FittedLinear
 
     make = FittedLinear.__init__
 

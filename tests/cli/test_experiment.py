@@ -8,12 +8,12 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from tests.experiments.conftest import make_study, values  # noqa: F401 # fixtures
+from tests.study.conftest import make_study, values  # noqa: F401 # fixtures
 from textveil.cli.main import app
 from textveil.errors import InputError
-from textveil.evaluation import METRICS
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
+from textveil.lab.metrics import METRICS
 
 
 def call(*arguments):

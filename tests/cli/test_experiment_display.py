@@ -7,8 +7,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from tests.experiments.conftest import make_study, values  # noqa: F401 # fixtures
-from tests.experiments.test_grid import CELL
+from tests.study.conftest import make_study, values  # noqa: F401 # fixtures
+from tests.study.test_grid import CELL
 from textveil.cli.experiment_display import (
     Lines,
     count_by_dataset,
@@ -20,11 +20,10 @@ from textveil.cli.experiment_display import (
     write_time,
 )
 from textveil.execution.local import LocalExecutor
-from textveil.experiments.cell_runner import CellDone
-from textveil.experiments.experiment import Plan, Watcher
-from textveil.experiments.status import CellState, Counts
-from textveil.experiments.store import CellTexts, Failure
-from textveil.experiments.tasks import CellTask, Job, OriginalsTask, ScoreTask, SharedDone
+from textveil.lab.study.cell_runner import CellDone
+from textveil.lab.study.experiment import CellTask, Job, OriginalsTask, Plan, ScoreTask, SharedDone, Watcher
+from textveil.lab.study.status import CellState, Counts
+from textveil.lab.study.store import CellTexts, Failure
 
 JOB = Job(folder=None, study="")
 FINISHED = CellState(CELL, CellTexts(None, "", 2.0), {}, (), ())

@@ -6,9 +6,9 @@ import sqlite3
 import pytest
 from typer.testing import CliRunner
 
+from textveil.certificate import Certificate
 from textveil.cli.main import app
-from textveil.privacy.certificate import Certificate
-from textveil.privacy.ledger import Ledger, Release
+from textveil.ledger import Ledger, Release
 
 TEXT = "alpha beta gamma"
 

@@ -4,12 +4,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from textveil.cli.method_options import choose_options, collect_options, flag_of, refuse_unused, with_method_options
+from textveil.cli.options import choose_options, collect_options, flag_of, refuse_unused, with_method_options
 from textveil.cli.reporting import reporting_errors
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError
-from textveil.mechanisms import MECHANISMS
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS
 
 AXES = {"--decomposition": DECOMPOSERS, "--distribution": DISTRIBUTORS, "--mechanism": MECHANISMS}
 

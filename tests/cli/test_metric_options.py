@@ -1,6 +1,6 @@
 import pytest
 
-from textveil.cli.metric_options import (
+from textveil.cli.options import (
     add_samples,
     choose_classifier,
     choose_encoders,
@@ -10,7 +10,8 @@ from textveil.cli.metric_options import (
     unit_of,
 )
 from textveil.errors import ParameterError
-from textveil.evaluation import CLASSIFIERS, METRICS
+from textveil.lab.metrics import METRICS
+from textveil.lab.metrics.classifiers import CLASSIFIERS
 
 
 def test_a_flag_has_the_help_and_the_default_of_the_option():

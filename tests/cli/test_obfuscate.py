@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.profiles import PROFILES
+from textveil.obfuscator import Obfuscator
+from textveil.profiles import PROFILES
 
 TEXTVEIL = str(Path(sys.executable).with_name("textveil"))
 SECRET = "Zyxwvut Qwertzu"

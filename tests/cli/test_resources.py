@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from tests.resources.conftest import CONTENT, add_resource, bare_machine, tiny, write_files
 from textveil.cli.main import app
 from textveil.resources import RESOURCES, install, own_folder, pypi
-from textveil.resources.resource import LocalCopy
+from textveil.resources.catalog import LocalCopy
 
 __all__ = ["add_resource", "bare_machine", "tiny"]  # fixtures
 

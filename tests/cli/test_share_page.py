@@ -1,6 +1,6 @@
 import re
 
-from textveil.cli.share_page import Division, draw_page
+from textveil.cli.distribute import Division, draw_page
 
 WORDS = ["The", "<soup>", "was", "cold"]
 TAKES = [False, True, False, True]

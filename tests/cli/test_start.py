@@ -92,5 +92,5 @@ def test_the_short_way_imports_neither_the_parser_nor_what_files_need():
     loaded = set(done.stdout.splitlines()[1].split())
     assert not loaded & {
         "typer", "rich", "pydantic", "click", "sqlite3", "logging", "nupunkt", "importlib.metadata", "csv", "email",
-        "textveil.jobs", "textveil.resources", "textveil.privacy.ledger", "textveil.cli.main",
+        "textveil.jobs", "textveil.resources", "textveil.ledger", "textveil.cli.main",
     }  # fmt: skip

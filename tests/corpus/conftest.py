@@ -12,11 +12,11 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from textveil.corpus.counting.job import CountJob
-from textveil.corpus.counting.ngrams import NgramCounts
-from textveil.corpus.inputs import Corpus
 from textveil.execution.local import LocalExecutor
-from textveil.language.words import fold
+from textveil.lab.corpus.counting.job import CountJob
+from textveil.lab.corpus.counting.ngrams import NgramCounts
+from textveil.lab.corpus.inputs import Corpus
+from textveil.text.words import fold
 
 DOCUMENTS = [f"Document {number}, with “quotes” and commas" for number in range(300)]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.corpus.conftest import count, count_plainly, write_lines, zipf_documents
-from textveil.corpus.association import Occurrences, count_occurrences, llr, pmi, t_score
+from textveil.lab.corpus.lexicons import Occurrences, count_occurrences, llr, pmi, t_score
 
 BIGRAM = Occurrences(*map(np.array, ([10.0], [[20.0], [40.0]], [20.0], [40.0])), 1000.0)
 TRIGRAM = Occurrences(*map(np.array, ([6.0], [[20.0], [40.0], [50.0]], [10.0], [50.0])), 1000.0)

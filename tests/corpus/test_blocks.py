@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.conftest import DOCUMENTS, make_dataset, read, write_lines, write_parquet
-from textveil.corpus import blocks
-from textveil.corpus.blocks import DatasetShard, HubDataset, LineRange, RowGroups, SentLines, WholeFiles
-from textveil.corpus.inputs import Corpus
 from textveil.errors import ColumnError, InputError
+from textveil.lab.corpus import inputs as blocks
+from textveil.lab.corpus.inputs import Corpus, DatasetShard, HubDataset, LineRange, RowGroups, SentLines, WholeFiles
 from textveil.tables import Layout
 
 LAYOUT = Layout("text", None)

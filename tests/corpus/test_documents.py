@@ -2,10 +2,10 @@
 
 import pytest
 
-from textveil.corpus.documents import count_documents
-from textveil.corpus.inputs import Corpus
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
+from textveil.lab.corpus.inputs import Corpus
+from textveil.lab.corpus.splitting import count_documents
 from textveil.progress import ignore_progress
 
 EXPRESSIONS = ["green tea", "cup of tea", "a cup of tea", "of tea", "not there"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.conftest import random_matrix
-from textveil.bundles.distances import find_unit
-from textveil.corpus.embedding import embed_entries, join_vectors
+from textveil.bundles.vectors import find_unit
+from textveil.lab.corpus.training import embed_entries, join_vectors
 from textveil.models.files import ModelFiles
 
 

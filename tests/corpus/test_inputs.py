@@ -7,9 +7,9 @@ import pytest
 import zstandard
 
 from tests.corpus.conftest import DOCUMENTS, read, write_parquet
-from textveil.corpus import inputs
-from textveil.corpus.inputs import Corpus
 from textveil.errors import ColumnError, InputError, ParameterError
+from textveil.lab.corpus import inputs
+from textveil.lab.corpus.inputs import Corpus
 
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
 

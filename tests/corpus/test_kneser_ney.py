@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from textveil.corpus.kneser_ney import FrequentNgrams, estimate
+from textveil.lab.corpus.priors import FrequentNgrams, estimate
 
 V = 12
 
@@ -85,7 +85,7 @@ def number(ngram):
 
 
 def count(documents, order, min_documents):
-    """The counts as :class:`textveil.corpus.priors.PriorBuilder` makes them, in a plain way."""
+    """The counts as :class:`textveil.lab.corpus.priors.PriorBuilder` makes them, in a plain way."""
     unigrams = np.bincount([ngram[0] for ngram, *_ in list_ngrams(documents, 1)], minlength=V)
     levels = []
     for length in range(2, order + 1):

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from tests.corpus.conftest import count, write_lines, zipf_documents
-from textveil.corpus import lexicons
-from textveil.corpus.association import MEASURES, count_occurrences
-from textveil.corpus.counting.ngrams import NgramCounts
-from textveil.corpus.lexicons import Lexicon, ScoreJob
 from textveil.errors import InputError, OutputError, OutputExistsError, ParameterError
+from textveil.lab.corpus import lexicons
+from textveil.lab.corpus.counting.ngrams import NgramCounts
+from textveil.lab.corpus.lexicons import MEASURES, Lexicon, ScoreJob, count_occurrences
 
 
 @pytest.fixture(scope="module")

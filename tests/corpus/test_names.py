@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from textveil.corpus.blocks import SentLines
-from textveil.corpus.inputs import Corpus
-from textveil.corpus.names import REACH, Names, Use, _Sampler, find_names, uses_capitals
-from textveil.corpus.preparation import PrepareJob
-from textveil.corpus.settings import Labels, Selection, Training, VectorOptions
-from textveil.corpus.wordnet import read_meanings
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
+from textveil.lab.corpus.entry_filters import REACH, Names, Use, _Sampler, find_names, uses_capitals
+from textveil.lab.corpus.inputs import Corpus, SentLines
+from textveil.lab.corpus.preparation import PrepareJob
+from textveil.lab.corpus.settings import Labels, Selection, Training, VectorOptions
+from textveil.lab.corpus.wordnet import read_meanings
 from textveil.progress import ignore_progress
 from textveil.resources import find
 
@@ -77,7 +76,7 @@ def test_spacy_reads_only_what_capitals_and_wordnet_leave_open(look, tmp_path):
 def test_finished_blocks_are_not_read_again(look, tmp_path, monkeypatch):
     first = look()
     monkeypatch.setattr(SentLines, "read", lambda block: 1 / 0)
-    monkeypatch.setattr("textveil.corpus.blocks.WholeFiles.read", lambda block: 1 / 0)
+    monkeypatch.setattr("textveil.lab.corpus.inputs.WholeFiles.read", lambda block: 1 / 0)
     assert look() == first
     (tmp_path / "names" / "people" / "000000-000000.json").write_text("{")
     with pytest.raises(InputError, match="`overwrite=True` to start over"):

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from textveil.bundles.bundle import Bundle
-from textveil.corpus.inputs import Corpus
-from textveil.corpus.preparation import PrepareJob
-from textveil.corpus.settings import Labels, PriorOptions, Selection, Thresholds, Training, VectorOptions
 from textveil.errors import OutputError, OutputExistsError, ParameterError, SmallCorpusError
-from textveil.execution.local import LocalExecutor
-from textveil.execution.processes import ProcessExecutor
-from textveil.obfuscation import Obfuscator
-from textveil.storage.hashing import hash_file
+from textveil.execution.local import LocalExecutor, ProcessExecutor
+from textveil.lab.corpus.inputs import Corpus
+from textveil.lab.corpus.preparation import PrepareJob
+from textveil.lab.corpus.settings import Labels, PriorOptions, Selection, Thresholds, Training, VectorOptions
+from textveil.obfuscator import Obfuscator
+from textveil.storage.atomic import hash_file
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
 SMALL = {
@@ -56,7 +55,7 @@ def test_the_prepared_bundle_obfuscates(corpus, tmp_path):
 
 
 def test_a_killed_run_reuses_its_finished_steps(corpus, tmp_path, monkeypatch):
-    from textveil.corpus import preparation
+    from textveil.lab.corpus import preparation
 
     trained = []
 
@@ -93,21 +92,21 @@ def test_a_run_that_was_killed_while_it_removed_its_folder_succeeds_when_it_is_r
         patch.setattr(resumable, "_remove", stop_at_settings)
         prepare(corpus, tmp_path / "bundle", **small)
     assert (tmp_path / "bundle.partial").exists()
-    monkeypatch.setattr("textveil.corpus.preparation._Preparation.run", lambda *_: pytest.fail("prepared again"))
+    monkeypatch.setattr("textveil.lab.corpus.preparation._Preparation.run", lambda *_: pytest.fail("prepared again"))
     assert prepare(corpus, tmp_path / "bundle", **small).decompositions == ("words",)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle", "corpus.txt"]
 
 
 def test_a_resumption_may_have_more_decompositions(corpus, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("textveil.corpus.preparation.load_vectors", lambda *_: 1 / 0)
+        patch.setattr("textveil.lab.corpus.preparation.load_vectors", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             prepare(corpus, tmp_path / "bundle", decompositions=("words",))
     assert prepare(corpus, tmp_path / "bundle", decompositions=("words", "pmi")).decompositions == ("words", "pmi")
 
 
 def test_a_run_does_not_resume_with_other_settings(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("textveil.lab.corpus.preparation.train", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         prepare(corpus, tmp_path / "bundle")
     with pytest.raises(ParameterError, match="other settings: vectors"):
@@ -142,8 +141,8 @@ def test_trained_vectors_remain_if_another_decomposition_is_too_small(corpus, tm
 
 
 def test_a_resumption_with_other_workers_reads_the_same_blocks(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("textveil.corpus.inputs.SENT_BYTES", 1 << 10)
-    monkeypatch.setattr("textveil.corpus.inputs._READ_BYTES", 1 << 10)
+    monkeypatch.setattr("textveil.lab.corpus.inputs.SENT_BYTES", 1 << 10)
+    monkeypatch.setattr("textveil.lab.corpus.inputs._READ_BYTES", 1 << 10)
     packed = tmp_path / "corpus.txt.xz"
     packed.write_bytes(lzma.compress(corpus.read_bytes()))
     job = PrepareJob(Corpus.find([packed]), tmp_path / "bundle", **SMALL)
@@ -234,7 +233,7 @@ def test_a_corpus_is_hashed_once_with_progress(corpus, tmp_path, monkeypatch):
         hashed.append(path)
         return hash_file(path)
 
-    monkeypatch.setattr("textveil.corpus.inputs.hash_file", note)
+    monkeypatch.setattr("textveil.lab.corpus.inputs.hash_file", note)
     job = PrepareJob(Corpus.find([corpus]), tmp_path / "bundle", **SMALL)
     job.run(LocalExecutor(), lambda stage, *_: stages.append(stage))
     assert hashed == [corpus]
@@ -275,8 +274,8 @@ def test_a_full_disk_is_reported_before_the_work(corpus, tmp_path, monkeypatch):
 
 def test_existing_lexicons_are_used(corpus, tmp_path):
     first = prepare(corpus, tmp_path / "first")
-    from textveil.corpus.counting.job import CountJob
-    from textveil.corpus.lexicons import ScoreJob
+    from textveil.lab.corpus.counting.job import CountJob
+    from textveil.lab.corpus.lexicons import ScoreJob
 
     CountJob(Corpus.find([corpus]), tmp_path / "counts", 3).run(LocalExecutor())
     ScoreJob(tmp_path / "counts", tmp_path / "lexicons", top_share=0.5).run()
@@ -304,7 +303,7 @@ def test_the_prepared_bundle_has_priors(corpus, tmp_path):
 
 
 def test_other_settings_of_a_prior_keep_the_trained_vectors(corpus, tmp_path, monkeypatch):
-    from textveil.corpus import preparation
+    from textveil.lab.corpus import preparation
 
     trained = []
 
@@ -334,7 +333,7 @@ def test_a_run_that_was_killed_while_it_built_a_prior_trains_no_vectors_again(co
 
     with pytest.raises(KeyboardInterrupt):
         job.run(LocalExecutor(), stop)
-    monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr("textveil.lab.corpus.preparation.train", lambda *_, **__: pytest.fail("trained again"))
     resumed = job.run(LocalExecutor())
     monkeypatch.undo()
     assert resumed.manifest == prepare(corpus, tmp_path / "whole", decompositions=("words",)).manifest
@@ -387,9 +386,9 @@ def test_an_encoder_gives_vectors(corpus, tmp_path, minilm, source, monkeypatch)
         "decompositions": ("words",),
     }
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr("textveil.corpus.preparation.join_vectors", lambda *_: 1 / 0)
+        patch.setattr("textveil.lab.corpus.preparation.join_vectors", lambda *_: 1 / 0)
         prepare(corpus, tmp_path / "bundle", **options)
-    monkeypatch.setattr("textveil.corpus.preparation.train", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr("textveil.lab.corpus.preparation.train", lambda *_, **__: pytest.fail("trained again"))
     bundle = prepare(corpus, tmp_path / "bundle", **options)
     said = bundle.manifest.parameters["vectors"]
     assert bundle.vectors("words").dimensions == said["dimensions"] == 5
@@ -451,7 +450,7 @@ def test_a_run_that_was_stopped_between_trainings_repeats_none(corpus, tmp_path)
 
 
 def test_a_full_disk_trains_one_decomposition_at_a_time(corpus, tmp_path, monkeypatch):
-    from textveil.corpus import preparation
+    from textveil.lab.corpus import preparation
 
     job = PrepareJob(Corpus.find([corpus]), tmp_path / "bundle", **SMALL)
     assert job.estimate_disk(3) >= job.estimate_disk()

@@ -9,12 +9,12 @@ import pytest
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
 from textveil.bundles.bundle import MANIFEST, Bundle
-from textveil.corpus.inputs import Corpus
-from textveil.corpus.prior_job import PriorJob
-from textveil.corpus.settings import PriorOptions
 from textveil.errors import BundleError, OutputError, OutputExistsError, ParameterError, UnknownNameError
 from textveil.execution.local import LocalExecutor
-from textveil.storage.hashing import hash_file
+from textveil.lab.corpus.inputs import Corpus
+from textveil.lab.corpus.prior_job import PriorJob
+from textveil.lab.corpus.settings import PriorOptions
+from textveil.storage.atomic import hash_file
 
 WORDS = "new york green tea a cup of good film the plot was bad it".split()
 OPTIONS = PriorOptions(min_documents=3)

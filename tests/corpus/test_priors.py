@@ -8,13 +8,11 @@ import pytest
 
 from tests.corpus.test_kneser_ney import count
 from textveil.bundles.prior import read_prior
-from textveil.corpus import priors
-from textveil.corpus.kneser_ney import estimate
-from textveil.corpus.priors import HELD_OUT, PriorBuilder, divide_lines, divide_rows, load_prior
-from textveil.corpus.settings import PriorOptions
 from textveil.errors import InputError
-from textveil.execution.local import LocalExecutor
-from textveil.execution.processes import ProcessExecutor
+from textveil.execution.local import LocalExecutor, ProcessExecutor
+from textveil.lab.corpus import priors
+from textveil.lab.corpus.priors import HELD_OUT, PriorBuilder, divide_lines, divide_rows, estimate, load_prior
+from textveil.lab.corpus.settings import PriorOptions
 from textveil.progress import ignore_progress
 
 ENTRIES = [*"abcdefghijk", "green_tea"]

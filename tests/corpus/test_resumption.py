@@ -6,11 +6,11 @@ import shutil
 import pytest
 
 from tests.corpus.conftest import write_lines
-from textveil.corpus.inputs import Corpus
-from textveil.corpus.resumption import CorpusRun, Reading
 from textveil.errors import ParameterError
 from textveil.execution.local import LocalExecutor
-from textveil.storage.hashing import hash_file
+from textveil.lab.corpus.inputs import Corpus
+from textveil.lab.corpus.resumption import CorpusRun, Reading
+from textveil.storage.atomic import hash_file
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def hashed(monkeypatch):
         names.append(path.name)
         return hash_file(path)
 
-    monkeypatch.setattr("textveil.corpus.inputs.hash_file", note)
+    monkeypatch.setattr("textveil.lab.corpus.inputs.hash_file", note)
     return names
 
 

@@ -1,7 +1,8 @@
 import pytest
 
-from textveil.corpus import MIN_COUNT, MIN_PMI, TOP_SHARE
-from textveil.corpus.settings import (
+from textveil.errors import OutputExistsError, ParameterError
+from textveil.lab.corpus import MIN_COUNT, MIN_PMI, TOP_SHARE
+from textveil.lab.corpus.settings import (
     Labels,
     PriorOptions,
     Selection,
@@ -10,7 +11,6 @@ from textveil.corpus.settings import (
     VectorOptions,
     check_bundle_folder,
 )
-from textveil.errors import OutputExistsError, ParameterError
 
 
 def test_the_defaults_are_the_papers():

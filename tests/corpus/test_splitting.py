@@ -7,11 +7,11 @@ import pytest
 
 from tests.corpus.conftest import write_lines
 from textveil.bundles.building import LexiconTable, build_bundle
-from textveil.corpus import inputs
-from textveil.corpus.inputs import Corpus
-from textveil.corpus.splitting import LONGEST_LINE, SplitMark, join_tokens, split_corpus
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
+from textveil.lab.corpus import inputs
+from textveil.lab.corpus.inputs import Corpus
+from textveil.lab.corpus.splitting import LONGEST_LINE, SplitMark, join_tokens, split_corpus
 from textveil.progress import ignore_progress
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]

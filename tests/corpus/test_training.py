@@ -5,10 +5,17 @@ import random
 import numpy as np
 import pytest
 
-from textveil.corpus.settings import Training
-from textveil.corpus.training import TrainTask, do_train, estimate_memory, train, train_beside
-from textveil.corpus.vocabulary import Vocabulary, load_vectors
 from textveil.execution import Executor
+from textveil.lab.corpus.settings import Training
+from textveil.lab.corpus.training import (
+    TrainTask,
+    Vocabulary,
+    do_train,
+    estimate_memory,
+    load_vectors,
+    train,
+    train_beside,
+)
 
 TINY = Training(dimensions=6, epochs=3)
 ENTRIES = ["the", "tea", "cup", "new_york"]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from textveil.corpus.settings import Selection
-from textveil.corpus.splitting import LONGEST_LINE
-from textveil.corpus.vocabulary import Vocabulary, choose_entries, load_vectors, save_vectors
 from textveil.errors import InputError, OutputError, SmallCorpusError
+from textveil.lab.corpus.settings import Selection
+from textveil.lab.corpus.splitting import LONGEST_LINE
+from textveil.lab.corpus.training import Vocabulary, choose_entries, load_vectors, save_vectors
 
 ALL = Selection(min_entry_count=1, min_documents=1)
 

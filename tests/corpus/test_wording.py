@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textveil.corpus.wording import (
+from textveil.lab.corpus.entry_filters import (
     COMMON_ARCHAISM,
     COMMON_NUMBER,
     COMMON_SHORT,

@@ -1,7 +1,7 @@
 import pytest
 
-from textveil.corpus.wordnet import list_expressions, read_meanings
 from textveil.errors import ResourceError
+from textveil.lab.corpus.wordnet import list_expressions, read_meanings
 from textveil.resources import find
 
 FILES = {

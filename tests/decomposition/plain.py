@@ -9,9 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from textveil.language.contractions import CONTRACTIONS
-from textveil.language.sentences import load_splitter
-from textveil.language.stopwords import ENGLISH
+from textveil.text.sentences import load_splitter
+from textveil.text.stopwords import CONTRACTIONS, ENGLISH
 
 BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
 Test = Callable[[list[str]], bool]

@@ -1,7 +1,7 @@
 import pytest
 
-from textveil.decomposition.backoff import back_off
-from textveil.language.text import Chunk, Document
+from textveil.planning import back_off
+from textveil.text.documents import Chunk, Document
 
 STOPWORDS = {"of", "the", "a"}
 

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.bundles.bundle import Bundle
-from textveil.decomposition.base import LexiconDecomposer, build_chunks, single_words
 from textveil.errors import BundleError
-from textveil.language.text import Chunk, Document
+from textveil.methods.decomposition.base import LexiconDecomposer, build_chunks, single_words
+from textveil.text.documents import Chunk, Document
 
 
 def written(text, expressions):

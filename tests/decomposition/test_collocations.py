@@ -2,9 +2,9 @@ import pytest
 
 from tests.decomposition.conftest import draw_texts
 from tests.decomposition.plain import decompose_plainly, in_lexicon
-from textveil.decomposition import DECOMPOSERS
 from textveil.errors import BundleError, ParameterError
-from textveil.language.text import Document
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.text.documents import Document
 
 MEASURES = ("pmi", "llr", "tscore")
 

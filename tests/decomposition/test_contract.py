@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.decomposition import DECOMPOSERS
-from textveil.language.text import Document
+from textveil.methods.decomposition import DECOMPOSERS
 from textveil.testing.decomposers import ON_TEXTS, list_decomposer_checks
+from textveil.text.documents import Document
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=200)
 WORDS = "o clock face news New York City all over the world don t can Mr it was of in a united states film_star".split()

@@ -6,10 +6,10 @@ import pytest
 
 from tests.decomposition.test_collocations import split
 from textveil import resources
-from textveil.corpus.conll import Agreement, read_conll, tag_sentences
-from textveil.decomposition import DECOMPOSERS
 from textveil.errors import ResourceError, UnknownNameError
-from textveil.language.tagging import PerceptronTagger, load_phrase_tagger
+from textveil.lab.corpus.conll import Agreement, read_conll, tag_sentences
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.text.tagging import PerceptronTagger, load_phrase_tagger
 
 NLTK_DATA = Path(os.environ.get("NLTK_DATA", Path(__file__).parents[3] / "shared/nltk_data"))
 CONLL = NLTK_DATA / "corpora/conll2000"

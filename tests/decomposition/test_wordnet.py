@@ -4,9 +4,9 @@ from tests.decomposition.conftest import draw_texts
 from tests.decomposition.plain import decompose_plainly, in_wordnet, read_wordnet, remember
 from tests.decomposition.test_collocations import split
 from textveil import resources
-from textveil.corpus.wordnet import list_expressions
-from textveil.decomposition import DECOMPOSERS
 from textveil.errors import ResourceError
+from textveil.lab.corpus.wordnet import list_expressions
+from textveil.methods.decomposition import DECOMPOSERS
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
-from textveil.decomposition.words import Words
-from textveil.language.text import Chunk, Document
+from textveil.methods.decomposition.words import Words
+from textveil.text.documents import Chunk, Document
 
 
 def test_every_word_is_a_chunk(tiny):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from textveil.language.text import Document
+from textveil.text.documents import Document
 
 Scores = list[float | None]
 

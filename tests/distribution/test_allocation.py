@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.distribution.allocation import allocate, check_budget
 from textveil.errors import BudgetError, ParameterError
+from textveil.methods.distribution.allocation import allocate, check_budget
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 words = st.lists(st.tuples(st.none() | finite, st.booleans()), max_size=30)

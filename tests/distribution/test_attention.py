@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from tests.distribution.plain import attend_plainly, load_plainly
-from textveil.distribution.allocation import allocate
-from textveil.distribution.attention import Attention
 from textveil.errors import ResourceError
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Document
+from textveil.methods.distribution.allocation import allocate
+from textveil.methods.distribution.attention import Attention
+from textveil.text.documents import Document
+from textveil.text.stopwords import ENGLISH
 
 TEXTS = [
     "word",

@@ -1,7 +1,7 @@
 import pytest
 
-from textveil.distribution.base import EncoderDistributor
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
+from textveil.methods.distribution.base import EncoderDistributor
 from textveil.models.encoders import Encoder
 from textveil.models.files import ModelFiles
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from textveil.distribution.base import Distributor
-from textveil.distribution.caching import CachedDistributor
 from textveil.errors import InputError, OutputError, ParameterError
-from textveil.language.text import Document
+from textveil.methods.distribution.base import Distributor
+from textveil.methods.distribution.caching import CachedDistributor
+from textveil.text.documents import Document
 
 
 class Counting(Distributor):

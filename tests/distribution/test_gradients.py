@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from tests.distribution.plain import attribute_plainly, load_plainly
-from textveil.distribution import gradients
-from textveil.distribution.allocation import allocate
-from textveil.distribution.gradients import DENSEST, PAPER_STEPS, STEPS, Gradients, place_steps
 from textveil.errors import ParameterError, ResourceError
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Document
+from textveil.methods.distribution import gradients
+from textveil.methods.distribution.allocation import allocate
+from textveil.methods.distribution.gradients import DENSEST, PAPER_STEPS, STEPS, Gradients, place_steps
+from textveil.text.documents import Document
+from textveil.text.stopwords import ENGLISH
 
 TEXTS = ["word", "The naïve waiter's café_42 was naïve!", "Don't panic: the film was good; the plot bad.", "", "!?"]
 CONVERGED = 50

@@ -4,10 +4,10 @@ import pytest
 
 from tests.decomposition.plain import read_wordnet
 from tests.distribution.plain import inform_plainly, read_counts
-from textveil.distribution.information import WITHOUT_SENSE, InformationContent
 from textveil.errors import ResourceError, UnknownNameError
-from textveil.language.text import Document
+from textveil.methods.distribution.information import WITHOUT_SENSE, InformationContent
 from textveil.resources import RESOURCES, find
+from textveil.text.documents import Document
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from textveil.distribution.keybert import KeyBERT
 from textveil.errors import ResourceError
-from textveil.language.text import Document
+from textveil.methods.distribution.keybert import KeyBERT
+from textveil.text.documents import Document
 
 
 def parse(texts):

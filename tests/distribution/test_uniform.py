@@ -1,6 +1,6 @@
-from textveil.distribution.allocation import allocate
-from textveil.distribution.uniform import Uniform
-from textveil.language.text import Document
+from textveil.methods.distribution.allocation import allocate
+from textveil.methods.distribution.uniform import Uniform
+from textveil.text.documents import Document
 
 
 def test_every_word_has_the_same_score():

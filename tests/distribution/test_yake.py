@@ -3,8 +3,8 @@ import re
 
 import pytest
 
-from textveil.distribution.yake import Yake
-from textveil.language.text import Document
+from textveil.methods.distribution.yake import Yake
+from textveil.text.documents import Document
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from tests.execution import work
-from textveil.execution import memory
-from textveil.execution.memory import measure_peak
-from textveil.execution.processes import ProcessExecutor
+from textveil.execution import base as memory
+from textveil.execution.base import measure_peak
+from textveil.execution.local import ProcessExecutor
 
 MIB = 1 << 20
 

@@ -7,7 +7,7 @@ import pytest
 from tests.execution import work
 from textveil.errors import InputError
 from textveil.execution import EXECUTORS
-from textveil.execution.ordering import map_in_order
+from textveil.execution.base import map_in_order
 
 
 @pytest.fixture(scope="module", params=list(EXECUTORS))

@@ -15,15 +15,15 @@ import pytest
 
 from tests.execution import work
 from textveil.errors import ExecutionError
-from textveil.execution import processes
+from textveil.execution import local as processes
 from textveil.execution.base import MAX_RETRIES
-from textveil.execution.processes import ProcessExecutor
+from textveil.execution.local import ProcessExecutor
 
 ROOT = Path(__file__).parents[2]
 PARENT = """
 import multiprocessing, sys
 from tests.execution import work
-from textveil.execution.processes import ProcessExecutor
+from textveil.execution.local import ProcessExecutor
 
 if __name__ == "__main__":
     multiprocessing.get_all_start_methods = lambda: [sys.argv[1]]

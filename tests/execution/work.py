@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from textveil.errors import InputError
-from textveil.execution.memory import measure_peak
+from textveil.execution.base import measure_peak
 
 START_METHODS = multiprocessing.get_all_start_methods()
 

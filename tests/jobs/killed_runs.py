@@ -18,11 +18,11 @@ import sys
 import time
 from pathlib import Path
 
+from textveil.budget import Budget
 from textveil.jobs import FileJob, JobOptions
-from textveil.jobs.partial import Partial
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.ledger import Ledger
+from textveil.jobs.file import Partial
+from textveil.ledger import Ledger
+from textveil.obfuscator import Obfuscator
 
 
 def work(folder: Path, obfuscator: Obfuscator, worker: int) -> None:

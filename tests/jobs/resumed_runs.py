@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textveil.budget import Budget
 from textveil.jobs import FileJob, JobOptions
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.obfuscator import Obfuscator
 
 
 def obfuscate(source: Path, output: Path) -> None:

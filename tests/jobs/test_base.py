@@ -1,7 +1,7 @@
 import inspect
 
-from textveil.jobs.base import ObfuscatesTexts
-from textveil.obfuscation import Obfuscator
+from textveil.jobs.options import ObfuscatesTexts
+from textveil.obfuscator import Obfuscator
 
 
 def test_an_obfuscator_offers_all_that_jobs_ask_for(tiny):

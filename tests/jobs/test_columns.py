@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from textveil.budget import Budget
 from textveil.errors import ColumnError, ParameterError
 from textveil.jobs import FileJob, JobOptions
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.obfuscator import Obfuscator
 from textveil.tables import Layout, read_records
 
 from ..tables.test_contract import make

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from textveil.budget import Budget
 from textveil.errors import ColumnError, ParameterError
 from textveil.jobs import FileJob, JobOptions, StreamJob
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.obfuscator import Obfuscator
 from textveil.tables import Layout, StreamSource, read_records
 
 from ..tables.test_contract import make

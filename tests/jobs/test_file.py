@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from textveil.budget import Budget
+from textveil.certificate import Certificate
 from textveil.errors import (
     BudgetError,
     ColumnError,
@@ -27,9 +29,7 @@ from textveil.errors import (
     TextveilWarning,
 )
 from textveil.jobs import FileJob, JobOptions
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate
+from textveil.obfuscator import Obfuscator
 from textveil.tables import FORMATS, Layout
 
 from ..tables.test_contract import make, read
@@ -299,7 +299,7 @@ def test_two_runs_do_not_write_one_output(tmp_path, seeded, flags, stage):
 
 
 def test_a_clean_up_that_was_cut_short_is_finished(tmp_path, seeded, monkeypatch):
-    from textveil.jobs.partial import Partial
+    from textveil.jobs.file import Partial
 
     source(tmp_path)
     with monkeypatch.context() as patch, pytest.raises(Stop):
@@ -533,7 +533,7 @@ def test_a_certificate_replaces_nothing(tmp_path, seeded):
 
 
 def test_a_certificate_that_could_not_be_written_is_written_by_resume(tmp_path, seeded, monkeypatch):
-    from textveil.privacy.certificate import Certificate
+    from textveil.certificate import Certificate
 
     source(tmp_path)
     with monkeypatch.context() as patch, pytest.raises(Stop):

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from textveil.errors import InputError
-from textveil.jobs.history import History
+from textveil.jobs.file import History
 from textveil.tables import FORMATS, Rows
 
 KEY = bytes(32)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from textveil.budget import Budget
 from textveil.errors import LedgerError, ParameterError
 from textveil.jobs import FileJob, JobOptions
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.ledger import Ledger
-from textveil.privacy.outcomes import DocumentOutcome
+from textveil.ledger import Ledger
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome
 from textveil.tables import FORMATS
 
 from ..tables.test_contract import make as make_table

@@ -4,10 +4,10 @@ import io
 
 import pytest
 
+from textveil.budget import Budget
 from textveil.errors import OutputExistsError
 from textveil.jobs import FileJob, JobOptions, StreamJob
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.obfuscator import Obfuscator
 from textveil.tables import StreamSource
 
 OPTIONS = JobOptions(Budget(30.0), batch_size=1)

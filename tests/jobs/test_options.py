@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from textveil.budget import Budget
+from textveil.certificate import Tally
 from textveil.errors import BudgetError, OutputExistsError, ParameterError
 from textveil.jobs.options import JobOptions, check_free, check_place
-from textveil.language.batches import BATCH_SIZE
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Tally
-from textveil.privacy.outcomes import DocumentOutcome
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, Layout
+from textveil.text.batches import BATCH_SIZE
 
 
 @pytest.fixture

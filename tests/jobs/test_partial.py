@@ -1,7 +1,7 @@
 import pytest
 
 from textveil.errors import InputError, OutputExistsError, ParameterError
-from textveil.jobs.partial import Partial
+from textveil.jobs.file import Partial
 
 SETTINGS = {"epsilon": 1.0}
 

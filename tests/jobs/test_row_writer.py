@@ -5,10 +5,10 @@ import math
 
 import pytest
 
+from textveil.budget import Budget
 from textveil.jobs.row_writer import RowWriter, read_texts
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.outcomes import DocumentOutcome
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome
 from textveil.tables import FileSource, Layout, Result, Rows, StreamSource, Writer
 
 TEXTS = ["alpha beta", None, "", "the and of", "gamma"]

@@ -3,10 +3,10 @@ import math
 
 import pytest
 
+from textveil.budget import Budget
 from textveil.errors import BudgetError, OutputExistsError
 from textveil.jobs import JobOptions, StreamJob
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.obfuscator import Obfuscator
 from textveil.tables import FileSource, Layout, StreamSource
 
 

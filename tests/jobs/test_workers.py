@@ -15,17 +15,16 @@ from pathlib import Path
 
 import pytest
 
+from textveil.budget import Budget
 from textveil.bundles.bundle import Bundle
-from textveil.distribution.uniform import Uniform
 from textveil.errors import ExecutionError, LedgerError, ParameterError, UnknownNameError
-from textveil.execution.local import LocalExecutor
-from textveil.execution.processes import ProcessExecutor
+from textveil.execution.local import LocalExecutor, ProcessExecutor
 from textveil.jobs import FileJob, JobOptions, workers
 from textveil.jobs.workers import BatchTask, Recipe, Workplace, do_batch, identify
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.ledger import Ledger
-from textveil.privacy.outcomes import DocumentOutcome
+from textveil.ledger import Ledger
+from textveil.methods.distribution.uniform import Uniform
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome
 from textveil.randomness import SystemRandomness
 from textveil.tables import FORMATS, Layout
 

@@ -5,7 +5,7 @@ import pytest
 
 from textveil.bundles.vectors import UNKNOWN
 from textveil.errors import ParameterError
-from textveil.mechanisms.base import ASKED, Mechanism, Request
+from textveil.methods.mechanisms.base import ASKED, Mechanism, Request
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 

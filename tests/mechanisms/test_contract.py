@@ -6,9 +6,9 @@ from threadpoolctl import threadpool_limits
 
 from tests.mechanisms.priors import TablePrior
 from textveil.bundles.vectors import UNKNOWN
-from textveil.mechanisms import MECHANISMS
-from textveil.mechanisms.base import NO_GUARANTEE, Draft
-from textveil.mechanisms.exponential import Exponential
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.methods.mechanisms.base import NO_GUARANTEE, Draft
+from textveil.methods.mechanisms.exponential import Exponential
 from textveil.testing.mechanisms import (
     ALL,
     PROVED,
@@ -52,7 +52,7 @@ def test_an_answer_depends_neither_on_blocks_nor_on_threads(case, threads, monke
         monkeypatch.setattr(mechanism, "_drawn", 2)
         monkeypatch.setattr(mechanism, "_measured", 7)
     for module in ("noise", "gumbel"):
-        monkeypatch.setattr(f"textveil.mechanisms.{module}.BLOCK_CHUNKS", 7)
+        monkeypatch.setattr(f"textveil.methods.mechanisms.{module}.BLOCK_CHUNKS", 7)
     with threadpool_limits(threads):
         after = answer_batch(mechanism)
         check_answers_do_not_depend_on_the_batch(case)

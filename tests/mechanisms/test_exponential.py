@@ -9,9 +9,9 @@ from scipy import special, stats
 
 from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import ParameterError
-from textveil.mechanisms import MECHANISMS, Request, exponential
-from textveil.mechanisms.base import Draft
-from textveil.mechanisms.exponential import Exponential
+from textveil.methods.mechanisms import MECHANISMS, Request, exponential
+from textveil.methods.mechanisms.base import Draft
+from textveil.methods.mechanisms.exponential import Exponential
 from textveil.randomness import SeededRandomness
 
 ALARM = 1e-4

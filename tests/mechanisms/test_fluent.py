@@ -5,10 +5,10 @@ from scipy import special, stats
 from tests.mechanisms.priors import TablePrior
 from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import BundleError, ParameterError
-from textveil.mechanisms import Request, exponential
-from textveil.mechanisms.base import ASKED
-from textveil.mechanisms.exponential import Exponential
-from textveil.mechanisms.fluent import Fluent
+from textveil.methods.mechanisms import Request, exponential
+from textveil.methods.mechanisms.base import ASKED
+from textveil.methods.mechanisms.exponential import Exponential
+from textveil.methods.mechanisms.fluent import Fluent
 from textveil.randomness import SeededRandomness
 
 ENTRIES = 12

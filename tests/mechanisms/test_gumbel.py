@@ -6,8 +6,8 @@ from scipy import stats
 from scipy.special import lambertw
 
 from textveil.bundles.vectors import Vectors
-from textveil.mechanisms import Request
-from textveil.mechanisms.gumbel import Gumbel, solve_lambert
+from textveil.methods.mechanisms import Request
+from textveil.methods.mechanisms.gumbel import Gumbel, solve_lambert
 from textveil.randomness import SeededRandomness
 
 DRAWS = 5_000

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from textveil.bundles.vectors import UNKNOWN, Vectors
-from textveil.mechanisms import Request
-from textveil.mechanisms.madlib import Madlib, draw_ranks
+from textveil.methods.mechanisms import Request
+from textveil.methods.mechanisms.madlib import Madlib, draw_ranks
 from textveil.randomness import SeededRandomness
 
 ALARM = 1e-4

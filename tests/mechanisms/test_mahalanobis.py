@@ -6,9 +6,9 @@ from scipy import stats
 
 from textveil.bundles.vectors import Vectors
 from textveil.errors import ParameterError
-from textveil.mechanisms import Request
-from textveil.mechanisms.madlib import Madlib
-from textveil.mechanisms.mahalanobis import Mahalanobis
+from textveil.methods.mechanisms import Request
+from textveil.methods.mechanisms.madlib import Madlib
+from textveil.methods.mechanisms.mahalanobis import Mahalanobis
 from textveil.randomness import SeededRandomness
 
 DRAWS = 20_000

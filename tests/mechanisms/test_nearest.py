@@ -7,9 +7,9 @@ from tests.mechanisms.test_contract import build_case
 from textveil.bundles.bundle import Bundle
 from textveil.bundles.vectors import Vectors
 from textveil.errors import ParameterError, UnknownNameError
-from textveil.mechanisms import MECHANISMS, Request
-from textveil.mechanisms.base import NO_GUARANTEE
-from textveil.mechanisms.nearest import NearestEntry, measure_recall
+from textveil.methods.mechanisms import MECHANISMS, Request
+from textveil.methods.mechanisms.base import NO_GUARANTEE
+from textveil.methods.mechanisms.noise import NearestEntry, measure_recall
 from textveil.randomness import SeededRandomness
 from textveil.testing.mechanisms import ALL, PROVED
 

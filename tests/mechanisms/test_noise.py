@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from textveil.bundles.vectors import Vectors
-from textveil.mechanisms import Request
-from textveil.mechanisms.base import Draft
-from textveil.mechanisms.noise import NoisyVector, fuse
+from textveil.methods.mechanisms import Request
+from textveil.methods.mechanisms.base import Draft
+from textveil.methods.mechanisms.noise import NoisyVector, fuse
 from textveil.randomness import SeededRandomness
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from textveil.mechanisms.base import Mechanism
-from textveil.mechanisms.madlib import Madlib
-from textveil.mechanisms.returns import draw_entries, find_share, measure_returns
+from textveil.methods.mechanisms.base import Mechanism
+from textveil.methods.mechanisms.madlib import Madlib
+from textveil.methods.mechanisms.returns import draw_entries, find_share, measure_returns
 
 
 class Coin(Mechanism):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from textveil.mechanisms import sampling
-from textveil.mechanisms.sampling import PRECISION, TILE_ENTRIES, Exponents, draw, squared_distances
+from textveil.methods.mechanisms import sampling
+from textveil.methods.mechanisms.sampling import PRECISION, TILE_ENTRIES, Exponents, draw, squared_distances
 
 generator = np.random.default_rng(8)
 ENTRIES = generator.normal(size=(2 * TILE_ENTRIES + 77, 6)).astype(np.float32)

@@ -6,8 +6,8 @@ from scipy import stats
 
 from textveil.bundles.vectors import Vectors
 from textveil.errors import ParameterError
-from textveil.mechanisms import Request
-from textveil.mechanisms.vickrey import Vickrey
+from textveil.methods.mechanisms import Request
+from textveil.methods.mechanisms.vickrey import Vickrey
 from textveil.randomness import SeededRandomness
 
 DRAWS = 20_000

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.errors import ResourceError
-from textveil.language.text import Document
 from textveil.models.encoders import Encoder, ReadText, TokenizedText, Window, batch_windows, split_windows
 from textveil.models.files import ModelFiles
+from textveil.text.documents import Document
 
 
 @given(st.integers(0, 3000), st.integers(4, 600))

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from textveil.models.linear import pack_weights
+from textveil.models.encoders import pack_weights
 
 IDS = torch.tensor([[101, 2023, 2003, 102]])
 

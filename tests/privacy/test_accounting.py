@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
+from textveil.certificate import Certificate
 from textveil.errors import LedgerError, ParameterError, SpentBudgetError
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.certificate import Certificate
-from textveil.privacy.ledger import Ledger
-from textveil.privacy.outcomes import DocumentOutcome
+from textveil.ledger import Ledger
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome
 
 TEXT = "alpha beta gamma delta"
 

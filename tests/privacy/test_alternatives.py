@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from textveil.mechanisms import MECHANISMS, Request
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.alternatives import has_closed_form, list_alternatives
-from textveil.privacy.budget import Budget
+from textveil.budget import Budget
+from textveil.deniability import has_closed_form, list_alternatives
+from textveil.methods.mechanisms import MECHANISMS, Request
+from textveil.obfuscator import Obfuscator
 from textveil.randomness import SeededRandomness
 
 TEXT = "the alpha sigma xyzzy and beta"

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
+from textveil.budget import Budget
 from textveil.errors import BudgetError, InputError, UnknownNameError
-from textveil.privacy.budget import Budget
 
 
 def unread():

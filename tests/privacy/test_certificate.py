@@ -6,11 +6,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from textveil.budget import Budget
+from textveil.certificate import Certificate, Tally
 from textveil.errors import InputError
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally
-from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome, Outcome
 
 
 @pytest.fixture

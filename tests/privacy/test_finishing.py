@@ -2,11 +2,10 @@ import math
 
 import pytest
 
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.finishing import finish, finish_all
-from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.writing import Writer
+from textveil.budget import Budget
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome, Outcome
+from textveil.output import Writer, finish, finish_all
 
 WRITER = Writer("keep", cleans_gaps=True, keep_emoji=False)
 

@@ -1,10 +1,10 @@
 import pytest
 
-from textveil.language.identifiers import Found
-from textveil.language.text import Document
-from textveil.privacy.kept import list_codes, mark_kept, mark_kept_words
-from textveil.privacy.profiles import PAPER, PROVEN, STRICT
-from textveil.privacy.screening import Screened, mark, redact
+from textveil.planning import list_codes, mark_kept, mark_kept_words
+from textveil.profiles import PAPER, PROVEN, STRICT
+from textveil.redaction import Screened, mark, redact
+from textveil.text.documents import Document
+from textveil.text.identifiers import Found
 
 TEXT = "The mail of @the to IT, Will and AT&T."
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from textveil.errors import BudgetError, LedgerError, ParameterError, SpentBudgetError, UnknownNameError
-from textveil.privacy.ledger import Ledger, Release
+from textveil.ledger import Ledger, Release
 
 SETTINGS = {"profile": "strict"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from textveil.errors import LedgerError, ParameterError
-from textveil.privacy import ledger_file
-from textveil.privacy.ledger_file import LedgerFile
+from textveil.storage import ledger_file
+from textveil.storage.ledger_file import LedgerFile
 
 ADD = "INSERT INTO settings VALUES (?, ?)"
 

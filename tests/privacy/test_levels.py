@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil import Obfuscator
+from textveil.budget import FIGURES, LEVELS, MEASURED, describe_level, find_rate
 from textveil.cli.main import app
 from textveil.errors import UnknownNameError
-from textveil.privacy.levels import FIGURES, LEVELS, MEASURED, describe_level, find_rate
 
 ROOT = Path(__file__).parents[2]
 

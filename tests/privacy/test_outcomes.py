@@ -1,6 +1,6 @@
 import pytest
 
-from textveil.privacy.outcomes import DocumentOutcome, Outcome
+from textveil.outcomes import DocumentOutcome, Outcome
 
 P, D, R, S, U, N = Outcome
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from textveil.language.text import Chunk, Document
-from textveil.mechanisms.base import Draft
-from textveil.privacy.outcomes import Outcome
-from textveil.privacy.plan import Plan, PlannedChunk
-from textveil.privacy.refinement import DraftedText
+from textveil.draft import DraftedText
+from textveil.methods.mechanisms.base import Draft
+from textveil.outcomes import Outcome
+from textveil.planning import Plan, PlannedChunk
+from textveil.text.documents import Chunk, Document
 
 
 def plan(text, codes=None):

@@ -2,14 +2,14 @@ import math
 
 import pytest
 
-from textveil.decomposition.words import Words
-from textveil.distribution.uniform import Uniform
-from textveil.language.text import Chunk
-from textveil.privacy.budget import Budget
-from textveil.privacy.outcomes import Outcome
-from textveil.privacy.planning import Planner
-from textveil.privacy.profiles import PAPER, STRICT
-from textveil.privacy.screening import Screened
+from textveil.budget import Budget
+from textveil.methods.decomposition.words import Words
+from textveil.methods.distribution.uniform import Uniform
+from textveil.outcomes import Outcome
+from textveil.planning import Planner
+from textveil.profiles import PAPER, STRICT
+from textveil.redaction import Screened
+from textveil.text.documents import Chunk
 
 
 def build(tiny, decomposer=None, **options):

@@ -1,8 +1,8 @@
 import pytest
 
+from textveil.budget import Budget
 from textveil.errors import ProfileError, UnknownNameError
-from textveil.privacy.budget import Budget
-from textveil.privacy.profiles import PAPER, PROFILES, PROVEN, STRICT, load_profile
+from textveil.profiles import PAPER, PROFILES, PROVEN, STRICT, load_profile
 
 
 def test_the_profiles_of_the_design():

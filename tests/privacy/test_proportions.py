@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy import stats
 
-from textveil.privacy.proportions import beta_distribution, bound_above, bound_below, bound_log_ratio
+from textveil.proportions import beta_distribution, bound_above, bound_below, bound_log_ratio
 from textveil.randomness import SeededRandomness
 
 CASES = [(0, 1), (1, 1), (0, 50), (1, 50), (25, 50), (49, 50), (50, 50), (3, 100_000), (70_000, 100_000)]

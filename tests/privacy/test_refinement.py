@@ -13,25 +13,19 @@ from scipy import stats
 
 from textveil.bundles.prior import Ngrams, PriorTable, compress_prior
 from textveil.bundles.vectors import UNKNOWN
-from textveil.decomposition import DECOMPOSERS
-from textveil.decomposition.base import Decomposer
-from textveil.distribution import DISTRIBUTORS
-from textveil.distribution.base import Distributor
+from textveil.draft import DEFAULT_DRAFT_SHARE, DraftedText, Drafter, average_words, choose_draft_share
 from textveil.errors import ParameterError, ProfileError
-from textveil.language.text import Chunk, Document
-from textveil.mechanisms.base import Draft
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.outcomes import Outcome
-from textveil.privacy.profiles import PAPER, PROVEN, STRICT
-from textveil.privacy.refinement import (
-    DEFAULT_DRAFT_SHARE,
-    DraftedText,
-    Drafter,
-    average_words,
-    choose_draft_share,
-)
-from textveil.privacy.screening import Screened
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.decomposition.base import Decomposer
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.distribution.base import Distributor
+from textveil.methods.mechanisms.base import Draft
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import Outcome
+from textveil.profiles import PAPER, PROVEN, STRICT
 from textveil.randomness import SeededRandomness
+from textveil.redaction import Screened
+from textveil.text.documents import Chunk, Document
 
 WORDS = ("red", "rad", "blue", "green")
 ENTRIES = [*WORDS, "red_blue"]

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from textveil.bundles.vectors import UNKNOWN
-from textveil.mechanisms.exponential import Exponential
-from textveil.mechanisms.fluent import Fluent
-from textveil.mechanisms.madlib import Madlib
-from textveil.privacy.replacements import LIKELY, Estimate, Replacements, describe_deniability
+from textveil.deniability import LIKELY, Estimate, Replacements, describe_deniability
+from textveil.methods.mechanisms.exponential import Exponential
+from textveil.methods.mechanisms.fluent import Fluent
+from textveil.methods.mechanisms.madlib import Madlib
 
 ROWS = np.array([0, 5, 17, UNKNOWN])
 

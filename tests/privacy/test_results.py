@@ -4,12 +4,12 @@ from collections import Counter
 import pytest
 
 from tests.conftest import ENTRIES
-from textveil.language.text import Chunk
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally
-from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.results import ObfuscatedChunk, Obfuscation
+from textveil.budget import Budget
+from textveil.certificate import Certificate, Tally
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome, Outcome
+from textveil.results import ObfuscatedChunk, Obfuscation
+from textveil.text.documents import Chunk
 
 
 @pytest.fixture

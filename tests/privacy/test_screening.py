@@ -3,20 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.errors import ParameterError, ProfileError, UnknownNameError
-from textveil.language.identifiers import Found
-from textveil.language.text import Chunk, Document
-from textveil.privacy.profiles import PROFILES
-from textveil.privacy.screening import (
-    Screen,
-    Screened,
-    choose_screen,
-    cover,
-    mark,
-    merge_found,
-    redact,
-    widen,
-    write_kind,
-)
+from textveil.profiles import PROFILES
+from textveil.redaction import Screen, Screened, choose_screen, cover, mark, merge_found, redact, widen, write_kind
+from textveil.text.documents import Chunk, Document
+from textveil.text.identifiers import Found
 
 
 class Given:

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally
-from textveil.privacy.outcomes import DocumentOutcome, Outcome
-from textveil.privacy.summary import list_warnings, summarize
+from textveil.budget import Budget
+from textveil.certificate import Certificate, Tally
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome, Outcome
+from textveil.summary import list_warnings, summarize
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import copy
 
-from textveil.privacy.versions import Versions
+from textveil.certificate import Versions
 
 
 def test_versions_are_looked_up_once_and_only_if_asked_for():

@@ -1,9 +1,9 @@
 import pytest
 
-from textveil.language.text import Chunk, Document
-from textveil.privacy.outcomes import Outcome
-from textveil.privacy.plan import Plan, PlannedChunk
-from textveil.privacy.writing import Writer
+from textveil.outcomes import Outcome
+from textveil.output import Writer
+from textveil.planning import Plan, PlannedChunk
+from textveil.text.documents import Chunk, Document
 
 REPLACEMENTS = [None, "green tea", None, "cold"]
 

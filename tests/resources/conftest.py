@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from textveil.resources import RESOURCES, Resource
-from textveil.resources.resource import LocalCopy, Package, PyPIPackages, Source
+from textveil.resources.catalog import LocalCopy, Package, PyPIPackages, Source
 
 CONTENT = {"data.noun": b"tea n 1\n", "tables/ic.dat": b"\x00\x01\x02" * 5000}
 COMPANION = {"LICENSE": b"Do what you like.\n"}

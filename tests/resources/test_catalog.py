@@ -5,9 +5,8 @@ import pytest
 
 from textveil.errors import UnknownNameError
 from textveil.resources import RESOURCES
-from textveil.resources.catalog import resource_named
+from textveil.resources.catalog import HubModel, PyPIPackages, WebArchive, resource_named
 from textveil.resources.installation import KINDS
-from textveil.resources.resource import HubModel, PyPIPackages, WebArchive
 
 PAGE = (Path(__file__).parents[2] / "docs" / "resources.md").read_text(encoding="utf-8")
 

@@ -5,8 +5,8 @@ import pytest
 from tests.resources.conftest import COMPANION, CONTENT, names_in, write_files, write_zip
 from textveil.errors import ResourceError
 from textveil.progress import ignore_progress
+from textveil.resources.catalog import LocalCopy
 from textveil.resources.copying import fetch
-from textveil.resources.resource import LocalCopy
 
 
 def copy(source, resource, into, progress=ignore_progress):

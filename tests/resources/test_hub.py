@@ -13,7 +13,7 @@ import pytest
 from tests.resources.conftest import digest, names_in
 from textveil.errors import ResourceError
 from textveil.resources import find, install, own_folder, verify
-from textveil.resources.resource import HubModel
+from textveil.resources.catalog import HubModel
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 MODEL = HubModel("someone/model", REVISION)
@@ -69,7 +69,7 @@ def hub():
 
 CODE = textwrap.dedent("""
     from textveil.resources import RESOURCES, Resource, install
-    from textveil.resources.resource import HubModel
+    from textveil.resources.catalog import HubModel
     RESOURCES["tiny"] = Resource(
         name="tiny", purpose="tests", license="MIT", size=40_000,
         files={"config.json": None, "model.safetensors": None}, companions={"1_Pooling/config.json": None, "no": None},

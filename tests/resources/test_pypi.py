@@ -11,7 +11,7 @@ import pytest
 from tests.resources.conftest import COMPANION, CONTENT, ENVIRONMENT, PREFIX, names_in, prefixed, write_wheel, write_zip
 from textveil.errors import ResourceError
 from textveil.resources import RESOURCES, find, install, own_folder, verify
-from textveil.resources.resource import Package, PyPIPackages
+from textveil.resources.catalog import Package, PyPIPackages
 
 
 def test_a_pinned_wheel(pinned_wheel):

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from textveil.errors import ResourceError
-from textveil.resources.records import RECORD, recorded_hashes, write_record
+from textveil.resources.verification import RECORD, recorded_hashes, write_record
 from textveil.version import __version__
 
 

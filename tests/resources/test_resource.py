@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from textveil.cli.main import app
 from textveil.resources import RESOURCES, Resource, install_command
-from textveil.resources.resource import HubModel, LocalCopy, Package, PyPIPackages, WebArchive
+from textveil.resources.catalog import HubModel, LocalCopy, Package, PyPIPackages, WebArchive
 
 PACKAGE = Package("some-data", "1.2", "0" * 64, 10)
 

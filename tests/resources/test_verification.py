@@ -5,9 +5,8 @@ import pytest
 from tests.resources.conftest import COMPANION, CONTENT, write_files
 from textveil.errors import ResourceError
 from textveil.resources import install, own_folder, verify
-from textveil.resources.records import RECORD
-from textveil.resources.resource import LocalCopy
-from textveil.resources.verification import CheckedFile
+from textveil.resources.catalog import LocalCopy
+from textveil.resources.verification import RECORD, CheckedFile
 
 
 def test_pinned_and_recorded_hashes_are_distinguished(tiny):

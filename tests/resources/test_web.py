@@ -8,7 +8,7 @@ import pytest
 from tests.resources.conftest import CONTENT, PREFIX, digest, names_in, prefixed, write_zip
 from textveil.errors import ResourceError
 from textveil.resources import find, install, own_folder
-from textveil.resources.resource import WebArchive
+from textveil.resources.catalog import WebArchive
 from textveil.resources.web import check_reachable
 
 

@@ -1,10 +1,10 @@
 import pytest
 
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
+from textveil.budget import Budget
 from textveil.errors import BudgetError, BundleError
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.obfuscator import Obfuscator
 from textveil.service.answers import decompose, distribute, find_rows
 from textveil.service.models import DecomposeAnswer, DistributeAnswer
 

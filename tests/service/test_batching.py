@@ -3,8 +3,8 @@ import threading
 
 import pytest
 
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.budget import Budget
+from textveil.obfuscator import Obfuscator
 from textveil.service import batching
 from textveil.service.batching import BATCH, Batcher, Order
 

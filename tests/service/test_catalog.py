@@ -1,7 +1,7 @@
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
-from textveil.mechanisms import MECHANISMS
-from textveil.privacy.profiles import PROFILES
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.profiles import PROFILES
 from textveil.service.models import BundlesAnswer, MethodsAnswer
 
 

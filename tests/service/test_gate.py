@@ -4,8 +4,7 @@ import threading
 
 import pytest
 
-from textveil.service.frame import Frame
-from textveil.service.gate import Gate
+from textveil.service.middleware import Frame, Gate
 from textveil.service.settings import Settings
 
 TOKEN = "0123456789abcdef-XYZ"

@@ -2,8 +2,8 @@ import threading
 
 import pytest
 
-from textveil.distribution import DISTRIBUTORS
 from textveil.errors import ParameterError, UnknownNameError
+from textveil.methods.distribution import DISTRIBUTORS
 from textveil.service import obfuscators
 from textveil.service.models import Methods
 from textveil.service.obfuscators import Obfuscators

@@ -14,7 +14,7 @@ import pytest
 from tests.service.test_running import TOKEN, Server
 from textveil.cli.configuration import read_section
 from textveil.errors import MissingExtraError, ResourceError
-from textveil.language.identifiers import Finder
+from textveil.text.identifiers import Finder
 
 CHROMIUM = Path(os.environ.get("TEXTVEIL_CHROMIUM", "/usr/bin/chromium"))
 FLAGS = (

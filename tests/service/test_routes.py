@@ -5,15 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from textveil.certificate import Certificate
 from textveil.errors import ResourceError
-from textveil.language.identifiers import Finder
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.certificate import Certificate
+from textveil.obfuscator import Obfuscator
 from textveil.service import models, routes
 from textveil.service.answers import TooManyError
 from textveil.service.obfuscators import Obfuscators
 from textveil.service.routes import Desk
 from textveil.service.settings import Settings
+from textveil.text.identifiers import Finder
 from textveil.version import __version__
 
 

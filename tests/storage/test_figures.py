@@ -4,8 +4,8 @@ from hashlib import sha256
 
 import pytest
 
-from textveil.storage import figures
-from textveil.storage.figures import find_figures
+from textveil.storage import computed as figures
+from textveil.storage.computed import find_figures
 
 KEY = sha256(b"bundle").hexdigest()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.storage.hashing import hash_file, hash_files, start_hashing
+from textveil.storage.atomic import hash_file, hash_files, start_hashing
 
 
 @given(st.binary(max_size=200))

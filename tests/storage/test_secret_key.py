@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from textveil.errors import InputError, OutputError
-from textveil.storage.secret_key import KEY_SIZE, load_key
+from textveil.storage.score_cache import KEY_SIZE, load_key
 
 
 def test_a_folder_has_one_random_key(tmp_path):
@@ -24,7 +24,7 @@ def test_only_the_user_may_read_a_key(tmp_path):
 
 def test_processes_that_start_together_get_the_same_key(tmp_path):
     code = (
-        "import sys, pathlib; from textveil.storage.secret_key import load_key as l; print(l(pathlib.Path('.')).hex())"
+        "import sys, pathlib; from textveil.storage.score_cache import load_key as l; print(l(pathlib.Path('.')).hex())"
     )
     started = [
         subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True)

@@ -12,7 +12,7 @@ import pytest
 
 from textveil.errors import ColumnError, InputError, ParameterError
 from textveil.tables import FORMATS, Layout, Result, StreamSource
-from textveil.tables.conversion import ConvertedTable
+from textveil.tables.source import ConvertedTable
 
 from .test_contract import make, read
 

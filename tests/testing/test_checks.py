@@ -1,8 +1,8 @@
 import pytest
 
-from textveil.distribution.uniform import Uniform
 from textveil.errors import ContractError
-from textveil.plugins import Plugin
+from textveil.methods.distribution.uniform import Uniform
+from textveil.registry import Plugin
 from textveil.testing.checks import Check, check_name, check_options, check_record, expect
 
 

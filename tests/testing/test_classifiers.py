@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textveil.errors import ContractError
-from textveil.evaluation import Classifier
+from textveil.lab.metrics.classifiers import Classifier
 from textveil.testing import classifiers
 
 

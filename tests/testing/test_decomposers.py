@@ -1,9 +1,9 @@
 import pytest
 
-from textveil.decomposition import Decomposer
 from textveil.errors import ContractError
-from textveil.language.text import Chunk
+from textveil.methods.decomposition import Decomposer
 from textveil.testing.decomposers import list_decomposer_checks
+from textveil.text.documents import Chunk
 
 
 class Whole(Decomposer):

@@ -2,8 +2,8 @@ import itertools
 
 import pytest
 
-from textveil.distribution import Distributor
 from textveil.errors import ContractError
+from textveil.methods.distribution import Distributor
 from textveil.testing import distributors
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from textveil.errors import ContractError
-from textveil.mechanisms.exponential import Exponential
+from textveil.methods.mechanisms.exponential import Exponential
 from textveil.testing import mechanisms
 from textveil.testing.mechanisms import MechanismCase
 

@@ -1,7 +1,7 @@
 import pytest
 
 from textveil.errors import ContractError
-from textveil.evaluation import Metric
+from textveil.lab.metrics import Metric
 from textveil.testing import metrics
 
 

@@ -1,6 +1,6 @@
 from textveil import Obfuscator
 from textveil.testing import build_small_bundle
-from textveil.testing.small_bundle import ENTRIES, EXCLUDED, random_matrix
+from textveil.testing.checks import ENTRIES, EXCLUDED, random_matrix
 
 
 def test_a_small_bundle_can_be_used(tmp_path):

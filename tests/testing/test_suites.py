@@ -1,7 +1,7 @@
 import pytest
 
-from textveil.distribution.uniform import Uniform
 from textveil.errors import ContractError, ParameterError
+from textveil.methods.distribution.uniform import Uniform
 from textveil.testing import check_distributor, list_checks, parametrize_with_checks
 
 

@@ -22,15 +22,13 @@ from textveil.bundles.bundle import (
     describe,
     identify_lexicon,
 )
-from textveil.bundles.distances import find_unit, measure_distances, sample_rows
 from textveil.bundles.prior import PriorTable
-from textveil.bundles.spelling_fit import LEAST_ENTRIES, find_examples, fit_spelling
-from textveil.bundles.vectors import Matrix, RowNumbers, Vectors
+from textveil.bundles.spelling import LEAST_ENTRIES, find_examples, fit_spelling
+from textveil.bundles.vectors import Matrix, RowNumbers, Vectors, find_unit, measure_distances, sample_rows
 from textveil.errors import OutputExistsError, ParameterError
-from textveil.language.matching import LONGEST, NgramIndex
 from textveil.registry import unknown_name
-from textveil.storage.atomic import writing_folder
-from textveil.storage.hashing import hash_file
+from textveil.storage.atomic import hash_file, writing_folder
+from textveil.text.matching import LONGEST, NgramIndex
 
 _COPY_ROWS = 16_384
 _BATCH_ROWS = 64

@@ -35,19 +35,17 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundles.distances import find_outliers, measure_distances
 from textveil.bundles.entries import Entries
-from textveil.bundles.files import ArrayError, Shape, check_shape, map_array, open_regular, read_header
-from textveil.bundles.matrices import StoredMatrix
+from textveil.bundles.files import ArrayError, Shape, StoredMatrix, check_shape, map_array, open_regular, read_header
 from textveil.bundles.prior import LONGEST_ORDER, NgramPrior, read_prior
 from textveil.bundles.spelling import Spelling, SpellingTable
-from textveil.bundles.vectors import Vectors
+from textveil.bundles.vectors import Vectors, find_outliers, measure_distances
 from textveil.errors import BundleError, ParameterError
-from textveil.language.matching import LONGEST, NgramIndex
-from textveil.language.words import WORD
 from textveil.registry import unknown_name
-from textveil.storage.figures import MOST_CACHED, find_figures
-from textveil.storage.hashing import hash_file, start_hashing
+from textveil.storage.atomic import hash_file, start_hashing
+from textveil.storage.computed import MOST_CACHED, find_figures
+from textveil.text.matching import LONGEST, NgramIndex
+from textveil.text.words import WORD
 
 FORMAT_VERSION = 3
 MANIFEST = "bundle.json"

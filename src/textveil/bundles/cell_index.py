@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from textveil.bundles.exact_index import RoundingError, extend, find_best
-from textveil.bundles.matrices import Floats, Matrix, RowNumbers, StoredMatrix
+from textveil.bundles.files import Floats, Matrix, RowNumbers, StoredMatrix
 
 PROBES = 64
 """The number of lists that are read for a point, by default."""

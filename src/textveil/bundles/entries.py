@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundles.matrices import RowNumbers
+from textveil.bundles.files import RowNumbers
 
 Hashes = npt.NDArray[np.uint64]
 Marks = npt.NDArray[np.bool_]

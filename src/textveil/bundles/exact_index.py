@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from textveil.bundles.matrices import Floats, Matrix, RowNumbers, StoredMatrix
+from textveil.bundles.files import Floats, Matrix, RowNumbers, StoredMatrix
 
 TILE_ENTRIES = 2048  # with 512 points, 4 MiB of scores at a time: they are read back from the cache
 

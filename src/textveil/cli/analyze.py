@@ -9,12 +9,14 @@ from typing import Annotated
 
 import typer
 
-from textveil.analysis import Findings, SettingFindings, check_folder, read_results, write_report
-from textveil.analysis import analyze as find
-from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
-from textveil.analysis.frontier_wording import tell_frontiers
-from textveil.analysis.layout import ANOVA_HEAD, align, lay_out_anova
-from textveil.analysis.wording import (
+from textveil.cli.reporting import report, reporting_errors
+from textveil.lab.compare.curves import tell_frontiers
+from textveil.lab.report.findings import Findings, SettingFindings
+from textveil.lab.report.findings import analyze as find
+from textveil.lab.report.report import check_folder, write_report
+from textveil.lab.report.results import RELATIVE_GAIN, RESPONSES, read_results
+from textveil.lab.report.tables import ANOVA_HEAD, align, lay_out_anova
+from textveil.lab.report.wording import (
     tell_chance,
     tell_clear,
     tell_datasets,
@@ -24,7 +26,6 @@ from textveil.analysis.wording import (
     tell_noise,
     tell_pairs,
 )
-from textveil.cli.reporting import report, reporting_errors
 
 EXAMPLES = """
 \b

@@ -10,29 +10,28 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil.audit import Audit, Claims, Command, Finding, Verdict, audit_obfuscator, choose_pairs
-from textveil.audit import audit as audit_texts
-from textveil.audit.auditing import CONFIDENCE, DRAWS
-from textveil.audit.claims import claim_by_distance, claim_per_word
-from textveil.audit.pairs import read_pairs
+from textveil.budget import LEVEL
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.vectors import Vectors
+from textveil.certificate import Certificate
 from textveil.cli.display import showing_progress
-from textveil.cli.method_options import flag_of, with_method_options
 from textveil.cli.obfuscate import FORM_HELP, LEVELS_HELP, MECHANISM_HELP, build_obfuscator
+from textveil.cli.options import flag_of, with_method_options
 from textveil.cli.reporting import FAILURE, reporting_errors
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
-from textveil.distribution.allocation import check_budget
+from textveil.draft import DRAFT_SHARE
 from textveil.errors import ParameterError
-from textveil.evaluation.replay import rebuild_obfuscator
-from textveil.evaluation.verification import check_statements
-from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION, Obfuscator
-from textveil.privacy.certificate import Certificate
-from textveil.privacy.levels import LEVEL
-from textveil.privacy.profiles import PROFILES
-from textveil.privacy.refinement import DRAFT_SHARE
+from textveil.lab.audit import Audit, Claims, Command, Finding, Verdict, audit_obfuscator, choose_pairs
+from textveil.lab.audit import audit as audit_texts
+from textveil.lab.audit.auditing import CONFIDENCE, DRAWS
+from textveil.lab.audit.claims import claim_by_distance, claim_per_word, read_pairs
+from textveil.lab.metrics.replay import rebuild_obfuscator
+from textveil.lab.metrics.verification import check_statements
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.distribution.allocation import check_budget
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.obfuscator import DISTRIBUTION, Obfuscator
+from textveil.profiles import PROFILES
 
 DISTANCE = "distance"
 STYLES = {

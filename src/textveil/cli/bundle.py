@@ -14,11 +14,11 @@ from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, PRIOR, SPELLING, S
 from textveil.bundles.difference import compare_bundles, measure_size
 from textveil.bundles.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS
-from textveil.decomposition.base import LexiconDecomposer
 from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.jobs import check_free
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.decomposition.base import LexiconDecomposer
 from textveil.resources import find
 
 app = typer.Typer(
@@ -267,11 +267,11 @@ def _read_lexicons(decomposition: str, folder: Path | None) -> dict[str, Lexicon
     tables: dict[str, LexiconTable] = {}
     if folder is not None:
         require("pyarrow", extra="prepare")
-        from textveil.corpus.lexicons import read_lexicon_tables
+        from textveil.lab.corpus.lexicons import read_lexicon_tables
 
         tables |= read_lexicon_tables(folder)
     if decomposition == "wordnet":
-        from textveil.corpus.wordnet import read_wordnet_table
+        from textveil.lab.corpus.wordnet import read_wordnet_table
 
         tables["wordnet"] = read_wordnet_table(find("wordnet"))
     if issubclass(DECOMPOSERS.load(decomposition), LexiconDecomposer) and decomposition not in tables:

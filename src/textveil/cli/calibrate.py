@@ -10,26 +10,25 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.calibration import TARGETS, Calibration
-from textveil.calibration import calibrate as find
-from textveil.calibration.calibration import Point
-from textveil.calibration.figure import describe, draw_page, tell
-from textveil.calibration.search import CONFIDENCE, find_largest_share
-from textveil.calibration.targets import LOG_RATIO, check_targets, parse_targets
 from textveil.cli.display import showing_progress
-from textveil.cli.method_options import flag_of, with_method_options
 from textveil.cli.obfuscate import FORM_HELP, MECHANISM_HELP, build_obfuscator
+from textveil.cli.options import flag_of, with_method_options
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
+from textveil.draft import DRAFT_SHARE
 from textveil.errors import ParameterError, TargetError
-from textveil.evaluation.files import read_columns
-from textveil.evaluation.texts import SAMPLE_SEED
 from textveil.jobs import check_free
-from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION, Obfuscator
-from textveil.privacy.profiles import PROFILES, STRICT
-from textveil.privacy.refinement import DRAFT_SHARE
+from textveil.lab.calibration import TARGETS, Calibration
+from textveil.lab.calibration import calibrate as find
+from textveil.lab.calibration.calibration import LOG_RATIO, Point, check_targets, parse_targets
+from textveil.lab.calibration.figure import describe, draw_page, tell
+from textveil.lab.calibration.search import CONFIDENCE, find_largest_share
+from textveil.lab.metrics.dataset import SAMPLE_SEED
+from textveil.lab.metrics.files import read_columns
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.obfuscator import DISTRIBUTION, Obfuscator
+from textveil.profiles import PROFILES, STRICT
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN

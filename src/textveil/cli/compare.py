@@ -10,12 +10,8 @@ from typing import Annotated
 
 import typer
 
-from textveil.analysis.comparison_page import list_marks, tell_findings, write_comparison, write_head
-from textveil.analysis.figures import render_png, render_svg
-from textveil.analysis.frontier import Frontier, choose_against, compare_frontiers
-from textveil.analysis.frontier_figure import draw_frontiers
 from textveil.cli.display import showing_progress
-from textveil.cli.metric_options import (
+from textveil.cli.options import (
     Attacker,
     AttackerModel,
     Attribute,
@@ -41,14 +37,17 @@ from textveil.cli.metric_options import (
 )
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import TextveilError
-from textveil.evaluation import METRICS, Comparison, Dataset
-from textveil.evaluation import compare as measure
-from textveil.evaluation.columns import Reference
-from textveil.evaluation.compared_files import ComparedFiles
-from textveil.evaluation.comparison import Contender, split_name
-from textveil.evaluation.quantities import Quantity, Reading, Side
 from textveil.extras import require
 from textveil.jobs import check_free
+from textveil.lab.compare.comparison import ComparedFiles, Comparison, Contender, split_name
+from textveil.lab.compare.comparison import compare as measure
+from textveil.lab.compare.curves import Frontier, choose_against, compare_frontiers
+from textveil.lab.metrics import METRICS, Dataset
+from textveil.lab.metrics.columns import Reference
+from textveil.lab.metrics.quantities import Quantity, Reading, Side
+from textveil.lab.report.comparison_page import list_marks, tell_findings, write_comparison, write_head
+from textveil.lab.report.figures import render_png, render_svg
+from textveil.lab.report.frontier_figure import draw_frontiers
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 

@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.text import Text
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.cli.method_options import choose_options, refuse_unused, with_method_options
+from textveil.cli.options import choose_options, refuse_unused, with_method_options
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS
 from textveil.errors import BundleError, ParameterError
-from textveil.language.sentences import find_sentences
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Chunk, Document
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.text.documents import Chunk, Document
+from textveil.text.sentences import find_sentences
+from textveil.text.stopwords import ENGLISH
 
 STANDARD = "-"
 BAR = " | "

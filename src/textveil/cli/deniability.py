@@ -7,17 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
+from textveil.budget import LEVEL
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.cli.method_options import with_method_options
 from textveil.cli.obfuscate import LEVELS_HELP, MECHANISM_HELP, build_obfuscator
+from textveil.cli.options import with_method_options
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS
-from textveil.evaluation.deniability import WordDeniability, measure_deniability
-from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION
-from textveil.privacy.levels import LEVEL
-from textveil.privacy.profiles import PROFILES, STRICT
-from textveil.privacy.replacements import DRAWS, Estimate
+from textveil.deniability import DRAWS, Estimate
+from textveil.lab.attacks.deniability import WordDeniability, measure_deniability
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.obfuscator import DISTRIBUTION
+from textveil.profiles import PROFILES, STRICT
 
 EXAMPLES = """
 \b

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from textveil import summary
+from textveil.certificate import Certificate
 from textveil.cli.reporting import report
-from textveil.distribution import Score
 from textveil.errors import spell_parameters
-from textveil.privacy import summary
-from textveil.privacy.certificate import Certificate
-from textveil.privacy.outcomes import Outcome
-from textveil.privacy.results import Obfuscation
+from textveil.methods.distribution import Score
+from textveil.outcomes import Outcome
 from textveil.progress import Progress, ignore_progress
+from textveil.results import Obfuscation
 
 SECONDS_BETWEEN_LINES = 60.0
 """The time between two lines of progress, where there is no progress bar."""

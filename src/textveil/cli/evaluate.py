@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +12,9 @@ from typing import Annotated
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.cli.card import check_cards, write_cards
+from textveil.certificate import Certificate
 from textveil.cli.display import showing_progress
-from textveil.cli.metric_options import (
+from textveil.cli.options import (
     LABEL_HELP,
     Attacker,
     AttackerModel,
@@ -37,17 +39,61 @@ from textveil.cli.metric_options import (
 )
 from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import ParameterError, TextveilError
-from textveil.evaluation import METRIC_COLUMNS, METRICS, Dataset, Evaluation, Evaluator
-from textveil.evaluation.base import Measurement
-from textveil.evaluation.columns import name_column
-from textveil.evaluation.files import PairedFiles
-from textveil.evaluation.replay import replay
 from textveil.jobs import check_free
-from textveil.privacy.certificate import Certificate
-from textveil.privacy.results import Obfuscation
+from textveil.lab.metrics import METRIC_COLUMNS, METRICS, Dataset, Evaluation, Evaluator
+from textveil.lab.metrics.base import Measurement
+from textveil.lab.metrics.columns import name_column
+from textveil.lab.metrics.files import PairedFiles, Pairs
+from textveil.lab.metrics.replay import replay
+from textveil.lab.metrics.verification import verify_certificate
+from textveil.lab.report.card import Page, build_card, write_card_page
 from textveil.progress import Progress
+from textveil.results import Obfuscation
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
+
+_FORMATS = {".html": write_card_page, ".htm": write_card_page, ".md": Page.to_markdown}
+
+
+def check_cards(paths: Sequence[Path] | None, *, overwrite: bool) -> None:
+    """Refuse a card that cannot be written: of an unknown format, or one that exists."""
+    for path in paths or ():
+        if path.suffix.lower() not in _FORMATS:
+            raise ParameterError(f"--card writes .html and .md files. {str(path)!r} is neither.")
+        check_free(path, overwrite=overwrite)
+
+
+def write_cards(
+    paths: Sequence[Path] | None,
+    evaluation: Evaluation,
+    pairs: Pairs,
+    *,
+    certificate: Path | None,
+    obfuscations: Sequence[Obfuscation] | None,
+    like: Path,
+) -> None:
+    """Write the card of an evaluation to every path, in the format of its suffix.
+
+    Args:
+        paths: The files to write.
+        evaluation: Everything that was measured.
+        pairs: The texts, with which the certificate is compared.
+        certificate: The file of the certificate.
+        obfuscations: The outcome of every chunk.
+        like: The file of originals. A card is never more readable than it.
+    """
+    if not paths:
+        return
+    issued = None if certificate is None else Certificate.load(certificate)
+    sha256 = None if certificate is None else hashlib.sha256(certificate.read_bytes()).hexdigest()
+    unchanged = evaluation.value("clear_text", "unchanged")
+    texts = pairs.originals, pairs.obfuscated, obfuscations
+    checks = () if issued is None else verify_certificate(issued, *texts, unchanged=unchanged)
+    card = build_card(evaluation, issued, checks, certificate_sha256=sha256)
+    for path in paths:
+        with writing(path, like=like) as stream:
+            stream.write(_FORMATS[path.suffix.lower()](card).encode(errors="replace"))
+
 
 EXAMPLES = """
 \b

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textveil.analysis.columns import RELATIVE_GAIN, RESPONSES
-from textveil.cli.executor_options import Address, ExecutorName, Workers
+from textveil.cli.options import Address, ExecutorName, Workers
 from textveil.cli.reporting import FAILURE, report, reporting_errors, spell_flag
 from textveil.errors import InputError, ParameterError, spell_parameters
 from textveil.execution import EXECUTORS
 from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.extras import require
 from textveil.jobs import check_free
+from textveil.lab.report.results import RELATIVE_GAIN, RESPONSES
 
 if TYPE_CHECKING:
-    from textveil.experiments import Experiment
-    from textveil.experiments.conversion import Conversion
-    from textveil.experiments.status import CellState
+    from textveil.lab.study import Experiment
+    from textveil.lab.study.conversion import Conversion
+    from textveil.lab.study.status import CellState
 
 EXTRA = "experiment"
 PAPER = "paper"
@@ -87,7 +87,7 @@ Folder = Annotated[
 def _open(study: Path, folder: Path | None) -> Experiment:
     for package in ("pydantic", "yaml"):
         require(package, extra=EXTRA)
-    from textveil.experiments import Experiment, load_study
+    from textveil.lab.study import Experiment, load_study
 
     return Experiment(load_study(study), folder)
 
@@ -121,7 +121,7 @@ def init(
 
     Downloads of the paper's data sets are converted to files beside the study. Then missing models are listed.
     """
-    from textveil.experiments.presets import fill_preset, write_preset
+    from textveil.lab.study.presets import fill_preset, write_preset
 
     check_free(file, overwrite=overwrite)
     fill_preset(preset, scale=scale)  # an error comes before files are converted
@@ -138,7 +138,7 @@ def init(
 
 def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dict[str, Conversion]:
     """Convert downloads to data sets beside the study, and report the used columns and the dropped rows."""
-    from textveil.experiments.conversion import convert_trustpilot, convert_yelp
+    from textveil.lab.study.conversion import convert_trustpilot, convert_yelp
 
     converters = {"trustpilot": convert_trustpilot, "yelp": convert_yelp}
     targets = {name: folder / f"{name}.jsonl" for name in given}
@@ -160,8 +160,8 @@ def _report_missing(file: Path) -> None:
     """Report the models that a study lacks."""
     for package in ("pydantic", "yaml"):
         require(package, extra=EXTRA)
-    from textveil.experiments import load_study
-    from textveil.experiments.requirements import describe_missing, find_missing
+    from textveil.lab.study import load_study
+    from textveil.lab.study.requirements import describe_missing, find_missing
 
     if missing := find_missing(load_study(file).study):
         report(describe_missing(missing))
@@ -215,7 +215,7 @@ def run(
 def _show_plan(experiment: Experiment, executor: Any, retry_failed: bool) -> None:
     """Print every cell with its state, and the estimated time."""
     from textveil.cli.experiment_display import write_time
-    from textveil.experiments.estimate import estimate
+    from textveil.lab.study.estimate import estimate
 
     plan = experiment.plan(executor, retry_failed=retry_failed)
     for state in plan.states:
@@ -238,7 +238,7 @@ def _name_state(state: CellState) -> str:
 
 
 def _count(experiment: Experiment, states: Any) -> None:
-    from textveil.experiments.status import Counts
+    from textveil.lab.study.status import Counts
 
     counts = Counts.of(states)
     unread = experiment.study.size - counts.cells
@@ -251,7 +251,7 @@ def _count(experiment: Experiment, states: Any) -> None:
 def _summarize(experiment: Experiment, states: list[CellState]) -> None:
     """Print the state of the study. The exit code is 1 if anything failed."""
     from textveil.cli.experiment_display import list_failures
-    from textveil.experiments.records import RESULTS
+    from textveil.lab.study.records import RESULTS
 
     for line in list_failures(states):
         report(line)
@@ -330,7 +330,7 @@ def report_results(
     The study need not be finished. The report lists what is missing.
     """
     experiment = _open_existing(study, folder)
-    from textveil.experiments.report import report_study
+    from textveil.lab.study.report import report_study
 
     written = report_study(experiment, response=response, folder=output, overwrite=overwrite)
     for line in written.left_out:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.cli.reporting import report, spell_flag
 from textveil.errors import TextveilError
-from textveil.experiments.experiment import Plan, Watcher
-from textveil.experiments.status import CellState, Counts
+from textveil.lab.study.experiment import Plan, Watcher
+from textveil.lab.study.status import CellState, Counts
 
 if TYPE_CHECKING:
-    from textveil.experiments.cell_runner import CellDone
-    from textveil.experiments.tasks import SharedDone, SharedTask
+    from textveil.lab.study.cell_runner import CellDone
+    from textveil.lab.study.experiment import SharedDone, SharedTask
 
 
 def write_time(seconds: float) -> str:

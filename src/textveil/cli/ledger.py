@@ -12,7 +12,7 @@ import typer
 
 from textveil.cli.reporting import FAILURE, report, reporting_errors
 from textveil.errors import InputError, ParameterError
-from textveil.privacy.ledger import Ledger
+from textveil.ledger import Ledger
 from textveil.tables import TEXT_COLUMN, FileSource, Layout
 
 app = typer.Typer(

@@ -17,7 +17,6 @@ try:
         analyze,
         audit,
         bundle,
-        bundle_making,
         calibrate,
         compare,
         decompose,
@@ -32,6 +31,7 @@ try:
         resources,
         serve,
     )
+    from textveil.cli import prepare as bundle_making
     from textveil.cli.methods import MethodCommand
     from textveil.cli.reporting import INTERRUPTED, USAGE, report
     from textveil.version import __version__

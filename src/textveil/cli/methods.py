@@ -10,11 +10,12 @@ import typer
 from typer.core import TyperCommand
 
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
 from textveil.errors import PluginError
-from textveil.evaluation import CLASSIFIERS, METRICS
-from textveil.mechanisms import MECHANISMS
+from textveil.lab.metrics import METRICS
+from textveil.lab.metrics.classifiers import CLASSIFIERS
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS
 from textveil.registry import Method, Registry
 from textveil.version import __version__
 

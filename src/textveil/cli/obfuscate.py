@@ -12,22 +12,32 @@ from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
+from textveil.budget import LEVEL, LEVELS, MEASURED, Budget, describe_level
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.calibration import Calibration
+from textveil.certificate import Certificate
 from textveil.cli.configuration import Config, prefer_flags
 from textveil.cli.display import describe_workers, explain, list_warnings, showing_progress
-from textveil.cli.executor_options import Address, FileExecutorName, Workers
-from textveil.cli.method_options import choose_options, flag_of, refuse_unused, with_method_options
+from textveil.cli.options import (
+    Address,
+    FileExecutorName,
+    Workers,
+    choose_options,
+    flag_of,
+    refuse_unused,
+    with_method_options,
+)
 from textveil.cli.reporting import FAILURE, report, reporting_errors
 from textveil.cli.start import is_file
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
+from textveil.draft import DRAFT_SHARE
 from textveil.errors import ParameterError
 from textveil.jobs import FileJob, JobOptions, StreamJob, check_free
 from textveil.jobs.workers import Workplace
-from textveil.language.batches import BATCH_SIZE
-from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import (
+from textveil.lab.calibration import Calibration
+from textveil.ledger import REPEATS, Ledger, Repeat
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.obfuscator import (
     DECOMPOSITION,
     DISTRIBUTION,
     MECHANISM,
@@ -36,14 +46,10 @@ from textveil.obfuscation import (
     choose_decomposition,
     choose_mechanism,
 )
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate
-from textveil.privacy.ledger import REPEATS, Ledger, Repeat
-from textveil.privacy.levels import LEVEL, LEVELS, MEASURED, describe_level
-from textveil.privacy.profiles import PROFILES, STRICT, load_profile
-from textveil.privacy.refinement import DRAFT_SHARE
-from textveil.privacy.summary import is_refused, summarize
+from textveil.profiles import PROFILES, STRICT, load_profile
+from textveil.summary import is_refused, summarize
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
+from textveil.text.batches import BATCH_SIZE
 
 STANDARD = "-"
 EXAMPLES = """

@@ -3,38 +3,127 @@
 from __future__ import annotations
 
 import difflib
+import re
+import shutil
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from textveil.cli.corpus_options import (
-    MEMORY_SIZE,
-    Column,
-    Config,
-    CorpusNames,
-    Format,
-    MinCount,
-    MinPmi,
-    OnlyAttracted,
-    Quiet,
-    Revision,
-    Split,
-    Top,
-    parse_size,
-    parse_top,
-    unit_of,
-)
+from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, STORAGES, Bundle
+from textveil.cli.bundle import describe_prior, describe_vectors
 from textveil.cli.display import showing_progress
-from textveil.cli.executor_options import Address, ExecutorName, Workers
+from textveil.cli.options import Address, ExecutorName, Workers
 from textveil.cli.reporting import report, reporting_errors
-from textveil.corpus import MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
-from textveil.execution import EXECUTORS
+from textveil.errors import ParameterError
+from textveil.execution import EXECUTORS, Executor
 from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.extras import require
-from textveil.tables import TEXT_COLUMN
+from textveil.lab.corpus import MEMORY, MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
+from textveil.lab.corpus.settings import (
+    ARCHITECTURES,
+    MIN_DOCUMENTS,
+    PROJECTED,
+    STORAGE,
+    Labels,
+    PriorOptions,
+    Selection,
+    Thresholds,
+    Training,
+    VectorOptions,
+)
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.models.files import MODEL_SOURCES
+from textveil.resources import find
+from textveil.tables import FORMATS, TEXT_COLUMN
+
+if TYPE_CHECKING:
+    from textveil.lab.corpus.preparation import PrepareJob
+    from textveil.lab.corpus.prior_job import PriorJob
+
+MEMORY_SIZE = f"{MEMORY >> 30}G"
+"""The memory of counting by default, as :func:`parse_size` reads it."""
+
+CorpusNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS",
+        help="Files (txt with one document per line, jsonl, parquet, csv, tsv; plain or .gz, .xz, .zst), folders, "
+        "or hf:OWNER/NAME for a Hugging Face data set.",
+        show_default=False,
+    ),
+]
+Column = Annotated[str, typer.Option("--column", "-c", help="The column that holds the documents.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help=f"The format, if file names do not show it: {', '.join(FORMATS)}."),
+]
+Config = Annotated[str | None, typer.Option(help="The configuration of a Hugging Face data set.")]
+Split = Annotated[str, typer.Option(help="The split of a Hugging Face data set.")]
+Revision = Annotated[str | None, typer.Option(help="The revision of a Hugging Face data set.")]
+MinCount = Annotated[
+    int, typer.Option(help="Leave out n-grams that occur less often. The default is for ten billion words.")
+]
+MinPmi = Annotated[float, typer.Option(help="The PMI lexicon has the n-grams with a PMI above this value.")]
+Top = Annotated[float, typer.Option(help="The LLR and t-score lexicons have the top N % of all n-grams.")]
+OnlyAttracted = Annotated[
+    bool,
+    typer.Option(
+        "--only-attracted",
+        help="Leave n-grams that are rarer than by chance, such as 'the the', out of the LLR lexicon. The paper keeps "
+        "them.",
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show neither progress nor a summary.")]
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_LARGEST_SIZE = 2.0**62
+_UNITS = {
+    "hashing": "files",
+    "reading": "words",
+    "counting": "words",
+    "merging": "n-grams",
+    "writing": "n-grams",
+    "splitting": "words",
+    "training": "epochs",
+    "finding": "bytes",
+    "numbering": "bytes",
+    "choosing": "entries",
+    "encoding": "entries",
+}
+
+
+def parse_size(text: str) -> int:
+    """The number of bytes that a size such as ``16G`` stands for.
+
+    >>> parse_size("1.5G"), parse_size("512 MiB")
+    (1610612736, 536870912)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ParameterError("`memory` must be a number of bytes, such as 512M or 16G.")
+    size = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
+    return int(min(size, _LARGEST_SIZE))
+
+
+def parse_top(percent: float) -> float:
+    """The share that a percentage stands for.
+
+    >>> parse_top(5)
+    0.05
+    """
+    if not 0 < percent <= 100:
+        raise ParameterError(f"`top` must be a percentage above 0, up to 100. Got {percent:g} instead.")
+    return percent / 100
+
+
+def unit_of(stage: str) -> str:
+    """The unit in which the progress of a stage is counted."""
+    return _UNITS.get(stage.partition(" ")[0], "n-grams")
+
 
 COUNT_EXAMPLES = """
 \b
@@ -107,8 +196,8 @@ def count(
     write the same bytes. A run needs about 15 bytes of disk per word of the corpus, or 100 with --min-count 1.
     """
     require("pyarrow", extra="prepare")
-    from textveil.corpus.counting.job import CountJob
-    from textveil.corpus.inputs import Corpus
+    from textveil.lab.corpus.counting.job import CountJob
+    from textveil.lab.corpus.inputs import Corpus
 
     started = time.monotonic()
     found = Corpus.find(
@@ -151,7 +240,7 @@ def score(
 ) -> None:
     """Score counted n-grams by PMI, LLR and t-score, and write a lexicon for each."""
     require("pyarrow", extra="prepare")
-    from textveil.corpus.lexicons import Lexicon, ScoreJob
+    from textveil.lab.corpus.lexicons import Lexicon, ScoreJob
 
     manifest = ScoreJob(counts, output, min_count, min_pmi, parse_top(top), only_attracted, overwrite).run()
     typer.echo(f"{manifest['ngrams']:,} n-grams of two to four words, of a corpus of {manifest['tokens']:,} words")
@@ -164,3 +253,397 @@ def score(
         lexicon = Lexicon.load(output, measure)
         for row in lexicon.scores.argsort(kind="stable")[::-1][: max(0, examples)]:
             typer.echo(f"        {lexicon.scores[row]:>12,.2f}  {lexicon.counts[row]:>10,}  {lexicon.ngrams[row]}")
+
+
+BUNDLE_EXAMPLES = """
+\b
+Examples:
+  textveil prepare corpus.txt.xz --output my-english --min-count 40 --most-entries 30000
+  textveil prepare reviews/ --column body --output reviews-en --decomposition words --decomposition pmi
+  textveil prepare posts.txt.xz --background novels.txt.xz --vectors encoder --output everyday-en
+  textveil prepare hf:HuggingFaceFW/fineweb --config sample-10BT --output fineweb-en --memory 64G --workers 16
+
+After an interruption, the same command resumes. Finished steps are not repeated.
+"""
+TRAIN_EXAMPLES = """
+\b
+Examples:
+  textveil prepare train corpus.txt.xz --lexicons lexicons --output my-english --epochs 10 --architecture cbow
+  textveil prepare train corpus.txt.xz --decomposition words --output my-words --dimensions 100 --no-names
+
+After an interruption, the same command resumes. Finished steps are not repeated.
+"""
+
+PRIOR_EXAMPLES = """
+\b
+Examples:
+  textveil prepare prior corpus.txt.xz --bundle en --output en-fluent
+  textveil prepare prior posts.jsonl.gz --column body --bundle mine --output mine-fluent -d words -d pmi
+  textveil prepare prior small.txt --bundle mine --output mine-fluent --min-documents 5 --prior-order 2
+
+The corpus need not be that of the bundle. Choose texts like those that you want to write.
+After an interruption, the same command resumes. Finished steps are not repeated.
+"""
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")]
+Name = Annotated[str | None, typer.Option(help="The name of the bundle; by default, that of its folder.")]
+Version = Annotated[str, typer.Option("--bundle-version", help="The version of the bundle.")]
+CorpusLabel = Annotated[
+    str | None, typer.Option(help="The description of the corpus; by default, the names of its files.")
+]
+License = Annotated[str, typer.Option("--license", help="The license of the bundle.")]
+Decompositions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--decomposition",
+        "-d",
+        help=f"A decomposition to prepare; may be repeated. By default, all: {', '.join(DECOMPOSERS)}.",
+    ),
+]
+Background = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A file or folder whose words become known, but are neither written nor part of lexicons and priors, such "
+        "as old novels; may be repeated."
+    ),
+]
+Source = Annotated[
+    str,
+    typer.Option(
+        "--vectors",
+        help="The origin of vectors: word2vec learns them from the corpus, encoder takes those that a sentence encoder "
+        "gives to the entries, both joins the two.",
+    ),
+]
+EncoderName = Annotated[
+    str, typer.Option("--encoder", help=f"The sentence encoder of --vectors encoder and both: {MODEL_SOURCES}.")
+]
+Dimensions = Annotated[
+    int | None,
+    typer.Option(
+        help=f"The length of a vector. By default {Training.dimensions} for word2vec and {PROJECTED} for others, which "
+        "are projected on their principal axes."
+    ),
+]
+Window = Annotated[int, typer.Option(help="The number of chunks on each side that are the context of a chunk.")]
+MinEntryCount = Annotated[int, typer.Option(help="Leave out chunks that occur less often.")]
+MostEntries = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="The largest size of a vocabulary, such as 50000, or of that of a decomposition, such as words=60000; may "
+        "be repeated. The rarest chunks are left out."
+    ),
+]
+Epochs = Annotated[int, typer.Option(help="The number of passes over the corpus.")]
+Negative = Annotated[int, typer.Option(help="The number of negative samples for each chunk of the context.")]
+ArchitectureName = Annotated[
+    str, typer.Option("--architecture", help=f"The architecture of word2vec: {' or '.join(ARCHITECTURES)}.")
+]
+FindPrior = Annotated[
+    bool,
+    typer.Option("--prior/--no-prior", help="Build n-gram models, which the mechanism fluent needs."),
+]
+CountingMemory = Annotated[str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")]
+Order = Annotated[int, typer.Option("--prior-order", help="The number of chunks of the longest n-grams of a prior.")]
+MinDocuments = Annotated[
+    int,
+    typer.Option(
+        help="Leave out chunks, expressions and n-grams of priors that occur in fewer documents, so that a bundle "
+        "quotes nobody."
+    ),
+]
+MostNgrams = Annotated[
+    int, typer.Option(help="The largest number of n-grams of a prior. Those with the least effect are left out.")
+]
+StorageName = Annotated[str, typer.Option(help=f"The storage of vectors: {', '.join(STORAGES)}.")]
+FindNames = Annotated[
+    bool, typer.Option("--names/--no-names", help="Find people's names with spaCy, and never write them.")
+]
+Wording = Annotated[
+    bool,
+    typer.Option(
+        "--wording/--no-wording",
+        help="Never write odd numbers, leftovers of markup, and misspelled, archaic or offensive English words.",
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an existing bundle. Start over if an unfinished run differs.")
+]
+
+
+@reporting_errors
+def make_bundle(
+    corpus: CorpusNames,
+    *,
+    output: Output,
+    name: Name = None,
+    bundle_version: Version = Labels.version,
+    corpus_label: CorpusLabel = None,
+    license_name: License = Labels.license,
+    decompositions: Decompositions = None,
+    min_count: MinCount = MIN_COUNT,
+    min_pmi: MinPmi = MIN_PMI,
+    top: Top = 100 * TOP_SHARE,
+    only_attracted: OnlyAttracted = False,
+    min_documents: MinDocuments = MIN_DOCUMENTS,
+    min_entry_count: MinEntryCount = Selection.min_entry_count,
+    most_entries: MostEntries = None,
+    vectors: Source = VectorOptions.source,
+    encoder: EncoderName = VectorOptions.encoder,
+    dimensions: Dimensions = VectorOptions.dimensions,
+    window: Window = Training.window,
+    epochs: Epochs = Training.epochs,
+    negative: Negative = Training.negative,
+    architecture: ArchitectureName = Training.architecture,
+    prior: FindPrior = True,
+    order: Order = PriorOptions.order,
+    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
+    storage: StorageName = STORAGE,
+    names: FindNames = True,
+    wording: Wording = True,
+    background: Background = None,
+    column: Column = TEXT_COLUMN,
+    format_name: Format = None,
+    config: Config = None,
+    split: Split = SPLIT,
+    revision: Revision = None,
+    executor: ExecutorName = DEFAULT_EXECUTOR,
+    workers: Workers = None,
+    address: Address = None,
+    memory: CountingMemory = MEMORY_SIZE,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build a bundle from a corpus, with all steps.
+
+    The steps count n-grams, score them, split the corpus by each decomposition, and embed the chunks.
+
+    The name of this command is optional: textveil prepare CORPUS... --output BUNDLE
+    """
+    _require_libraries()
+    from textveil.lab.corpus.inputs import Corpus
+    from textveil.lab.corpus.preparation import PrepareJob
+
+    job = PrepareJob(
+        Corpus.find(
+            corpus,
+            column=column,
+            format_name=format_name,
+            config=config,
+            split=split,
+            revision=revision,
+            output=output,
+            background=background or (),
+        ),
+        output,
+        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
+        thresholds=Thresholds(min_count, min_pmi, parse_top(top), only_attracted),
+        selection=_select(min_entry_count, min_documents, most_entries),
+        vectors=_choose_vectors(
+            vectors, dimensions, encoder, window=window, epochs=epochs, negative=negative, architecture=architecture
+        ),
+        prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
+        decompositions=_choose(decompositions),
+        names_model=find("spacy-en") if names else None,
+        wording=wording,
+        storage=storage,  # type: ignore[arg-type] # checked by the job
+        memory=parse_size(memory),
+        overwrite=overwrite,
+    )
+    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet)
+
+
+@reporting_errors
+def train(
+    corpus: CorpusNames,
+    *,
+    output: Output,
+    lexicons: Annotated[
+        Path | None, typer.Option(help="The folder that 'textveil prepare score' wrote, for pmi, llr and tscore.")
+    ] = None,
+    name: Name = None,
+    bundle_version: Version = Labels.version,
+    corpus_label: CorpusLabel = None,
+    license_name: License = Labels.license,
+    decompositions: Decompositions = None,
+    min_documents: MinDocuments = MIN_DOCUMENTS,
+    min_entry_count: MinEntryCount = Selection.min_entry_count,
+    most_entries: MostEntries = None,
+    vectors: Source = VectorOptions.source,
+    encoder: EncoderName = VectorOptions.encoder,
+    dimensions: Dimensions = VectorOptions.dimensions,
+    window: Window = Training.window,
+    epochs: Epochs = Training.epochs,
+    negative: Negative = Training.negative,
+    architecture: ArchitectureName = Training.architecture,
+    prior: FindPrior = True,
+    order: Order = PriorOptions.order,
+    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
+    storage: StorageName = STORAGE,
+    names: FindNames = True,
+    wording: Wording = True,
+    background: Background = None,
+    column: Column = TEXT_COLUMN,
+    format_name: Format = None,
+    config: Config = None,
+    split: Split = SPLIT,
+    revision: Revision = None,
+    executor: ExecutorName = DEFAULT_EXECUTOR,
+    workers: Workers = None,
+    address: Address = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Split a corpus, embed its chunks, and write a bundle.
+
+    These are the last steps of a preparation. The corpus is split by each decomposition.
+    """
+    _require_libraries()
+    from textveil.lab.corpus.inputs import Corpus
+    from textveil.lab.corpus.lexicons import MEASURES
+    from textveil.lab.corpus.preparation import PrepareJob
+
+    chosen = _choose(decompositions)
+    if lexicons is None and (scored := [measure for measure in MEASURES if measure in chosen]):
+        raise ParameterError(
+            f"--lexicons is missing: {', '.join(scored)} need the folder that 'textveil prepare score' wrote. To run "
+            "all steps: textveil prepare CORPUS --output BUNDLE"
+        )
+    job = PrepareJob(
+        Corpus.find(
+            corpus,
+            column=column,
+            format_name=format_name,
+            config=config,
+            split=split,
+            revision=revision,
+            output=output,
+            background=background or (),
+        ),
+        output,
+        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
+        selection=_select(min_entry_count, min_documents, most_entries),
+        vectors=_choose_vectors(
+            vectors, dimensions, encoder, window=window, epochs=epochs, negative=negative, architecture=architecture
+        ),
+        prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
+        decompositions=chosen,
+        lexicons=lexicons,
+        names_model=find("spacy-en") if names else None,
+        wording=wording,
+        storage=storage,  # type: ignore[arg-type] # checked by the job
+        overwrite=overwrite,
+    )
+    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet)
+
+
+@reporting_errors
+def prior(
+    corpus: CorpusNames,
+    *,
+    bundle: Annotated[str, typer.Option("--bundle", "-b", help="The name or the folder of a bundle.")] = DEFAULT_BUNDLE,
+    output: Output,
+    decompositions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--decomposition", "-d", help="A decomposition that gets a prior; may be repeated. By default, all."
+        ),
+    ] = None,
+    order: Order = PriorOptions.order,
+    min_documents: MinDocuments = MIN_DOCUMENTS,
+    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
+    column: Column = TEXT_COLUMN,
+    format_name: Format = None,
+    config: Config = None,
+    split: Split = SPLIT,
+    revision: Revision = None,
+    executor: ExecutorName = DEFAULT_EXECUTOR,
+    workers: Workers = None,
+    address: Address = None,
+    memory: CountingMemory = MEMORY_SIZE,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a copy of a bundle with n-gram priors.
+
+    A prior states which chunk is likely after two others.
+
+    The mechanism fluent needs a prior. The corpus is split by the decompositions of the bundle. One of 100 documents
+    is not counted, and shows how well the prior predicts. All other files of the bundle are copied unchanged.
+    """
+    require("pyarrow", extra="prepare")
+    from textveil.lab.corpus.inputs import Corpus
+    from textveil.lab.corpus.prior_job import PriorJob
+
+    job = PriorJob(
+        Corpus.find(
+            corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
+        ),
+        Bundle.load(bundle),
+        output,
+        PriorOptions(order, min_documents, most_ngrams),
+        _choose(decompositions) if decompositions else None,
+        parse_size(memory),
+        overwrite,
+    )
+    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet, counts_words=False)
+
+
+def _require_libraries() -> None:
+    require("pyarrow", extra="prepare")
+
+
+def _choose(decompositions: list[str] | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(DECOMPOSERS.load(name).name for name in decompositions or DECOMPOSERS))
+
+
+def _select(min_entry_count: int, min_documents: int, most_entries: Sequence[str] | None) -> Selection:
+    """The thresholds of vocabularies."""
+    limits: dict[str, int] = {}
+    for limit in most_entries or ():
+        name, _, number = limit.rpartition("=")
+        try:
+            limits[DECOMPOSERS.load(name).name if name else ""] = int(number)
+        except ValueError as error:
+            raise ParameterError(
+                f"--most-entries needs a number, such as 50000 or words=60000. Got {limit!r} instead."
+            ) from error
+    return Selection(min_entry_count, min_documents, limits.pop("", None), limits)
+
+
+def _choose_vectors(
+    source: str, dimensions: int | None, encoder: str, *, window: int, epochs: int, negative: int, architecture: str
+) -> VectorOptions:
+    training = Training(window=window, epochs=epochs, negative=negative, architecture=architecture)  # type: ignore[arg-type]
+    return VectorOptions(source, dimensions, encoder, training)  # type: ignore[arg-type] # checked by the job
+
+
+def _list_names(corpus: Sequence[str]) -> str:
+    return ", ".join(Path(part).name for part in corpus)
+
+
+def _run(
+    job: PrepareJob | PriorJob, start_executor: Callable[[], Executor], *, quiet: bool, counts_words: bool = True
+) -> None:
+    """Check the job, report the disk space it needs, run it, and report the result."""
+    job.check()  # before a cluster is started for it
+    if not quiet:
+        needed, free = job.estimate_disk(), shutil.disk_usage(job.output.absolute().parent).free
+        more = ", and more for data sets of unknown size" if job.corpus.datasets else ""
+        report(
+            f"The run needs up to {needed >> 20:,} MiB of disk next to {str(job.output)!r}{more}. "
+            f"{free >> 20:,} MiB are free."
+        )
+    started = time.monotonic()
+    with start_executor() as executor, showing_progress(quiet, unit_of) as progress:
+        bundle = job.run(executor, progress)
+    if quiet:
+        return
+    seconds = time.monotonic() - started
+    report(
+        f"{bundle.manifest.tokens or 0:,} words in {seconds:,.0f} s" if counts_words else f"Done in {seconds:,.0f} s"
+    )
+    for decomposition, table in bundle.manifest.vectors.items():
+        typer.echo(describe_vectors(decomposition, table))
+        if PRIOR in bundle.manifest.parts.get(decomposition, {}):
+            typer.echo(describe_prior(bundle.manifest.parts[decomposition][PRIOR]))

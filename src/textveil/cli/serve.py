@@ -10,11 +10,11 @@ import typer
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.configuration import Config
 from textveil.cli.reporting import report, reporting_errors
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
-from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION
-from textveil.privacy.profiles import PROFILES, STRICT
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.obfuscator import DISTRIBUTION
+from textveil.profiles import PROFILES, STRICT
 from textveil.service import settings as defaults
 from textveil.service.running import run
 from textveil.service.settings import Settings

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from textveil.privacy.results import Obfuscation
+    from textveil.results import Obfuscation
 
 FLAGS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "--epsilon": ("epsilon", float),
@@ -70,7 +70,7 @@ def is_file(text: str) -> bool:
 def _obfuscate(request: QuickRequest) -> Obfuscation | None:
     """The result; ``None`` after an error, which the full command line meets again and reports."""
     try:
-        from textveil.obfuscation import Obfuscator
+        from textveil.obfuscator import Obfuscator
 
         given = dict(request.given)
         obfuscator = Obfuscator(seed=given.pop("seed", None))
@@ -82,7 +82,7 @@ def _obfuscate(request: QuickRequest) -> Obfuscation | None:
 
 def _show(result: Obfuscation) -> None:
     """Print the text, and warnings if there are any."""
-    from textveil.privacy import summary
+    from textveil import summary
 
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(f"{result.text}\n")

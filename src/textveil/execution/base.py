@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial, update_wrapper
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from textveil.errors import ExecutionError, ParameterError
@@ -90,3 +94,75 @@ def refuse_cluster(executor: Executor) -> None:
     for parameter, given in (("address", executor.address), ("gpus_per_task", executor.gpus_per_task)):
         if given:
             raise ParameterError(f"`{parameter}` goes with `executor='ray'`. Got `executor={executor.name!r}` instead.")
+
+
+_STATUS = Path("/proc/self/status")
+_PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
+
+
+def measure_peak() -> int | None:
+    """The most bytes of memory that this process has used at a time; ``None`` if the system does not say.
+
+    Files that are mapped into memory count as far as they are in memory, also if other processes share them.
+    """
+    try:
+        # Unlike getrusage, this does not count what the parent used before it started the process.
+        found = _PEAK.search(_STATUS.read_text(encoding="ascii", errors="replace"))
+    except OSError:
+        found = None
+    return _measure_usage() if found is None else int(found[1]) << 10
+
+
+def _measure_usage() -> int | None:
+    """The peak by the counters of POSIX, in bytes on macOS and in KiB elsewhere."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
+
+
+def map_in_order(executor: Executor, function: Callable[[T], R], tasks: Iterable[T], *, window: int) -> Iterator[R]:
+    """Apply ``function`` to every task and yield the results in the order of the tasks.
+
+    Args:
+        executor: Where the work runs.
+        function: The function to apply. It must be importable by workers.
+        tasks: Its arguments.
+        window: The largest number of tasks that are taken and whose results are not yielded yet. So one slow task
+            cannot fill the memory with the results after it.
+    """
+    numbered = _Window(tasks, window)
+    waiting: dict[int, R] = {}
+    # The module of the function is kept: processes import it before they are forked.
+    for number, result in executor.map(update_wrapper(partial(_keep_number, function), function), numbered):
+        waiting[number] = result
+        while numbered.first in waiting:
+            following = waiting.pop(numbered.first)
+            numbered.first += 1
+            yield following
+
+
+def _keep_number(function: Callable[[T], R], task: tuple[int, T]) -> tuple[int, R]:
+    """Run a task on any worker, and return its number with the result."""
+    number, given = task
+    return number, function(given)
+
+
+class _Window(Iterator[tuple[int, T]]):
+    """Numbers tasks, and pauses while too many of them are taken. Executors ask again after the next result."""
+
+    def __init__(self, tasks: Iterable[T], size: int) -> None:
+        self._tasks = enumerate(tasks)
+        self._size = size
+        self._taken = 0
+        self.first = 0
+        """The number of the first task whose result is not yielded yet."""
+
+    def __next__(self) -> tuple[int, T]:
+        if self._taken - self.first >= self._size:
+            raise StopIteration
+        task = next(self._tasks)
+        self._taken += 1
+        return task

@@ -2,27 +2,152 @@
 
 from __future__ import annotations
 
+import hmac
+import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from textveil.errors import TextveilError
+from textveil.budget import Budget
+from textveil.certificate import Tally
+from textveil.errors import InputError, OutputExistsError, TextveilError
 from textveil.execution import Executor
-from textveil.jobs.base import ObfuscatesTexts
-from textveil.jobs.history import History
-from textveil.jobs.options import JobOptions, JobReport
-from textveil.jobs.partial import Partial
+from textveil.jobs.options import JobOptions, JobReport, ObfuscatesTexts
 from textveil.jobs.row_writer import RowWriter, read_texts, write_rows
 from textveil.jobs.workers import Workers, Workplace
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
+from textveil.storage.atomic import output_error, sync_folder, writing
+from textveil.storage.resumable import ResumableRun
 from textveil.tables import FileSource, Rows, Table
 from textveil.tables.compression import compressing
 from textveil.tables.identifying import pointing_out
+
+
+class History:
+    """The rows done so far: their number, and a keyed hash that detects changes.
+
+    Args:
+        table: The table that reads the rows.
+        key: The secret key of the run. Without it, a mark cannot confirm a guessed row.
+    """
+
+    def __init__(self, table: Table, key: bytes) -> None:
+        self.rows = 0
+        self.table = table
+        self._digest = hmac.new(key, digestmod="sha256")
+
+    def add(self, rows: Rows) -> None:
+        """Count these rows as done."""
+        if self.rows == 0:
+            self._digest.update(self.table.describe_head().encode("utf-8", "surrogatepass"))
+        self.rows += rows.size
+        for row in self.table.describe_rows(rows):
+            self._digest.update(f"{len(row)}:{row}".encode("utf-8", "surrogatepass"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The number of rows and the first digits of the hash."""
+        return {"rows": self.rows, "digest": self._digest.hexdigest()[:8]}
+
+    def skip(self, batches: Iterator[Rows], marks: Sequence[Mapping[str, Any]]) -> Iterator[Rows]:
+        """The rows after those that an earlier run has done, which must be unchanged."""
+        done = marks[-1] if marks else {"rows": 0}
+        while self.rows < done["rows"]:
+            rows = next(batches, None)
+            if rows is None:
+                raise InputError(
+                    f"{self.table.source} is shorter than when the run began. Start over with `overwrite=True`."
+                )
+            known, rest = rows.split(min(rows.size, done["rows"] - self.rows))
+            self.add(known)
+            if rest.size:
+                batches = chain([rest], batches)
+        if marks and self.as_dict()["digest"] != done["digest"]:
+            raise InputError(
+                f"{self.table.source} has changed in rows that are done already. Start over with `overwrite=True`."
+            )
+        yield from batches
+
+
+_FINAL = "final"
+_FINAL_MARK = "final.json"
+
+
+class Partial(ResumableRun):
+    """The folder of an unfinished file of rows.
+
+    Args:
+        output: The file that the run writes.
+        source: The file that it reads. The output is never more readable.
+    """
+
+    our_names = re.compile(r"job\.json|final(\.json)?|\d{6}\.(part|json)")
+    makes_folders = False
+
+    def __init__(self, output: Path, source: Path | None = None) -> None:
+        super().__init__(output)
+        self._source = source
+
+    def load_marks(self) -> list[dict[str, Any]]:
+        """The marks of the finished parts, in order."""
+        marks: list[dict[str, Any]] = []
+        while (path := self._path(len(marks), "json")).exists():
+            marks.append(self.read_json(path.name))
+        return marks
+
+    @contextmanager
+    def writing_part(self, number: int) -> Iterator[BinaryIO]:
+        """Write a part; it counts once :meth:`mark` is called for it."""
+        with writing(self._path(number, "part"), private=True) as stream:
+            yield stream
+
+    def mark(self, number: int, mark: Mapping[str, Any]) -> None:
+        """Record that a part is complete."""
+        self.write_json(self._path(number, "json").name, mark)
+
+    def finish(
+        self,
+        parts: int,
+        merge: Callable[[Iterator[BinaryIO], BinaryIO], None],
+        totals: Mapping[str, Any],
+        *,
+        overwrite: bool,
+    ) -> None:
+        """Join the parts under the name of the output; the totals stay until :meth:`complete`."""
+        final = self.folder / _FINAL
+        with writing(final, like=self._source) as target:
+            merge(self._open_parts(parts), target)
+        if self.output.exists() and not overwrite:
+            raise OutputExistsError(
+                f"{str(self.output)!r} appeared during the run. Move it away and run again with `resume=True`, "
+                "or replace it with `resume=True` and `overwrite=True`."
+            )
+        self.write_json(_FINAL_MARK, totals)
+        try:
+            final.replace(self.output)
+        except OSError as error:
+            raise output_error(self.output, error) from error
+        sync_folder(self.output.parent)
+
+    def load_totals(self) -> dict[str, Any] | None:
+        """The totals of a run that wrote its output and was interrupted only during the clean-up."""
+        if (outcome := self.read_outcome()) is not None:
+            return outcome
+        renamed = (self.folder / _FINAL_MARK).exists() and not (self.folder / _FINAL).exists()
+        return self.read_json(_FINAL_MARK) if renamed and self.output.exists() else None
+
+    def _open_parts(self, count: int) -> Iterator[BinaryIO]:
+        for number in range(count):
+            with self._path(number, "part").open("rb") as stream:
+                yield stream
+
+    def _path(self, number: int, suffix: str) -> Path:
+        return self.folder / f"{number:06}.{suffix}"
+
 
 PART_SECONDS = 5.0
 """About how much work an interrupted run loses at most."""

@@ -3,16 +3,50 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
+from textveil.accounting import Account
+from textveil.budget import Budget
+from textveil.certificate import Certificate, Tally, Terms
 from textveil.errors import BudgetError, OutputExistsError, ParameterError
-from textveil.jobs.base import ObfuscatesTexts
-from textveil.language.batches import BATCH_SIZE, check_batch_size
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally
+from textveil.ledger import Ledger
+from textveil.randomness import Randomness
+from textveil.results import Obfuscation
 from textveil.tables import Layout, Table
+from textveil.text.batches import BATCH_SIZE, check_batch_size
+
+
+class ObfuscatesTexts(Protocol):
+    """An obfuscator, as far as jobs know it."""
+
+    terms: Terms
+    randomness: Randomness
+    ledger: Ledger | None
+
+    def choose_budget(self, budget: Budget) -> Budget:
+        """The budget with its meaning per word settled."""
+
+    def for_run(self, key: bytes) -> ObfuscatesTexts:
+        """The obfuscator for a run with a secret key of its own, which a resumed run has again."""
+
+    def for_workers(self) -> Callable[[], ObfuscatesTexts]:
+        """Builds the same obfuscator in another process, without a ledger."""
+
+    def open_account(self, budget: Budget) -> Account | None:
+        """The account of documents with this budget; ``None`` without a ledger."""
+
+    def obfuscate_all(
+        self, texts: Iterable[str | None], *, budget: Budget, batch_size: int, first_document: int | None
+    ) -> Iterator[Obfuscation]:
+        """One result per text, in order."""
+
+    def obfuscate_numbered(
+        self, texts: Sequence[str | None], numbers: Sequence[int], budget: Budget
+    ) -> Iterator[Obfuscation]:
+        """One result per text, in order, with the noise of its number. No ledger is asked."""
 
 
 @dataclass(frozen=True, slots=True)

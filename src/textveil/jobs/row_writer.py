@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from textveil.jobs.base import ObfuscatesTexts
-from textveil.language.batches import LARGEST_BATCH
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Tally
-from textveil.privacy.outcomes import DocumentOutcome
-from textveil.privacy.results import Obfuscation
+from textveil.budget import Budget
+from textveil.certificate import Tally
+from textveil.jobs.options import ObfuscatesTexts
+from textveil.outcomes import DocumentOutcome
 from textveil.progress import Progress
+from textveil.results import Obfuscation
 from textveil.tables import Result, Rows, Source, Table, Writer
+from textveil.text.batches import LARGEST_BATCH
 
 
 def read_texts(source: Source, table: Table, batch_size: int, progress: Progress) -> Iterator[str | None]:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from textveil.jobs.base import ObfuscatesTexts
-from textveil.jobs.options import JobOptions, JobReport, check_free
-from textveil.jobs.partial import Partial
+from textveil.certificate import Tally
+from textveil.jobs.file import Partial
+from textveil.jobs.options import JobOptions, JobReport, ObfuscatesTexts, check_free
 from textveil.jobs.row_writer import RowWriter, read_texts
-from textveil.privacy.certificate import Tally
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import writing
 from textveil.tables import FileSource, Source, Table, detect_format

@@ -17,18 +17,16 @@ from functools import lru_cache
 from itertools import count
 from typing import Any
 
+from textveil.budget import Budget
+from textveil.certificate import Certificate, Tally, Terms
 from textveil.errors import ExecutionError, ParameterError
 from textveil.execution import EXECUTORS, Executor
-from textveil.execution.base import DEFAULT_EXECUTOR
-from textveil.execution.memory import measure_peak
-from textveil.execution.ordering import map_in_order
-from textveil.jobs.base import ObfuscatesTexts
-from textveil.language.batches import LARGEST_BATCH, batch_texts
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally, Terms
-from textveil.privacy.outcomes import DocumentOutcome
-from textveil.privacy.results import Obfuscation
+from textveil.execution.base import DEFAULT_EXECUTOR, map_in_order, measure_peak
+from textveil.jobs.options import ObfuscatesTexts
+from textveil.outcomes import DocumentOutcome
+from textveil.results import Obfuscation
 from textveil.tables import Rows
+from textveil.text.batches import LARGEST_BATCH, batch_texts
 from textveil.threads import limit_threads
 
 AHEAD = 4

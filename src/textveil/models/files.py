@@ -12,7 +12,7 @@ from pathlib import Path
 from textveil.errors import ParameterError, ResourceError
 from textveil.extras import require
 from textveil.registry import Option
-from textveil.storage.hashing import hash_files
+from textveil.storage.atomic import hash_files
 
 EXTRA = "neural"
 MODEL_SOURCES = "a resource, a folder, or OWNER/NAME in the Hugging Face cache"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from textveil.models.encoders import SentenceEncoder, Values
 from textveil.storage.atomic import make_folder, writing
-from textveil.storage.figures import cache_folder
+from textveil.storage.computed import cache_folder
 
 LARGEST = 100_000
 """The number of words to hold in memory."""

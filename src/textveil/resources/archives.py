@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from textveil.errors import ResourceError
-from textveil.resources.resource import Resource
+from textveil.resources.catalog import Resource
 
 _UNREADABLE = (
     zipfile.BadZipFile,

@@ -7,8 +7,8 @@ from pathlib import Path
 from textveil.errors import ResourceError
 from textveil.progress import Progress
 from textveil.resources.archives import take, write_stream
+from textveil.resources.catalog import LocalCopy, Resource
 from textveil.resources.lookup import missing_files
-from textveil.resources.resource import LocalCopy, Resource
 
 
 def fetch(source: LocalCopy, resource: Resource, into: Path, _work: Path, progress: Progress) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from textveil.errors import ResourceError
 from textveil.extras import require
 from textveil.progress import Progress
-from textveil.resources.resource import HubModel, Resource
+from textveil.resources.catalog import HubModel, Resource
 from textveil.resources.watching import watching
 from textveil.resources.web import check_reachable
 

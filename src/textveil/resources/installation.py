@@ -11,7 +11,7 @@ from pathlib import Path
 from textveil.errors import MissingExtraError, OutputError, ParameterError, ResourceError
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
-from textveil.resources.catalog import resource_named
+from textveil.resources.catalog import LocalCopy, Resource, Source, install_command, resource_named
 from textveil.resources.lookup import (
     ENVIRONMENT_FOLDER,
     OWN_FOLDER,
@@ -23,10 +23,8 @@ from textveil.resources.lookup import (
     missing_files,
     own_folder,
 )
-from textveil.resources.records import write_record
-from textveil.resources.resource import LocalCopy, Resource, Source, install_command
-from textveil.storage.atomic import output_error, writing_folder
-from textveil.storage.hashing import hash_file
+from textveil.resources.verification import write_record
+from textveil.storage.atomic import hash_file, output_error, writing_folder
 
 KINDS = ("official", "pypi")
 GIVEN_FOLDER = "the given folder"

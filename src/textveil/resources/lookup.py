@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textveil.errors import ResourceError
-from textveil.resources.catalog import resource_named
-from textveil.resources.resource import Resource, install_command
+from textveil.resources.catalog import Resource, install_command, resource_named
 
 FOLDER_VARIABLE = "TEXTVEIL_RESOURCES"
 OWN_FOLDER = "textveil's folder"

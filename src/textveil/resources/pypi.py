@@ -11,7 +11,7 @@ from pathlib import Path
 from textveil.errors import ResourceError
 from textveil.progress import Progress
 from textveil.resources.archives import join_part, take
-from textveil.resources.resource import Package, PyPIPackages, Resource
+from textveil.resources.catalog import Package, PyPIPackages, Resource
 from textveil.resources.watching import watching
 
 WRONG_HASH = "DO NOT MATCH THE HASHES"

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from textveil.errors import ResourceError
 from textveil.progress import Progress, ignore_progress
-from textveil.resources.catalog import resource_named
+from textveil.resources.catalog import Resource, install_command, resource_named
 from textveil.resources.lookup import find, locate
-from textveil.resources.records import recorded_hashes
-from textveil.resources.resource import Resource, install_command
-from textveil.storage.hashing import hash_file
+from textveil.storage.atomic import hash_file
+from textveil.version import __version__
+
+RECORD = "resource.json"
+
+
+def write_record(folder: Path, *, name: str, source: str, hashes: Mapping[str, str]) -> None:
+    """Write the record of a resource into its folder."""
+    record = {"resource": name, "source": source, "textveil": __version__, "files": dict(sorted(hashes.items()))}
+    (folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def recorded_hashes(folder: Path) -> dict[str, str]:
+    """The recorded hashes of a folder; empty if textveil did not install it.
+
+    Raises:
+        ResourceError: The record is damaged.
+    """
+    try:
+        text = (folder / RECORD).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise _damaged(folder) from error
+    try:
+        files = json.loads(text)["files"]
+        return {str(path): str(digest) for path, digest in files.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _damaged(folder) from error
+
+
+def _damaged(folder: Path) -> ResourceError:
+    return ResourceError(
+        f"Cannot read {str(folder / RECORD)!r}. "
+        f"Install the resource again with: {install_command(folder.name, force=True)}"
+    )
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 from textveil.errors import ResourceError
 from textveil.progress import Progress
 from textveil.resources.archives import take
-from textveil.resources.resource import Resource, WebArchive
+from textveil.resources.catalog import Resource, WebArchive
 from textveil.resources.watching import report_bytes
-from textveil.storage.hashing import hash_file
+from textveil.storage.atomic import hash_file
 
 TIMEOUT = 15.0
 """Seconds without data after which a download fails."""

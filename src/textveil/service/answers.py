@@ -9,23 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from textveil.budget import Budget
 from textveil.bundles.vectors import RowNumbers, Vectors
-from textveil.decomposition import DECOMPOSERS, Decomposer
-from textveil.distribution import Distributor
-from textveil.distribution.allocation import check_budget
+from textveil.certificate import Certificate, Tally
+from textveil.deniability import Alternatives, has_closed_form, list_alternatives
 from textveil.errors import BundleError, MissingExtraError, ResourceError
-from textveil.language.text import Document
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.alternatives import Alternatives, has_closed_form, list_alternatives
-from textveil.privacy.budget import Budget
-from textveil.privacy.certificate import Certificate, Tally
-from textveil.privacy.kept import mark_kept_words
-from textveil.privacy.outcomes import DocumentOutcome
-from textveil.privacy.planning import divide
-from textveil.privacy.profiles import load_profile
-from textveil.privacy.results import Obfuscation
-from textveil.privacy.summary import list_warnings, summarize
+from textveil.methods.decomposition import DECOMPOSERS, Decomposer
+from textveil.methods.distribution import Distributor
+from textveil.methods.distribution.allocation import check_budget
+from textveil.obfuscator import Obfuscator
+from textveil.outcomes import DocumentOutcome
+from textveil.planning import divide, mark_kept_words
+from textveil.profiles import load_profile
+from textveil.results import Obfuscation
 from textveil.service.models import ObfuscateRequest
+from textveil.summary import list_warnings, summarize
+from textveil.text.documents import Document
 
 MOST_EXPLAINED = 500
 """Chunks of a request whose alternatives are computed. Each takes milliseconds, in which others wait."""

@@ -16,18 +16,10 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from textveil.errors import (
-    BundleError,
-    InputError,
-    MissingExtraError,
-    ParameterError,
-    ResourceError,
-    TextveilError,
-)
+from textveil.errors import BundleError, InputError, MissingExtraError, ParameterError, ResourceError, TextveilError
 from textveil.service import models
 from textveil.service.answers import TooManyError
-from textveil.service.frame import LOGGER, Frame, write_problem
-from textveil.service.gate import Gate
+from textveil.service.middleware import LOGGER, Frame, Gate, write_problem
 from textveil.service.routes import Desk, build_router
 from textveil.service.settings import Settings
 from textveil.version import __version__

@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
-from textveil.privacy.results import Obfuscation
+from textveil.budget import Budget
+from textveil.obfuscator import Obfuscator
+from textveil.results import Obfuscation
 
 BATCH = 64
 """Texts to obfuscate together."""

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from textveil.budget import LEVEL, LEVELS, MEASURED, Level, describe_level
 from textveil.bundles.bundle import PRIOR, Bundle
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
+from textveil.deniability import has_closed_form
 from textveil.errors import PluginError
-from textveil.mechanisms import MECHANISMS, Mechanism
-from textveil.privacy.alternatives import has_closed_form
-from textveil.privacy.levels import LEVEL, LEVELS, MEASURED, Level, describe_level
-from textveil.privacy.profiles import PROFILES, Profile
-from textveil.privacy.screening import TREATMENTS
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS, Mechanism
+from textveil.profiles import PROFILES, Profile
+from textveil.redaction import TREATMENTS
 from textveil.registry import Method, Option, Registry
 from textveil.service.models import MOST_ALTERNATIVES
 from textveil.service.obfuscators import DECIDED, Obfuscators

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from textveil.audit.auditing import CONFIDENCE as AUDIT_CONFIDENCE
-from textveil.audit.auditing import FEWEST_DRAWS
-from textveil.calibration.search import CONFIDENCE
-from textveil.privacy.budget import Length
+from textveil.budget import Length
+from textveil.lab.audit.auditing import CONFIDENCE as AUDIT_CONFIDENCE
+from textveil.lab.audit.auditing import FEWEST_DRAWS
+from textveil.lab.calibration.search import CONFIDENCE
 
 TEXT = "The soup was cold and the waiter rude."
 MOST_ALTERNATIVES = 20

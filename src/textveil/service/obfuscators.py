@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from textveil.bundles.bundle import Bundle
-from textveil.decomposition import DECOMPOSERS, Decomposer
-from textveil.distribution import DISTRIBUTORS, Distributor
 from textveil.errors import ParameterError
-from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.screening import Screen
+from textveil.methods.decomposition import DECOMPOSERS, Decomposer
+from textveil.methods.distribution import DISTRIBUTORS, Distributor
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.obfuscator import Obfuscator
+from textveil.redaction import Screen
 from textveil.registry import Registry, unknown_name
 from textveil.service.models import Methods
 from textveil.service.settings import Settings

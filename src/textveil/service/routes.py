@@ -13,13 +13,12 @@ from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Query, Response
 
-from textveil.audit import audit_obfuscator
-from textveil.calibration import calibrate
+from textveil.budget import Budget
 from textveil.errors import ParameterError
-from textveil.evaluation.meaning import describe_meaning
-from textveil.language.words import find_spans
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.budget import Budget
+from textveil.lab.attacks.deniability import describe_meaning
+from textveil.lab.audit import audit_obfuscator
+from textveil.lab.calibration import calibrate
+from textveil.obfuscator import Obfuscator
 from textveil.service import answers, models
 from textveil.service.answers import TooManyError
 from textveil.service.batching import Batcher, Order
@@ -27,6 +26,7 @@ from textveil.service.catalog import describe_bundles, describe_methods
 from textveil.service.lanes import Lane
 from textveil.service.obfuscators import Obfuscators
 from textveil.service.settings import Settings
+from textveil.text.words import find_spans
 from textveil.version import __version__
 
 R = TypeVar("R")

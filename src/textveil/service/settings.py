@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.decomposition import DECOMPOSERS
-from textveil.distribution import DISTRIBUTORS
 from textveil.errors import InputError, ParameterError
-from textveil.mechanisms import MECHANISMS
-from textveil.obfuscation import DISTRIBUTION
-from textveil.privacy.profiles import STRICT, load_profile
-from textveil.privacy.screening import choose_screen
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.methods.mechanisms import MECHANISMS
+from textveil.obfuscator import DISTRIBUTION
+from textveil.profiles import STRICT, load_profile
+from textveil.redaction import choose_screen
 from textveil.registry import Registry
 
 HOST = "127.0.0.1"

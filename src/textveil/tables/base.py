@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
 
 from textveil.errors import ColumnError, InputError, ParameterError
-from textveil.language.batches import batch_texts
+from textveil.text.batches import batch_texts
 
 TEXT_COLUMN = "text"
 """The default name of the column with the texts."""

@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from textveil.errors import InputError
 from textveil.extras import require
-from textveil.language.batches import batch_texts
 from textveil.tables.base import Result, Rows, Table, Writer, check_names, join_texts, spell
+from textveil.text.batches import batch_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa

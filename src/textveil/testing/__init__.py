@@ -1,7 +1,6 @@
 """The contracts of methods, as checks that the author of a plugin can run."""
 
-from textveil.testing.checks import Check
-from textveil.testing.small_bundle import build_small_bundle
+from textveil.testing.checks import Check, build_small_bundle
 from textveil.testing.suites import (
     check_classifier,
     check_decomposer,

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from textveil.evaluation import CLASSIFIERS, Classifier
-from textveil.evaluation.classifiers import Fitted
-from textveil.evaluation.dataset import Classes, Codes
-from textveil.evaluation.texts import Texts
+from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier, Fitted
+from textveil.lab.metrics.dataset import Classes, Codes, Texts
 from textveil.testing.checks import Check, bind, check_name, check_options, check_record, expect, name_checks
 from textveil.testing.metrics import make_rows
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from textveil.bundles.bundle import Bundle
-from textveil.decomposition import DECOMPOSERS, Decomposer
-from textveil.language.contractions import CONTRACTIONS
-from textveil.language.sentences import find_sentences
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Document
+from textveil.methods.decomposition import DECOMPOSERS, Decomposer
 from textveil.testing.checks import Check, bind, check_name, check_options, check_record, expect, name_checks
+from textveil.text.documents import Document
+from textveil.text.sentences import find_sentences
+from textveil.text.stopwords import CONTRACTIONS, ENGLISH
 
 TEXTS = (
     "",

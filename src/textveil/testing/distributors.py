@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from textveil.bundles.bundle import Bundle
-from textveil.distribution import DISTRIBUTORS, Distributor
-from textveil.distribution.allocation import allocate
-from textveil.language.stopwords import ENGLISH
-from textveil.language.text import Document
-from textveil.obfuscation import Obfuscator
+from textveil.methods.distribution import DISTRIBUTORS, Distributor
+from textveil.methods.distribution.allocation import allocate
+from textveil.obfuscator import Obfuscator
 from textveil.testing.checks import Check, bind, check_name, check_options, check_record, expect, name_checks
+from textveil.text.documents import Document
+from textveil.text.stopwords import ENGLISH
 
 TEXTS = (
     "",

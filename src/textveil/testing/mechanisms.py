@@ -13,12 +13,20 @@ import numpy as np
 
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.errors import ParameterError
-from textveil.mechanisms import MECHANISMS, Mechanism, Request
-from textveil.mechanisms.base import NO_GUARANTEE
-from textveil.privacy.proportions import bound_above, bound_below
+from textveil.methods.mechanisms import MECHANISMS, Mechanism, Request
+from textveil.methods.mechanisms.base import NO_GUARANTEE
+from textveil.proportions import bound_above, bound_below
 from textveil.randomness import SeededRandomness
-from textveil.testing.checks import Check, bind, check_name, check_options, check_record, expect, name_checks
-from textveil.testing.small_bundle import build_small_bundle
+from textveil.testing.checks import (
+    Check,
+    bind,
+    build_small_bundle,
+    check_name,
+    check_options,
+    check_record,
+    expect,
+    name_checks,
+)
 
 SHARES = (0.0, 1e-300, 0.1, 5.0, 1e6, 1e300)
 HUGE = 1e6

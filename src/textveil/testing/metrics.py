@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from textveil.evaluation import METRICS, Case, Dataset, Measurement, Metric, Need
-from textveil.obfuscation import Obfuscator
-from textveil.privacy.certificate import Certificate, Tally
+from textveil.certificate import Certificate, Tally
+from textveil.lab.metrics import METRICS, Case, Dataset, Measurement, Metric, Need
+from textveil.obfuscator import Obfuscator
 from textveil.randomness import SeededRandomness
 from textveil.testing.checks import Check, bind, check_name, check_options, check_record, expect, name_checks
 
@@ -52,7 +52,9 @@ def build_case() -> Case:
 def check_its_place_among_metrics(metric: Metric) -> None:
     """It is computed after metrics that exist, and its needs are known ones."""
     expect(all(name in METRICS for name in metric.after), metric, "it comes `after` a metric that there is not")
-    expect(all(isinstance(need, Need) for need in metric.needs), metric, "its `needs` are not textveil.evaluation.Need")
+    expect(
+        all(isinstance(need, Need) for need in metric.needs), metric, "its `needs` are not textveil.lab.metrics.Need"
+    )
 
 
 def check_its_identity_has_everything(metric: Metric) -> None:

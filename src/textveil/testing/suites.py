@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from textveil.decomposition import Decomposer
-from textveil.distribution import Distributor
 from textveil.errors import ParameterError
-from textveil.evaluation import Classifier, Metric
 from textveil.extras import require
-from textveil.mechanisms import Mechanism
+from textveil.lab.metrics import Metric
+from textveil.lab.metrics.classifiers import Classifier
+from textveil.methods.decomposition import Decomposer
+from textveil.methods.distribution import Distributor
+from textveil.methods.mechanisms import Mechanism
 from textveil.registry import Method
 from textveil.testing.checks import Check
 from textveil.testing.classifiers import list_classifier_checks

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from textveil.corpus.counting import runs
-from textveil.corpus.counting.runs import PairKeys, WordKeys, write_run
+from textveil.lab.corpus.counting import runs
+from textveil.lab.corpus.counting.runs import PairKeys, WordKeys, write_run
 
 KINDS = {
     "pairs": (st.integers(0, 2**64 - 1) | st.integers(0, 9), lambda keys: PairKeys(np.array(keys, np.uint64))),

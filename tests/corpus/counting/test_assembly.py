@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.corpus.counting.assembly import Assembly
-from textveil.corpus.counting.pairs import join_key
-from textveil.corpus.counting.runs import PairKeys, WordKeys, join_runs, write_run
+from textveil.lab.corpus.counting.job import Assembly
+from textveil.lab.corpus.counting.runs import PairKeys, WordKeys, join_runs, write_run
+from textveil.lab.corpus.counting.words import join_key
 
 
 def number_ngrams(documents):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.corpus.counting.columns import to_arrow, to_numpy, to_words
+from textveil.lab.corpus.counting.runs import to_arrow, to_numpy, to_words
 
 
 @pytest.mark.parametrize("kind", [np.uint32, np.int32, np.int64, np.uint64, np.intp])
@@ -49,7 +49,7 @@ def test_conversions_do_not_load_pandas():
     """Arrow's own conversions would, in every worker."""
     script = (
         "import sys; import numpy as np; import pyarrow.compute as pc\n"
-        "from textveil.corpus.counting.columns import *\n"
+        "from textveil.lab.corpus.counting.runs import *\n"
         "words = to_words(['a', 'b'])\n"
         "to_numpy(pc.sort_indices(words)); to_numpy(pc.not_equal(words, words)); words.take(to_arrow(np.arange(2)))\n"
         "print('pandas' in sys.modules)"

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.corpus.counting.conftest import KINDS, as_list, write_all
-from textveil.corpus.counting import index, runs
-from textveil.corpus.counting.index import Index, make_ranges, plan_cuts
-from textveil.corpus.counting.runs import Run, merge_range
+from textveil.lab.corpus.counting import runs
+from textveil.lab.corpus.counting import runs as index
+from textveil.lab.corpus.counting.runs import Index, Run, make_ranges, merge_range, plan_cuts
 
 
 def write_index(folder, counters, make=KINDS["pairs"][1]):

@@ -27,14 +27,15 @@ from tests.corpus.conftest import (
     write_lines,
     zipf_documents,
 )
-from textveil.corpus import blocks, inputs
-from textveil.corpus.counting import job, parts, runs
-from textveil.corpus.counting.job import CountJob, Limits
-from textveil.corpus.counting.ngrams import MANIFEST, NgramCounts, table_name
-from textveil.corpus.inputs import Corpus
 from textveil.errors import ColumnError, InputError, OutputError, OutputExistsError, ParameterError
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
+from textveil.lab.corpus import inputs
+from textveil.lab.corpus import inputs as blocks
+from textveil.lab.corpus.counting import job, parts, runs
+from textveil.lab.corpus.counting.job import CountJob, Limits
+from textveil.lab.corpus.counting.ngrams import MANIFEST, NgramCounts, table_name
+from textveil.lab.corpus.inputs import Corpus
 
 SMALLEST = 200 << 20
 
@@ -260,8 +261,8 @@ def test_a_run_that_is_stopped_at_the_end_resumes(tmp_path, zipf, expected, monk
 SCRIPT = """
 import sys
 from pathlib import Path
-from textveil.corpus import inputs
-from textveil.corpus.counting.job import CountJob, Limits
+from textveil.lab.corpus import inputs
+from textveil.lab.corpus.counting.job import CountJob, Limits
 from textveil.execution import EXECUTORS
 inputs.BLOCK_BYTES = 20_000
 Limits.within = staticmethod(lambda memory, executor, size: Limits(3000, 500, executor.workers))
@@ -496,8 +497,8 @@ def test_the_least_memory_for_a_corpus_is_enough(monkeypatch):
 MEMORY_SCRIPT = """
 import re, sys
 from pathlib import Path
-from textveil.corpus.counting.job import CountJob
-from textveil.corpus.inputs import Corpus
+from textveil.lab.corpus.counting.job import CountJob
+from textveil.lab.corpus.inputs import Corpus
 from textveil.execution import EXECUTORS
 
 def measure(_):

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from tests.corpus.conftest import count, write_lines
-from textveil.corpus.counting import ngrams
-from textveil.corpus.counting.ngrams import MANIFEST, NgramCounts, check_output, output_files, table_name, write_table
 from textveil.errors import InputError, OutputExistsError, ParameterError
+from textveil.lab.corpus.counting import ngrams
+from textveil.lab.corpus.counting.ngrams import (
+    MANIFEST,
+    NgramCounts,
+    check_output,
+    output_files,
+    table_name,
+    write_table,
+)
 
 
 @pytest.fixture(scope="module")

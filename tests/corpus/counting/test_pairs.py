@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.corpus.counting import pairs
-from textveil.corpus.counting.pairs import NONE, join_key, pair_neighbors, split_key
+from textveil.lab.corpus.counting import words as pairs
+from textveil.lab.corpus.counting.words import NONE, join_key, pair_neighbors, split_key
 
 
 def plainly(numbers, frequent):

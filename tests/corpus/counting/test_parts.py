@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from tests.corpus.conftest import count_plainly, frequent, write_lines
-from textveil.corpus.blocks import WholeFiles
-from textveil.corpus.counting import parts, runs
-from textveil.corpus.counting.index import Index, make_ranges
-from textveil.corpus.counting.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, do_task, run_tasks
-from textveil.corpus.counting.runs import read_run
-from textveil.corpus.inputs import InputFile
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
+from textveil.lab.corpus.counting import parts, runs
+from textveil.lab.corpus.counting.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, do_task, run_tasks
+from textveil.lab.corpus.counting.runs import Index, make_ranges, read_run
+from textveil.lab.corpus.inputs import InputFile, WholeFiles
 from textveil.tables import Layout
 
 DOCUMENTS = ["the cat, the dog", "the cat", "", "a cat and the dog"]
@@ -69,7 +67,7 @@ def test_the_words_of_a_block_are_counted(block, folders):
 
 
 def test_a_block_has_as_many_parts_as_memory_requires(block, folders, monkeypatch):
-    monkeypatch.setattr("textveil.corpus.blocks.BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr("textveil.lab.corpus.inputs.BATCH_DOCUMENTS", 1)
     mark = number_words(block, folders[0], positions=5)
     assert [part.name for part in mark.parts] == ["000000-000000", "000000-000001", "000000-000002"]
     assert mark.tokens == 11

@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 
 from tests.corpus.counting.conftest import KINDS, as_list, write_all
-from textveil.corpus.counting import runs
-from textveil.corpus.counting.index import Index, make_ranges
-from textveil.corpus.counting.pairs import NONE
-from textveil.corpus.counting.runs import (
+from textveil.errors import InputError, OutputError
+from textveil.lab.corpus.counting import runs
+from textveil.lab.corpus.counting.runs import (
+    Index,
     PairKeys,
     WordKeys,
     find_rows,
     join_runs,
+    make_ranges,
     read_run,
     write_run,
 )
-from textveil.errors import InputError, OutputError
+from textveil.lab.corpus.counting.words import NONE
 
 
 @pytest.fixture(params=KINDS)

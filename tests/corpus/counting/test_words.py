@@ -3,8 +3,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.language.test_words import plain_words
-from textveil.corpus.counting.words import END, WordNumbering, split_documents
+from tests.text.test_words import plain_words
+from textveil.lab.corpus.counting.words import END, WordNumbering, split_documents
 
 UNUSUAL = [
     "Don't PANIC, it's 4_2!",

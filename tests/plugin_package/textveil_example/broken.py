@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textveil.mechanisms import Mechanism
+from textveil.methods.mechanisms import Mechanism
 from textveil_example.gumbel_max import GumbelMax
 
 

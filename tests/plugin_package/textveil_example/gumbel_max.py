@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from textveil.mechanisms import Mechanism, Request
+from textveil.methods.mechanisms import Mechanism, Request
 
 BLOCK = 64
 """Chunks to draw at a time, so that memory does not grow with a text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textveil import Chunk, Document
-from textveil.decomposition import Decomposer
+from textveil.methods.decomposition import Decomposer
 
 
 class Hyphens(Decomposer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textveil import Document
-from textveil.distribution import Distributor, Score
+from textveil.methods.distribution import Distributor, Score
 from textveil.registry import Option
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textveil.evaluation import Case, Measurement, Metric
+from textveil.lab.metrics import Case, Measurement, Metric
 
 
 class Shortening(Metric):

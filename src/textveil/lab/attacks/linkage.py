@@ -1,0 +1,455 @@
+"""Re-identification by linkage: how often an attacker matches an obfuscated text with its original."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from textveil.bundles.vectors import Floats
+from textveil.errors import MissingExtraError, ParameterError, ResourceError
+from textveil.extras import require, require_version
+from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify
+from textveil.lab.metrics.dataset import SAMPLE_SEED, Codes, Texts
+from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows, read_versions
+from textveil.lab.metrics.uncertainty import (
+    SEED,
+    bootstrap_ratio,
+    count_above,
+    describe_few,
+    show_bounds,
+    show_interval,
+    take_interval,
+)
+from textveil.models.encoders import DEFAULT_ENCODER
+from textveil.models.files import DEVICE_OPTION, ModelFiles
+from textveil.models.files import EXTRA as NEURAL
+from textveil.randomness import SeededRandomness
+from textveil.registry import Option
+from textveil.storage.score_cache import hash_text
+from textveil.text.words import find_spans, find_words
+
+GUESSES = 10
+VALUES = ("top_1", f"top_{GUESSES}", "auc")
+"""The measures of success: the share found with one guess and with ten, and the AUC."""
+PERMUTATIONS = 400
+_STREAM = 2
+"""Another stream than those of the bootstrap and of the chance of classifiers."""
+_DECIMALS = 12
+"""Sums over texts in another order agree in these decimals."""
+
+
+def permute_truth(texts: int) -> Codes:
+    """The text whose right candidate a text gets, by permutation (rows) and text (columns). The same in every run."""
+    generator = SeededRandomness(SEED).stream(_STREAM)
+    return generator.permuted(np.tile(np.arange(texts), (PERMUTATIONS, 1)), axis=1)
+
+
+def score_ranks(ranks: Floats, candidates: int) -> Floats:
+    """The success of ranks, with the measures of ``VALUES`` on the last axis. Ties are broken at random.
+
+    Args:
+        ranks: On the last axis, the number of candidates above the right one, and of others with the same score.
+        candidates: The number of candidates.
+
+    >>> score_ranks(np.array([[0.0, 0.0], [2.0, 1.0]]), 5).round(3).tolist()
+    [[1.0, 1.0, 1.0], [0.0, 1.0, 0.375]]
+    """
+    above, ties = ranks[..., 0], ranks[..., 1]
+    guessed = [np.clip((guesses - above) / (ties + 1), 0, 1) for guesses in (1, GUESSES)]
+    return np.stack([*guessed, 1 - (above + ties / 2) / max(1, candidates - 1)], axis=-1)
+
+
+def balance_classes(codes: Codes) -> Floats:
+    """Weights of texts with which every class counts the same."""
+    weights: Floats = 1 / np.bincount(codes)[codes]
+    return weights
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """The success of an attacker.
+
+    Args:
+        values: The success over all texts, by measure.
+        intervals: Its 95 % intervals.
+        permuted: The success under every permutation of the right candidates, with the measures as columns.
+        candidates: The number of candidates.
+    """
+
+    values: Mapping[str, float]
+    intervals: Mapping[str, Interval | None]
+    permuted: Floats
+    candidates: int
+
+    @classmethod
+    def over(cls, scores: Floats, permuted: Floats, candidates: int, *, codes: Codes | None = None) -> Success:
+        """The success over texts. With ``codes``, every class counts the same.
+
+        Args:
+            scores: The success with every text, from :func:`score_ranks`.
+            permuted: The sum of weighted scores under every permutation.
+            candidates: The number of candidates.
+            codes: The class of every text.
+        """
+        weights = np.ones(len(scores)) if codes is None else balance_classes(codes)
+        columns = dict(zip(VALUES, scores.T, strict=True))
+        if candidates <= GUESSES:  # ten guesses always succeed
+            del columns[f"top_{GUESSES}"]
+        values = {name: round(float(np.average(each, weights=weights)), _DECIMALS) for name, each in columns.items()}
+        intervals = {name: bootstrap_ratio(each * weights, weights) for name, each in columns.items()}
+        return cls(values, intervals, np.round(permuted / weights.sum(), _DECIMALS), candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Strongest:
+    """The attacker with the highest success with one guess; among equals the one with the highest AUC.
+
+    Args:
+        attacker: Its name.
+        success: Its success.
+        attackers: The number of attackers that it was chosen from.
+        chance: The mean success, under permutations, of the attacker that is then the strongest.
+        chance_intervals: The central 95 % of it.
+    """
+
+    attacker: str
+    success: Success
+    attackers: int
+    chance: Mapping[str, float]
+    chance_intervals: Mapping[str, Interval]
+
+    @classmethod
+    def of(cls, found: Mapping[str, Success]) -> Strongest:
+        """Choose the strongest attacker, and find its success by chance.
+
+        The best of several attackers exceeds the chance of each of them, because it was chosen for its success. So the
+        attackers are compared with the truth permuted, in the same way for all of them, and the best is chosen again.
+        """
+        name = max(found, key=lambda each: (found[each].values["top_1"], found[each].values["auc"]))
+        permuted = np.stack([each.permuted for each in found.values()])  # attackers, permutations, measures
+        first, last = VALUES.index("top_1"), VALUES.index("auc")
+        best = np.lexsort((permuted[..., last], permuted[..., first]), axis=0)[-1]
+        chosen = permuted[best, np.arange(permuted.shape[1])]
+        columns = {measure: chosen[:, VALUES.index(measure)] for measure in found[name].values}
+        return cls(
+            name,
+            found[name],
+            len(found),
+            {measure: float(column.mean()) for measure, column in columns.items()},
+            {measure: take_interval(column) for measure, column in columns.items()},
+        )
+
+    def name_values(self, prefix: str) -> dict[str, float]:
+        """The values and the levels of chance, with a prefix."""
+        return {
+            **{f"{prefix}{name}": value for name, value in self.success.values.items()},
+            **{f"{prefix}chance_{name}": level for name, level in self.chance.items()},
+        }
+
+    def name_intervals(self, prefix: str) -> dict[str, Interval | None]:
+        """The intervals of the values and of chance, with a prefix."""
+        return {
+            **{f"{prefix}{name}": interval for name, interval in self.success.intervals.items()},
+            **{f"{prefix}chance_{name}": interval for name, interval in self.chance_intervals.items()},
+        }
+
+    def describe_chance(self) -> str:
+        """The success with one guess beside chance. It cannot be told from chance within the interval of chance."""
+        level, interval = self.chance["top_1"], self.chance_intervals["top_1"]
+        shown = f"{level:.2%}{show_bounds(interval, '.2%')}"
+        of_best = f" for the best of {self.attackers} attackers" if self.attackers > 1 else ""
+        hidden = self.success.values["top_1"] <= interval.high
+        return f"This cannot be told from chance, {shown}{of_best}." if hidden else f"Chance is {shown}{of_best}."
+
+
+ATTACKERS = ("words", "shape", "encoder")
+SAMPLE = 10_000
+BLOCK = 256
+"""Obfuscated texts to compare with all originals at a time."""
+LONGEST_SHAPE = 3
+"""The largest number of consecutive marks of a feature of the shape."""
+
+
+class Linkage(Metric):
+    """How often an attacker who has the originals finds the one that belongs to an obfuscated text.
+
+    Every obfuscated text is compared with all originals. An attacker compares words (cosine of TF-IDF), the shape
+    (punctuation and the number of words) or sentence embeddings (an encoder). The values are those of the attacker with
+    the highest success: the share of texts whose original it names first (``top_1``) or among the first ten
+    (``top_10``), and the probability that it ranks the right original above another one (``auc``). Ties are broken at
+    random, so the values are expectations. Chance is the success of the strongest attacker after the right originals
+    were permuted: about 1/N for one attacker and N originals, and more for the best of several.
+
+    If an attribute is given, such as the author, the attacker also names its value: the one whose other originals are
+    most similar on average. The text's own original is left out. Every value of the attribute counts the same.
+
+    Args:
+        options: The ``attackers``, the encoder (``model``), the ``sample`` of texts, and the ``device``.
+    """
+
+    name = "linkage"
+    uses: ClassVar[tuple[Need, ...]] = (Need.ATTRIBUTE,)
+
+    options = (
+        Option(
+            "attackers",
+            object,
+            None,
+            f"What attackers compare: {', '.join(ATTACKERS)}. By default all, without the encoder if it is not there.",
+        ),
+        ENCODER_OPTION,
+        Option("sample", int, SAMPLE, "The largest number of texts, always the same ones.", least=2),
+        DEVICE_OPTION,
+    )
+    attackers: Sequence[str] | None
+    model: str
+    sample: int
+    device: str | None
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        require_version("scikit-learn", extra=EXTRA)
+        given = ATTACKERS if self.attackers is None else self.attackers
+        if isinstance(given, str) or not isinstance(given, Sequence) or not given or set(given) - set(ATTACKERS):
+            raise ParameterError(f"`attackers` of linkage must be a list of some of: {', '.join(ATTACKERS)}.")
+        self.files: ModelFiles | None = None
+        if "encoder" in given:
+            try:
+                self.files = _find_encoder(self.model)
+            except (MissingExtraError, ResourceError):
+                if self.attackers is not None or self.model != DEFAULT_ENCODER:
+                    raise
+        self.attackers = [name for name in given if name != "encoder" or self.files is not None]
+
+    @classmethod
+    def list_unused(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """The encoder, unless an attacker uses it."""
+        return () if "encoder" in (options.get("attackers") or ATTACKERS) else ("model", "device")
+
+    @property
+    def model_used(self) -> Mapping[str, str] | None:
+        """The encoder, if there is one."""
+        return None if self.files is None else self.files.as_dict()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Scikit-learn, and the packages that run the encoder."""
+        own = {"scikit-learn": require_version("scikit-learn", extra=EXTRA)}
+        return own if self.files is None else {**own, **read_versions()}
+
+    @cached_property
+    def encoder(self) -> CachedEncoder | None:
+        """The encoder, which other metrics may use, too."""
+        return None if self.files is None else CachedEncoder(self.files, device=self.device)
+
+    def measure(self, case: Case) -> Measurement:
+        """Attack all texts with all attackers. The strongest one is reported."""
+        places = self._choose(len(case.originals))
+        found = {name: self._rank(name, case, places) for name in self.attackers or ()}
+        links = {name: _take(ranked, 0, len(places)) for name, ranked in found.items()}
+        strongest = Strongest.of(links)
+        values, intervals = strongest.name_values(""), strongest.name_intervals("")
+        lines = [_write_link(strongest)]
+        details: dict[str, Any] = {"attackers": {name: dict(each.values) for name, each in links.items()}}
+        classes = case.dataset.attribute
+        if classes is not None:
+            codes = classes.codes[places]
+            inferred = {name: _take(ranked, 1, len(classes.names), codes) for name, ranked in found.items()}
+            strongest = Strongest.of(inferred)
+            values |= strongest.name_values("attribute_")
+            intervals |= strongest.name_intervals("attribute_")
+            lines.append(_write_inference(strongest))
+            details["attribute_attackers"] = {name: dict(each.values) for name, each in inferred.items()}
+        return self.report(
+            " ".join(lines),
+            values,
+            intervals=intervals,
+            caveats=describe_few(len(places)),
+            texts=len(places),
+            **details,
+        )
+
+    def _choose(self, texts: int) -> Codes:
+        """The positions of the sample."""
+        if texts <= self.sample:
+            return np.arange(texts)
+        return np.sort(SeededRandomness(SAMPLE_SEED).stream(0).permutation(texts)[: self.sample])
+
+    def _rank(self, name: str, case: Case, places: Codes) -> tuple[Floats, Floats]:
+        """The success with every text, and under every permutation, as :func:`rank` finds them. Blocks are cached."""
+        obfuscated, classes = case.obfuscated, case.dataset.attribute
+        codes = None if classes is None else classes.codes[places]
+        model = {} if name != "encoder" or self.encoder is None else self.encoder.record
+        identity = identify("linkage", self.versions, attacker=name, **model, permutations=PERMUTATIONS)
+        cached, candidates = obfuscated.cached(identity), hash_text(*(case.originals[place] for place in places)).hex()
+        context = candidates, "" if classes is None else classes.hash
+        blocks = [np.arange(start, min(start + BLOCK, len(places))) for start in range(0, len(places), BLOCK)]
+        keys = [hash_text(*context, str(block[0]), *(obfuscated[place] for place in places[block])) for block in blocks]
+        if missing := cached.find_missing(keys):
+            attacker, orders = self._build(name, case, places), permute_truth(len(places))
+            for done, number in enumerate(missing):
+                case.progress(f"linkage, {name}", done * BLOCK, done / len(missing))
+                block = blocks[number]
+                parts = rank(attacker.compare(obfuscated, places[block]), block, codes, orders)
+                cached.add({keys[number]: np.concatenate([part.ravel() for part in parts])})
+        width = len(VALUES) * (1 if codes is None else 2)
+        rows = [cached[key].reshape(-1, width) for key in keys]
+        scores = np.vstack([row[:-PERMUTATIONS] for row in rows])
+        return scores, np.sum([row[-PERMUTATIONS:] for row in rows], axis=0)
+
+    def _build(self, name: str, case: Case, places: Codes) -> LinkageAttacker:
+        originals = case.originals
+        if name == "encoder" and self.encoder is not None:
+            if len(places) == len(originals):
+                self.encoder.embed_all(originals, originals=True, progress=case.progress)
+            return EncoderAttacker(self.encoder, originals, places)
+        return (ShapeAttacker if name == "shape" else WordAttacker)([originals[place] for place in places])
+
+
+def _find_encoder(model: str) -> ModelFiles:
+    for package in PACKAGES:
+        require_version(package, extra=NEURAL)
+    return ModelFiles.find(model)
+
+
+class LinkageAttacker(ABC):
+    """Compares obfuscated texts with all originals."""
+
+    @abstractmethod
+    def compare(self, obfuscated: Texts, places: Codes) -> Floats:
+        """The similarity of the texts at some positions (rows) with every original (columns)."""
+
+
+class WordAttacker(LinkageAttacker):
+    """Compares the words of texts: the cosine of TF-IDF, with the frequencies of the originals."""
+
+    def __init__(self, originals: Sequence[str]) -> None:
+        text = require("sklearn.feature_extraction.text", extra=EXTRA)
+        self._vectorizer = text.TfidfVectorizer(analyzer=self.find_features, sublinear_tf=True)
+        self._originals = self._vectorizer.fit_transform(originals)
+
+    @staticmethod
+    def find_features(text: str) -> list[str]:
+        """The features of a text: its words."""
+        return find_words(text)
+
+    def compare(self, obfuscated: Texts, places: Codes) -> Floats:
+        """The cosines of some texts with every original."""
+        rows = self._vectorizer.transform([obfuscated[place] for place in places])
+        cosines: Floats = (rows @ self._originals.T).toarray()
+        return cosines
+
+
+class ShapeAttacker(WordAttacker):
+    """Compares what is left without the words: the marks between them, and their number.
+
+    Features are one to three consecutive marks. The difference in the number of words, relative to the larger number,
+    is subtracted from the cosine.
+    """
+
+    def __init__(self, originals: Sequence[str]) -> None:
+        super().__init__(originals)
+        self._lengths = np.array([len(find_spans(text)) for text in originals], dtype=np.float64)
+
+    @staticmethod
+    def find_features(text: str) -> list[str]:
+        """The features of a text: its marks in order, and one that all texts have.
+
+        >>> ShapeAttacker.find_features("So: tea, or coffee?")
+        ['', ':', ',', '?', ': ,', ', ?', ': , ?']
+        """
+        ends = [0, *(end for span in find_spans(text) for end in span), len(text)]
+        gaps = (text[start:stop].strip() for start, stop in zip(ends[::2], ends[1::2], strict=True))
+        marks = [gap for gap in gaps if gap]
+        sizes = range(1, LONGEST_SHAPE + 1)
+        return ["", *(" ".join(marks[i : i + size]) for size in sizes for i in range(len(marks) - size + 1))]
+
+    def compare(self, obfuscated: Texts, places: Codes) -> Floats:
+        """The similarity of the shapes of some texts with every original."""
+        lengths = np.array([len(find_spans(obfuscated[place])) for place in places], dtype=np.float64)[:, None]
+        longest = np.maximum(np.maximum(lengths, self._lengths), 1)
+        similarity: Floats = super().compare(obfuscated, places) - np.abs(lengths - self._lengths) / longest
+        return similarity
+
+
+class EncoderAttacker(LinkageAttacker):
+    """Compares the meaning of texts: the cosine of sentence embeddings."""
+
+    def __init__(self, encoder: CachedEncoder, originals: Texts, places: Codes) -> None:
+        self._encoder = encoder
+        self._originals = normalize_rows(encoder.embed(originals, places.tolist()))
+
+    def compare(self, obfuscated: Texts, places: Codes) -> Floats:
+        """The cosines of some texts with every original."""
+        cosines: Floats = normalize_rows(self._encoder.embed(obfuscated, places.tolist())) @ self._originals.T
+        return cosines
+
+
+def rank(similarities: Floats, own: Codes, codes: Codes | None, orders: Codes) -> tuple[Floats, Floats]:
+    """The success of an attacker with some texts, and its sum over these texts under every permutation.
+
+    Args:
+        similarities: A row for every obfuscated text, a column for every original.
+        own: The column of the right original of every row.
+        codes: The class of every original.
+        orders: The column that is taken for the right one, by permutation and text, from :func:`permute_truth`.
+
+    Returns:
+        A row for every text, and a row for every permutation. The columns are the measures of success in finding the
+        original, and then those in finding the class, if there are classes.
+    """
+    right = np.hstack([own[:, None], orders[:, own].T])
+    scores = score_ranks(count_above(similarities, right), similarities.shape[1])
+    found, permuted = scores[:, 0], scores[:, 1:].sum(axis=0)
+    if codes is None:
+        return found, permuted
+    means = average_classes(similarities, own, codes)
+    scores = score_ranks(count_above(means, codes[right]), means.shape[1])
+    weighted = scores[:, 1:] * balance_classes(codes)[right[:, 1:], None]
+    return np.hstack([found, scores[:, 0]]), np.hstack([permuted, weighted.sum(axis=0)])
+
+
+def average_classes(similarities: Floats, own: Codes, codes: Codes) -> Floats:
+    """The mean similarity of every text with the originals of every class, without the text's own original."""
+    rows = np.arange(len(own))
+    members = np.zeros((len(codes), codes.max() + 1))
+    members[np.arange(len(codes)), codes] = 1
+    totals, counts = similarities @ members, np.tile(members.sum(axis=0), (len(own), 1))
+    totals[rows, codes[own]] -= similarities[rows, own]
+    counts[rows, codes[own]] -= 1
+    return np.where(counts > 0, totals / np.maximum(counts, 1), -np.inf)  # a class without other originals is last
+
+
+_COMPARES = {"words": "words", "shape": "punctuation and lengths", "encoder": "sentence embeddings"}
+
+
+def _write_link(strongest: Strongest) -> str:
+    link, auc = strongest.success, strongest.chance["auc"]
+    ten = f" and for {link.values['top_10']:.1%} with ten" if "top_10" in link.values else ""
+    return (
+        f"An attacker who compares {_COMPARES[strongest.attacker]} with {link.candidates:,} originals finds the right "
+        f"one for {link.values['top_1']:.1%}{show_interval(link.intervals['top_1'], '.1%')} of the texts with one "
+        f"guess{ten}. {strongest.describe_chance()} The AUC is {link.values['auc']:.3f}"
+        f"{show_bounds(link.intervals['auc'])}; chance is {auc:.3f}{show_bounds(strongest.chance_intervals['auc'])}."
+    )
+
+
+def _write_inference(strongest: Strongest) -> str:
+    link = strongest.success
+    return (
+        f"By the other originals ({_COMPARES[strongest.attacker]}), it finds the right one of {link.candidates:,} "
+        f"values of the attribute for {link.values['top_1']:.1%}{show_bounds(link.intervals['top_1'], '.1%')}. "
+        f"{strongest.describe_chance()}"
+    )
+
+
+def _take(ranked: tuple[Floats, Floats], number: int, candidates: int, codes: Codes | None = None) -> Success:
+    """The success in finding the original (0) or the class (1)."""
+    chosen = slice(number * len(VALUES), (number + 1) * len(VALUES))
+    scores, permuted = ranked
+    return Success.over(scores[:, chosen], permuted[:, chosen], candidates, codes=codes)

@@ -1,0 +1,241 @@
+"""The audit: it draws answers to pairs of texts and tries to refute the bound that is claimed for them."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from statistics import NormalDist
+from typing import TypeAlias
+
+import numpy as np
+
+from textveil.budget import Budget, Level
+from textveil.errors import ParameterError, describe_bug
+from textveil.lab.audit.claims import Claims, ObfuscatorClaims, Pair, choose_pairs
+from textveil.lab.audit.events import Coder, Numbers, find_event
+from textveil.lab.audit.findings import Audit, Finding
+from textveil.obfuscator import Obfuscator
+from textveil.progress import Progress, ignore_progress
+from textveil.proportions import bound_log_ratio
+from textveil.text.words import find_words
+
+Auditee: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
+"""Obfuscates texts: one answer for each of them, in order, with fresh noise."""
+
+AT_A_TIME = 20_000
+"""The number of texts in a call."""
+PROBES = 5
+"""Copies of each text by which a deterministic auditee is recognized."""
+_SAME_AGAIN = (
+    "The auditee answered the same texts twice in the same way: it is deterministic, has a fixed seed, or has a budget "
+    "so large that noise changes nothing. An audit needs fresh noise for every text. Remove the seed, or lower the "
+    "budget."
+)
+
+
+class Command:
+    """A command that reads texts from standard input and writes answers to standard output, one per line.
+
+    Args:
+        line: The command with its arguments, as a shell would split it. No shell runs it.
+    """
+
+    def __init__(self, line: str) -> None:
+        try:
+            self._arguments = shlex.split(line)
+        except ValueError as error:
+            raise ParameterError("The `command` has a quote that is not closed.") from error
+        if not self._arguments:
+            raise ParameterError("The `command` is empty. Give a program that reads lines and writes lines.")
+
+    def __call__(self, texts: Sequence[str]) -> list[str]:
+        """The answers of a single run of the command; what it writes to standard error is passed on."""
+        given = "".join(f"{text}\n" for text in texts).encode()
+        try:
+            finished = subprocess.run(self._arguments, input=given, stdout=subprocess.PIPE, check=False)
+        except OSError as error:
+            raise ParameterError(f"The `command` cannot be started: {error.strerror}. Check its path.") from error
+        if finished.returncode != 0:
+            ended = f"signal {-finished.returncode}" if finished.returncode < 0 else f"code {finished.returncode}"
+            raise ParameterError(f"The `command` ended with {ended}. Try it with a few lines of text first.")
+        answers = finished.stdout.decode(errors="replace").split("\n")
+        return answers[:-1] if answers[-1] == "" else answers
+
+
+def draw_samples(
+    auditee: Auditee, texts: Sequence[str], draws: int, coder: Coder, progress: Progress = ignore_progress
+) -> list[Numbers]:
+    """The numbers of the answers to each text, a number of draws each.
+
+    The texts take turns, so that an auditee that changes over time treats all of them alike.
+
+    Raises:
+        ParameterError: The auditee fails, does not answer each text, or is deterministic.
+    """
+    check_noise(auditee, texts)
+    rounds = max(1, AT_A_TIME // len(texts))
+    parts: list[list[Numbers]] = [[] for _ in texts]
+    done = 0
+    while done < draws:
+        copies = min(rounds, draws - done)
+        answers = ask(auditee, list(texts) * copies)
+        for number in range(len(texts)):
+            parts[number].append(coder.encode(answers[number :: len(texts)]))
+        done += copies
+        progress("drawing answers", done * len(texts), done / draws)
+    return [np.concatenate(numbers) for numbers in parts]
+
+
+def check_noise(auditee: Auditee, texts: Sequence[str]) -> None:
+    """Ask for the same answers twice.
+
+    Raises:
+        ParameterError: Both times, all answers are the same.
+    """
+    probe = list(texts) * PROBES
+    if ask(auditee, probe) == ask(auditee, probe):
+        raise ParameterError(_SAME_AGAIN)
+
+
+def ask(auditee: Auditee, texts: Sequence[str]) -> list[str]:
+    """The answers of an auditee.
+
+    Raises:
+        ParameterError: The auditee fails, or the number of answers is wrong.
+    """
+    try:
+        answers = list(auditee(texts))
+    except (ParameterError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise ParameterError(
+            f"The auditee failed with {describe_bug(error)}. Try it with a few texts first."
+        ) from error
+    if len(answers) != len(texts):
+        few = "few" if len(answers) < len(texts) else "many"
+        raise ParameterError(
+            f"The auditee gave too {few} answers: {len(answers):,} to {len(texts):,} texts. It must write exactly one "
+            "line for each line that it reads, also for an empty one."
+        )
+    if not all(isinstance(answer, str) for answer in answers):
+        raise ParameterError("The auditee gave an answer that is not a string. It must return strings.")
+    return answers
+
+
+DRAWS = 10_000
+CONFIDENCE = 0.95
+FEWEST_DRAWS = 100
+
+
+def audit(
+    auditee: Auditee,
+    pairs: Sequence[Pair],
+    claims: Claims,
+    *,
+    draws: int = DRAWS,
+    confidence: float = CONFIDENCE,
+    progress: Progress = ignore_progress,
+) -> Audit:
+    """Try to refute the bound that is claimed for the answers to pairs of texts.
+
+    For each pair and direction, an event is chosen on half of the answers. On the other half, the log-ratio of its
+    probabilities is bounded below by the method of Clopper and Pearson. All bounds hold at the same time with the
+    stated confidence, so a correct auditee is accused at most as often as 1 - ``confidence``.
+
+    Args:
+        auditee: A function that takes a list of texts and returns one obfuscated text for each, with fresh noise.
+        pairs: The pairs of texts; :func:`choose_pairs` makes some up.
+        claims: States the claimed bound of a pair, such as :func:`claim_per_word`.
+        draws: The number of answers to draw for each text.
+        confidence: The probability that all bounds hold.
+        progress: Receives progress reports.
+
+    Raises:
+        ParameterError: A number is wrong, or the auditee fails, answers too few texts or is deterministic.
+    """
+    _check(draws, confidence)
+    claimed = [claims(pair) for pair in pairs]
+    covered = [number for number, claim in enumerate(claimed) if claim.not_covered is None]
+    if not covered:
+        raise ParameterError("The claim covers none of the pairs, so there is nothing to audit. Give other `pairs`.")
+    texts = list(dict.fromkeys(text for number in covered for text in (pairs[number].first, pairs[number].second)))
+    coder = Coder()
+    samples = dict(zip(texts, draw_samples(auditee, texts, draws, coder, progress), strict=True))
+    risk = (1 - confidence) / (2 * len(covered))  # for each pair and direction
+    findings = [
+        _compare(Finding(pair, claim, shown=0.0), (samples[pair.first], samples[pair.second]), coder, risk)
+        if claim.not_covered is None
+        else Finding(pair, claim)
+        for pair, claim in zip(pairs, claimed, strict=True)
+    ]
+    shown_by = draws - draws // 2
+    return Audit(tuple(findings), draws, confidence, bound_log_ratio(shown_by, 0, shown_by, risk))
+
+
+def audit_obfuscator(
+    obfuscator: Obfuscator,
+    *,
+    epsilon: float | None = None,
+    epsilon_per_word: float | None = None,
+    level: Level | None = None,
+    budget: Budget | None = None,
+    pairs: Sequence[Pair] | None = None,
+    claims: Claims | None = None,
+    draws: int = DRAWS,
+    confidence: float = CONFIDENCE,
+    progress: Progress = ignore_progress,
+) -> Audit:
+    """Try to refute what the certificates of an obfuscator claim; see :func:`audit`.
+
+    Where its mechanism has a closed form, exact log-ratios are computed, too.
+
+    Args:
+        obfuscator: The obfuscator.
+        epsilon: The budget of a text.
+        epsilon_per_word: The budget per word instead, times the words of a text that are perturbed.
+        level: The level of protection, instead of a number.
+        budget: The budget of a certificate, instead.
+        pairs: The pairs of texts; by default those of :func:`choose_pairs` for the vocabulary.
+        claims: Another claim to refute; by default that of the certificates.
+        draws: The number of answers to draw for each text.
+        confidence: The probability that all bounds hold.
+        progress: Receives progress reports.
+    """
+    if obfuscator.ledger is not None:
+        raise ParameterError("An audit draws many answers and releases none. Use an obfuscator without a `ledger`.")
+    length = None if epsilon is not None else "own"
+    given = obfuscator.build_budget(epsilon, epsilon_per_word, length, level) if budget is None else budget
+
+    def answer(texts: Sequence[str]) -> list[str]:
+        written = (result.text for result in obfuscator.obfuscate_all(texts, budget=given))
+        if obfuscator.terms.form == "plain":  # sentences depend on the words alone, and would only split events
+            return [" ".join(find_words(text)) for text in written]
+        return list(written)
+
+    chosen = choose_pairs(obfuscator.mechanism.space) if pairs is None else pairs
+    stated = ObfuscatorClaims(obfuscator, given) if claims is None else claims
+    return audit(answer, chosen, stated, draws=draws, confidence=confidence, progress=progress)
+
+
+def _check(draws: int, confidence: float) -> None:
+    if isinstance(draws, bool) or not isinstance(draws, Integral) or draws < FEWEST_DRAWS:
+        raise ParameterError(f"`draws` must be a whole number of at least {FEWEST_DRAWS}. Got {draws!r} instead.")
+    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 < confidence < 1:
+        raise ParameterError(f"`confidence` must be a number between 0 and 1. Got {confidence!r} instead.")
+
+
+def _compare(best: Finding, samples: tuple[Numbers, Numbers], coder: Coder, risk: float) -> Finding:
+    """What the answers to both texts show, in the direction that shows more; nothing is shown by a bound below 0."""
+    half = len(samples[0]) // 2
+    deviations = NormalDist().inv_cdf(1 - risk / 2)
+    first, second = map(coder.look_up, samples)
+    for likely, unlikely in ((first, second), (second, first)):
+        event = find_event(likely[:half], unlikely[:half], coder, deviations)
+        counts = event.count(likely[half:]), event.count(unlikely[half:])
+        shown = bound_log_ratio(*counts, len(likely) - half, risk)
+        if best.shown is None or shown > best.shown:
+            best = replace(best, shown=shown, event=event.describe(coder), counts=counts)
+    return best

@@ -1,0 +1,373 @@
+"""Curves of attack against utility with their Pareto front, and the area between each of them and a chosen one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from textveil.lab.compare.comparison import Comparison, Pair
+from textveil.lab.compare.front import (
+    Front,
+    MeanGap,
+    Place,
+    Standing,
+    Stop,
+    find_front,
+    join_names,
+    measure_gap,
+    read_stop,
+)
+from textveil.lab.metrics.base import Interval
+from textveil.lab.metrics.columns import Reference
+from textveil.lab.metrics.quantities import Quantity, Reading, compare_readings
+from textveil.registry import unknown_name
+
+USUAL = "madlib"
+"""The mechanism that others are compared with, if there is one."""
+MOST = 8
+"""The largest number of settings that figures draw in full color."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """The mean difference in utility between two settings, at equal attack.
+
+    Args:
+        setting: The setting.
+        against: The setting that it is compared with.
+        attack: The attack that is equal.
+        utility: The utility.
+        gap: The mean difference, or the logarithm of the mean ratio if the utility is logarithmic. ``None`` if the
+            two curves have no attack in common.
+        covered: The share of the other setting's range of attack that both cover.
+    """
+
+    setting: str
+    against: str
+    attack: Quantity
+    utility: Quantity
+    gap: MeanGap | None
+    covered: float = 1.0
+
+    @property
+    def value(self) -> float | None:
+        """The mean difference; of a logarithmic utility the mean ratio."""
+        return None if self.gap is None else self._scale(self.gap.mean)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of the value."""
+        if self.gap is None or self.gap.interval is None:
+            return None
+        return Interval(*map(self._scale, self.gap.interval))
+
+    @property
+    def verdict(self) -> int:
+        """1 if the setting is clearly better, -1 if it is clearly worse, otherwise 0."""
+        if self.gap is None or self.gap.interval is None:
+            return 0
+        sign = int(self.gap.interval.low > 0) - int(self.gap.interval.high < 0)
+        return sign if self.utility.better == "higher" else -sign
+
+    @property
+    def rank(self) -> float:
+        """A number that is higher for better areas."""
+        mean = -math.inf if self.gap is None else self.gap.mean
+        return mean if self.utility.better == "higher" or self.gap is None else -mean
+
+    def _scale(self, value: float) -> float:
+        return math.exp(value) if self.utility.logarithmic else value
+
+    def as_dict(self) -> dict[str, Any]:
+        """The area as a JSON object."""
+        return {
+            "setting": self.setting,
+            "against": self.against,
+            "kind": "ratio" if self.utility.logarithmic else "difference",
+            "value": self.value,
+            "interval": None if self.interval is None else list(self.interval),
+            "attack": None if self.gap is None else [self.gap.low, self.gap.high],
+            "covered": self.covered,
+        }
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The curves of an attack and a utility, with their front and areas.
+
+    Args:
+        front: The places of all points.
+        references: The values of originals and of chance, by quantity.
+        against: The setting that others are compared with.
+        notes: What was left out.
+    """
+
+    front: Front
+    references: Mapping[Quantity, Mapping[Reference, Reading]]
+    against: str
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def curves(self) -> dict[str, list[Place]]:
+        """The places of every setting, in the order of levels."""
+        return self.front.curves
+
+    @cached_property
+    def areas(self) -> tuple[Area, ...]:
+        """The area between every other setting and the chosen one, the best first."""
+        attack, utility = self.front.attack, self.front.utility
+        stops = {
+            name: [read_stop(place.attack, place.utility, attack, utility) for place in places]
+            for name, places in self.curves.items()
+        }
+        found = [
+            Area(name, self.against, attack, utility, gap, _find_covered(gap, stops[self.against]))
+            for name, each in stops.items()
+            if name != self.against
+            for gap in [measure_gap(each, stops[self.against])]
+        ]
+        return tuple(sorted(found, key=lambda area: -area.rank))
+
+    @property
+    def leaders(self) -> list[str]:
+        """The settings with a point on the front by value, by the number of such points."""
+        counts = {
+            name: sum(place.name in self.front.by_value for place in places) for name, places in self.curves.items()
+        }
+        return sorted((name for name, count in counts.items() if count), key=lambda name: -counts[name])
+
+    @property
+    def behind(self) -> list[str]:
+        """The settings that are behind the front at every level."""
+        return [
+            name for name, places in self.curves.items() if all(place.standing is Standing.BEHIND for place in places)
+        ]
+
+    @property
+    def strong(self) -> list[str]:
+        """The settings to draw in full color: all, or those on the front and the one that others are compared with."""
+        if len(self.curves) <= MOST:
+            return list(self.curves)
+        chosen = {*self.leaders[: MOST - 1], self.against}
+        return [name for name in self.curves if name in chosen]
+
+    def is_same(self, one: str, other: str) -> bool:
+        """Whether two settings have the same levels and cannot be told from each other at any of them."""
+        places, others = ({place.point.level: place for place in self.curves[name]} for name in (one, other))
+        return places.keys() == others.keys() and all(
+            compare_readings(place.attack, others[level].attack) == 0
+            and compare_readings(place.utility, others[level].utility) == 0
+            for level, place in places.items()
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The curves as a JSON object."""
+        points = [
+            {
+                "setting": place.point.setting,
+                "level": place.point.level,
+                "epsilon": place.point.epsilon,
+                "attack": place.attack.as_dict(),
+                "utility": place.utility.as_dict(),
+                "standing": place.standing.value,
+            }
+            for place in self.front.places
+        ]
+        return {
+            **self.front.as_dict(),
+            "points": points,
+            "against": self.against,
+            "areas": [area.as_dict() for area in self.areas],
+            "notes": list(self.notes),
+        }
+
+
+def _find_covered(gap: MeanGap | None, stops: Sequence[Stop]) -> float:
+    places = [stop.place for stop in stops]
+    width = max(places) - min(places)
+    return 0.0 if gap is None else (gap.high - gap.low) / width if width else 1.0
+
+
+def compare_frontiers(comparison: Comparison, against: str | None = None) -> tuple[Frontier, ...]:
+    """The curves of every pair of attack and utility of a comparison.
+
+    Args:
+        comparison: The comparison.
+        against: The setting that others are compared with; by default one of ``madlib``, or the first one.
+
+    Raises:
+        UnknownNameError: There is no such setting.
+    """
+    chosen = choose_against(list(comparison.settings), against)
+    return tuple(_find_frontiers(comparison, chosen))
+
+
+def _find_frontiers(comparison: Comparison, against: str) -> Iterator[Frontier]:
+    for pair in comparison.pairs:
+        front = find_front(comparison, pair)
+        known = against if against in front.curves else next(iter(front.curves))
+        yield Frontier(front, _read_references(comparison, pair), known)
+
+
+def _read_references(comparison: Comparison, pair: Pair) -> dict[Quantity, dict[Reference, Reading]]:
+    return {
+        quantity: {
+            reference: found
+            for reference in (Reference.ORIGINALS, Reference.CHANCE)
+            if (found := comparison.read_reference(quantity, reference)) is not None
+        }
+        for quantity in pair
+    }
+
+
+def choose_against(settings: Sequence[str], wanted: str | None) -> str:
+    """The setting that others are compared with: the wanted one, or the first of ``madlib``, or the first.
+
+    Raises:
+        UnknownNameError: There is no such setting.
+    """
+    if wanted is not None and wanted not in settings:
+        raise unknown_name("setting", wanted, settings)
+    return wanted or next((name for name in settings if USUAL in name.lower()), settings[0])
+
+
+_HEADS, _NAMES = 3, 3
+"""The largest numbers of groups and of names in a sentence."""
+ENOUGH = 0.25
+"""The share of the range of attack that two curves must have in common, so that a sentence compares them."""
+
+
+def tell_frontiers(frontiers: Iterable[Frontier]) -> list[str]:
+    """Everything about all curves, in sentences."""
+    return [line for frontier in frontiers for line in (*tell_settings(frontier), *tell_areas(frontier))]
+
+
+def tell_settings(frontier: Frontier) -> list[str]:
+    """The settings on the front of an attack and a utility. Those that are the same within noise are one group."""
+    front = frontier.front
+    names = f"{front.attack.title} against {front.utility.title}"
+    if len(frontier.curves) < 2:
+        return []
+    if front.caveats:
+        return [f"No conclusion is drawn about the front for {names}. {' '.join(front.caveats)}"]
+    groups = group_settings(frontier)
+    said = "; ".join(_tell_group(frontier, *group) for group in list(groups.items())[:_HEADS])
+    more = f"; and {len(groups) - _HEADS} more" if len(groups) > _HEADS else ""
+    if not front.has_intervals:
+        return [f"On the front for {names}, by the values alone because intervals are missing: {said}{more}."]
+    named = {name for head, others in groups.items() for name in (head, *others)}
+    behind = frontier.behind
+    if partly := [name for name in frontier.curves if name not in named and name not in behind]:
+        more += f"; at some levels also {_shorten(partly)}"
+    lost = f" Clearly behind it at every level: {_shorten(behind)}." if behind else ""
+    return [f"On the front for {names}: {said}{more}.{lost}"]
+
+
+def group_settings(frontier: Frontier) -> dict[str, list[str]]:
+    """The settings on the front, each with those that are the same within noise.
+
+    A setting with more points on the front is the head of a group. Others on the front join the first group whose head
+    they cannot be told from.
+    """
+    groups: dict[str, list[str]] = {}
+    behind = set(frontier.behind)
+    others = [name for name in frontier.curves if name not in frontier.leaders and name not in behind]
+    for name in (*frontier.leaders, *others):
+        head = next((head for head in groups if frontier.is_same(head, name)), None)
+        if head is not None:
+            groups[head].append(name)
+        elif name in frontier.leaders:
+            groups[name] = []
+    return groups
+
+
+def _tell_group(frontier: Frontier, head: str, others: Sequence[str]) -> str:
+    places, front = frontier.curves[head], frontier.front
+    attack = show_range(front.attack, [place.attack.value for place in places])
+    utility = show_range(front.utility, [place.utility.value for place in places])
+    same = f"; the same within noise: {_shorten(others)}" if others else ""
+    return f"{head} (attack {attack}, utility {utility}{same})"
+
+
+def show_range(quantity: Quantity, values: Sequence[float]) -> str:
+    """The lowest and the highest of some values; a single one if they are shown alike."""
+    low, high = min(values), max(values)
+    if quantity.show(low) == quantity.show(high):
+        return quantity.show(low)
+    return quantity.show_interval(Interval(low, high))
+
+
+def tell_areas(frontier: Frontier) -> list[str]:
+    """The best setting at equal attack, and how many are clearly better or worse than the one compared with.
+
+    There is nothing to tell without levels, which make points a curve.
+    """
+    single = all(len(places) == 1 for places in frontier.curves.values())
+    if frontier.front.caveats or not frontier.areas or single:
+        return []
+    known = [area for area in frontier.areas if area.covered >= ENOUGH]
+    attack, utility, against = frontier.front.attack, frontier.front.utility, frontier.against
+    if not known:
+        return [
+            f"{_begin(attack.title)}: no other setting covers enough of the range of {against}, so none is compared."
+        ]
+    best = known[0]
+    found = f"{best.setting} has {_tell_difference(best)} {against}, on average across {show_attacks(best)}"
+    judged = [area for area in known if area.interval is not None]
+    if len(judged) < len(known):
+        return [f"At equal {attack.title}, {found}; intervals are missing."]
+    better, worse = ([area for area in judged if area.verdict == sign] for sign in (1, -1))
+    if not better:
+        said = f"At equal {attack.title}, no setting has clearly better {utility.title} than {against}: {found}."
+    else:
+        said = f"At equal {attack.title}, {found}."
+    if len(judged) > 1:
+        said += f" Of {len(judged)} settings, {len(better)} are clearly better than it and {len(worse)} clearly worse."
+    return [said]
+
+
+def _tell_difference(area: Area) -> str:
+    """The difference from another setting, for a sentence."""
+    bounds = f" ({show_bounds(area)})" if area.interval is not None else ""
+    if area.utility.logarithmic:
+        return f"{show_area(area)} times the {area.utility.title}{bounds} of"
+    unit = " percentage points" if area.utility.percent else ""
+    more = "more" if (area.value or 0) >= 0 else "less"
+    shown = area.utility.columns[0].show_bare(abs(area.value or 0))
+    return f"{shown}{unit} {more} {area.utility.title}{bounds} than"
+
+
+def show_area(area: Area) -> str:
+    """The value of an area, rounded for display; empty if the curves have no attack in common."""
+    return "" if area.value is None else _show(area.utility, area.value)
+
+
+def show_bounds(area: Area) -> str:
+    """The interval of an area, rounded for display; empty if it is unknown."""
+    return "" if area.interval is None else " to ".join(_show(area.utility, bound) for bound in area.interval)
+
+
+def show_attacks(area: Area) -> str:
+    """The range of attack over which an area is a mean; empty if there is none."""
+    return "" if area.gap is None else show_range(area.attack, [area.gap.low, area.gap.high])
+
+
+def _show(utility: Quantity, value: float) -> str:
+    if utility.logarithmic:
+        return f"{value:.2f}"
+    shown = utility.columns[0].show_bare(value)
+    return shown if value < 0 else f"+{shown}"
+
+
+def _shorten(names: Sequence[str]) -> str:
+    """Some names and the number of the others."""
+    if len(names) <= _NAMES:
+        return join_names(names)
+    return f"{', '.join(names[: _NAMES - 1])} and {len(names) - _NAMES + 1} more"
+
+
+def _begin(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

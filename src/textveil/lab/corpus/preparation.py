@@ -1,0 +1,499 @@
+"""Preparing a language: from a corpus to a bundle, in steps. Finished steps are stored in ``OUTPUT.partial``.
+
+hashes              the SHA-256 of every file of the corpus
+counts, lexicons    the results of counting and scoring
+documents           the number of documents with each expression, by block
+first               a bundle with lexicons and without vectors, for splitting the corpus
+pmi/vocabulary      the entries of a decomposition
+pmi/word2vec        their trained vectors, until they are joined with those of an encoder
+pmi/vectors         their vectors
+pmi/prior           its n-gram prior
+names               the counts of capitals and of people's names, by block
+bundle              the finished bundle, which is then renamed to the output
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
+from textveil.bundles.bundle import STORAGES, Bundle, Storage
+from textveil.bundles.prior import PriorTable
+from textveil.errors import OutputError, ResourceError, SmallCorpusError, TextveilError
+from textveil.execution import Executor
+from textveil.extras import require
+from textveil.lab.corpus import MEMORY
+from textveil.lab.corpus.counting.job import CountJob
+from textveil.lab.corpus.entry_filters import PASSAGES, RULES, Names, find_names, list_unfit, load_recognizer
+from textveil.lab.corpus.inputs import Corpus
+from textveil.lab.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
+from textveil.lab.corpus.priors import PriorBuilder, load_prior
+from textveil.lab.corpus.resumption import CorpusRun, Reading
+from textveil.lab.corpus.settings import (
+    STORAGE,
+    Labels,
+    PriorOptions,
+    Selection,
+    Thresholds,
+    VectorOptions,
+    check_bundle_folder,
+)
+from textveil.lab.corpus.splitting import SplitMark, count_documents, join_tokens, split_corpus
+from textveil.lab.corpus.training import (
+    TRAINED,
+    VOCABULARY,
+    TrainTask,
+    Vocabulary,
+    choose_entries,
+    embed_entries,
+    join_vectors,
+    load_vectors,
+    save_vectors,
+    train,
+    train_beside,
+)
+from textveil.lab.corpus.wordnet import read_wordnet_table
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.decomposition.base import LexiconDecomposer
+from textveil.models.files import EXTRA, ModelFiles
+from textveil.progress import Progress, ignore_progress
+from textveil.registry import unknown_name
+from textveil.resources import find
+from textveil.storage.atomic import put_folder, strip_unfinished
+from textveil.storage.resumable import SETTINGS
+from textveil.version import __version__
+
+_TRAINED = (TRAINED, "vectors")
+"""The steps after which there is nothing to train."""
+
+
+class _PreparationRun(CorpusRun):
+    """The folder of an unfinished preparation."""
+
+    our_names = re.compile(r"counts|counts\.partial|\.counts\.lock|lexicons|documents|first|names|bundle")
+
+    def owns(self, name: str) -> bool:
+        """Whether a preparation writes a file or folder of this name: each decomposition has a folder."""
+        return strip_unfinished(name) in DECOMPOSERS or super().owns(name)
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareJob:
+    """Builds a bundle from a corpus.
+
+    Args:
+        corpus: The corpus.
+        output: The folder of the bundle.
+        labels: The description of the bundle.
+        thresholds: The thresholds that make an n-gram an expression.
+        selection: The thresholds that make a chunk an entry.
+        vectors: The origin of the vectors.
+        prior: The settings of the n-gram priors. ``None`` skips this step.
+        decompositions: The decompositions that the bundle supports.
+        lexicons: A folder that scoring wrote. Without it, the corpus is counted and scored.
+        names_model: The folder of a spaCy model that recognizes people's names, which the bundle then never writes.
+            ``None`` skips this step.
+        wording: Never write entries that a reader of English would notice, such as misspelled and archaic words.
+        storage: The storage of vectors.
+        memory: The number of bytes of memory that counting may use.
+        overwrite: Replace an existing bundle, and start over if an unfinished run has other settings.
+    """
+
+    corpus: Corpus
+    output: Path
+    labels: Labels
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    selection: Selection = field(default_factory=Selection)
+    vectors: VectorOptions = field(default_factory=VectorOptions)
+    prior: PriorOptions | None = field(default_factory=PriorOptions)
+    decompositions: tuple[str, ...] = tuple(DECOMPOSERS)
+    lexicons: Path | None = None
+    names_model: Path | None = None
+    wording: bool = True
+    storage: Storage = STORAGE
+    memory: int = MEMORY
+    overwrite: bool = False
+
+    def check(self) -> None:
+        """Refuse invalid settings before anything is read."""
+        self.selection.check()
+        self.vectors.check()
+        if self.prior is not None:
+            self.prior.check()
+        if self.storage not in STORAGES:
+            raise unknown_name("storage", self.storage, STORAGES)
+        for library in self.list_libraries():
+            require(library, extra="prepare")
+        if self.vectors.uses_encoder:
+            require("sentence_transformers", extra=EXTRA)
+            ModelFiles.find(self.vectors.encoder)
+        if not self.output.absolute().parent.is_dir():
+            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Create it first.")
+        if self.output.exists():
+            check_bundle_folder(self.output)
+        if self.names_model is not None:
+            load_recognizer(self.names_model)
+        _PreparationRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
+
+    def list_libraries(self) -> list[str]:
+        """The names of the libraries that the job needs."""
+        trained = ["gensim"] if self.vectors.uses_word2vec else []
+        return ["pyarrow", *trained, *(["spacy"] if self.names_model else [])]
+
+    def estimate_disk(self, beside: int = 1) -> int:
+        """The approximate peak of disk space in bytes that the run needs besides the output.
+
+        Splitting writes the corpus twice, in parts and as one file. Counting needs about as much.
+
+        Args:
+            beside: The number of decompositions that are trained side by side. Each has a file of its own.
+        """
+        return max(1 << 20, int((2.5 + 1.25 * (beside - 1)) * self.corpus.estimate_plain_size()))
+
+    def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
+        """Build the bundle, or resume an unfinished run."""
+        self.check()
+        unfinished = _PreparationRun(self.output.resolve())
+        # Vectors depend on these settings. Names, labels, priors and storage may change until the bundle is written.
+        settings = {
+            "textveil": __version__,
+            "thresholds": asdict(self.thresholds),
+            "selection": asdict(self.selection),
+            "vectors": self.identify_vectors(),
+            "lexicons": self.lexicons and str(self.lexicons.resolve()),
+        }
+        with unfinished.locked():
+            reading = Reading(self.corpus, executor, progress)
+            job = unfinished.begin(reading, settings, lambda: {"workers": executor.workers}, overwrite=self.overwrite)
+            if unfinished.is_complete():
+                unfinished.complete()
+                return Bundle(self.output)
+            preparation = _Preparation(self, unfinished.folder, int(job["workers"]), executor, progress)
+            try:
+                bundle = preparation.run(unfinished.hash_files(reading))
+            except TextveilError as error:
+                if not preparation.is_worth_keeping(after=error):
+                    unfinished.remove()
+                raise
+            put_folder(bundle, unfinished.output)
+            unfinished.complete()
+        return Bundle(self.output)
+
+    def identify_vectors(self) -> dict[str, Any]:
+        """The options of the vectors, with the hash of the encoder."""
+        described = self.vectors.describe()
+        if self.vectors.uses_encoder:
+            described["encoder"] = ModelFiles.find(self.vectors.encoder).as_dict()
+        return described
+
+
+@dataclass(slots=True)
+class _Preparation:
+    """A run of a :class:`PrepareJob`."""
+
+    job: PrepareJob
+    folder: Path
+    workers: int
+    executor: Executor
+    progress: Progress
+
+    def run(self, corpus: Corpus) -> Path:
+        """Run all steps on the corpus with known hashes; the folder of the finished bundle."""
+        self.job = replace(self.job, corpus=corpus)
+        self._check_disk()
+        lexicons = self._find_lexicons()
+        first = self._write_first(lexicons)
+        needed = [name for name in self.job.decompositions if self._lacks(name)]
+        while needed:
+            beside = self._count_beside()
+            self._embed(first, needed[:beside])
+            needed = needed[beside:]
+        return self._write_bundle(lexicons)
+
+    def is_worth_keeping(self, *, after: TextveilError) -> bool:
+        """Whether a resumption would save work. If thresholds must change, only vectors can be reused."""
+        if isinstance(after, SmallCorpusError):
+            return any(self._find(name, "vectors").exists() for name in self.job.decompositions)
+        begun = {path.relative_to(self.folder).parts[0] for path in self.folder.rglob("*") if path.is_file()}
+        return bool(begun - {SETTINGS, "hashes", "first"})
+
+    def _find(self, decomposition: str, step: str) -> Path:
+        """The folder of a finished step of a decomposition."""
+        return self.folder / decomposition / step
+
+    def _find_lexicons(self) -> dict[str, LexiconTable]:
+        """The lexicons that the decompositions need."""
+        needed = {name for name in self.job.decompositions if issubclass(DECOMPOSERS.load(name), LexiconDecomposer)}
+        tables: dict[str, LexiconTable] = {}
+        if "wordnet" in needed:
+            tables["wordnet"] = read_wordnet_table(find("wordnet"))
+        if needed - tables.keys():
+            folder = self.job.lexicons or self._score()
+            scored = {name: table for name, table in read_lexicon_tables(folder).items() if name in needed}
+            for name in sorted(needed - tables.keys() - scored.keys()):
+                raise SmallCorpusError(explain_empty(folder, name))
+            tables |= self._leave_out_rare(scored)
+        return tables
+
+    def _score(self) -> Path:
+        """Count and score the n-grams of the corpus."""
+        counts, lexicons, thresholds = self.folder / "counts", self.folder / "lexicons", self.job.thresholds
+        foreground, _ = self.job.corpus.split()
+        if not counts.exists():
+            CountJob(foreground, counts, thresholds.min_count, self.job.memory).run(self.executor, self.progress)
+        if not lexicons.exists():
+            ScoreJob(
+                counts,
+                lexicons,
+                min_pmi=thresholds.min_pmi,
+                top_share=thresholds.top_share,
+                only_attracted=thresholds.only_attracted,
+            ).run()
+        return lexicons
+
+    def _leave_out_rare(self, tables: dict[str, LexiconTable]) -> dict[str, LexiconTable]:
+        """The lexicons without the expressions that are in too few documents."""
+        least = self.job.selection.min_documents
+        found = count_documents(
+            self.job.corpus.split()[0],
+            self.folder / "documents",
+            self.executor,
+            workers=self.workers,
+            expressions=[ngram for table in tables.values() for ngram in table.ngrams],
+            progress=self.progress,
+        )
+        filtered = {name: table.keep(lambda ngram: found[ngram] >= least) for name, table in tables.items()}
+        for name, table in filtered.items():
+            if not table.ngrams:
+                raise SmallCorpusError(
+                    f"The {name} lexicon is empty: no expression is in {least} documents. "
+                    "Lower `min_documents`, or use more text."
+                )
+        return {
+            name: replace(table, origin={**table.origin, "min_documents": least}) for name, table in filtered.items()
+        }
+
+    def _write_first(self, lexicons: dict[str, LexiconTable]) -> Path:
+        folder = self.folder / "first"
+        if folder.exists() and Bundle(folder).manifest.lexicons.keys() != lexicons.keys():
+            shutil.rmtree(folder)  # it is for other decompositions
+        if not folder.exists():
+            build_bundle(folder, {}, lexicons=lexicons, **self._describe())
+        return folder
+
+    def _check_disk(self) -> None:
+        needed, free = self.job.estimate_disk(), shutil.disk_usage(self.folder).free
+        if free < needed:
+            raise OutputError(
+                f"The run needs about {needed >> 20:,} MiB of disk next to {str(self.job.output)!r}, and "
+                f"{free >> 20:,} MiB are free. Free some space, then run the same command again."
+            )
+
+    def _lacks(self, decomposition: str) -> bool:
+        """Whether the vectors or the prior of a decomposition are missing."""
+        return not self._find(decomposition, "vectors").exists() or self._lacks_prior(decomposition)
+
+    def _lacks_prior(self, decomposition: str) -> bool:
+        return self.job.prior is not None and self._find_prior(decomposition) is None
+
+    def _count_beside(self) -> int:
+        """The number of decompositions to train side by side: one per worker, if there is room on the disk."""
+        if self.executor.processes == 1 or not self.job.vectors.uses_word2vec:
+            return 1
+        free = shutil.disk_usage(self.folder).free
+        counts = range(self.executor.workers, 1, -1)
+        return next((count for count in counts if self.job.estimate_disk(count) <= free), 1)
+
+    def _embed(self, first: Path, decompositions: Sequence[str]) -> None:
+        """Choose the entries of decompositions, find their vectors and build their priors."""
+        tokens = {name: self._choose(first, name) for name in decompositions}
+        self._train_beside(tokens)
+        for name in decompositions:
+            self._finish(name, tokens[name])
+
+    def _choose(self, first: Path, decomposition: str) -> list[Path]:
+        """Split the corpus and choose the entries of a decomposition; its files of tokens, the background last."""
+        self._check_disk()
+        foreground, background = self.job.corpus.split()
+        tokens = self._split(foreground, first, decomposition, self.folder / decomposition)
+        more = (
+            self._split(background, first, decomposition, self._find(decomposition, "background"))
+            if background
+            else None
+        )
+        chosen = self._find(decomposition, VOCABULARY)
+        if not chosen.exists():
+            self.progress(f"choosing entries of {decomposition}", 0, None)
+            choose_entries(tokens, more, self.job.selection.narrow(decomposition)).save(chosen)
+        return [tokens, *([more] if more else [])]
+
+    def _train_beside(self, tokens: Mapping[str, Sequence[Path]]) -> None:
+        """Train the decompositions that lack it side by side. One that is alone is trained later, on all cores."""
+        missing = [name for name in tokens if not any(self._find(name, step).exists() for step in _TRAINED)]
+        if self.job.vectors.uses_word2vec and len(missing) > 1:
+            options = self.job.vectors.train_options
+            tasks = [TrainTask(name, join_tokens(tokens[name]), self.folder / name, options) for name in missing]
+            train_beside(tasks, self.executor, self.job.memory, self.progress)
+
+    def _load_entries(self, decomposition: str) -> Sequence[str]:
+        return Vocabulary.load(self._find(decomposition, VOCABULARY)).entries
+
+    def _finish(self, decomposition: str, tokens: Sequence[Path]) -> None:
+        """Find the vectors and build the prior of a decomposition, unless they are there."""
+        entries, vectors = self._load_entries(decomposition), self._find(decomposition, "vectors")
+        if not vectors.exists():
+            save_vectors(self._compute_vectors(decomposition, entries, tokens), vectors)
+        if self.job.prior is not None and self._lacks_prior(decomposition):
+            folder = self.folder / decomposition
+            PriorBuilder(
+                tokens[0], folder, self.job.prior, self.executor, self.job.memory, self.progress, decomposition
+            ).run(entries)
+        tokens[0].unlink()
+        for more in tokens[1:]:
+            shutil.rmtree(more.parent)
+        shutil.rmtree(self._find(decomposition, TRAINED), ignore_errors=True)
+
+    def _split(self, corpus: Corpus, first: Path, decomposition: str, folder: Path) -> Path:
+        return split_corpus(
+            corpus,
+            folder,
+            self.executor,
+            workers=self.workers,
+            bundle=first,
+            decomposition=decomposition,
+            progress=self.progress,
+        )
+
+    def _compute_vectors(self, decomposition: str, entries: Sequence[str], tokens: Sequence[Path]) -> npt.NDArray[Any]:
+        """The vectors of the entries: trained, of an encoder, or both."""
+        options = self.job.vectors
+
+        def tell(stage: str, amount: int, fraction: float | None) -> None:
+            self.progress(f"{stage} {decomposition}", amount, fraction)
+
+        found: list[npt.NDArray[Any]] = []
+        if options.uses_word2vec:
+            trained = self._find(decomposition, TRAINED)
+            if not trained.exists():
+                workers = self.executor.workers
+                matrix = train(join_tokens(tokens), entries, options.train_options, workers=workers, progress=tell)
+                save_vectors(matrix, trained)
+            found.append(load_vectors(trained))
+        if not options.uses_encoder:
+            return found[0]
+        found.append(embed_entries(ModelFiles.find(options.encoder), entries, tell))
+        return join_vectors(found, options.length)
+
+    def _find_prior(self, decomposition: str) -> PriorTable | None:
+        """The finished prior of a decomposition, if it has the settings of this job."""
+        folder = self._find(decomposition, "prior")
+        if self.job.prior is None or not folder.exists():
+            return None
+        prior = load_prior(folder)
+        if self.job.prior.describes(prior.description):
+            return prior
+        shutil.rmtree(folder)
+        return None
+
+    def _find_names(self, entries: Iterable[str]) -> Names | None:
+        if self.job.names_model is None:
+            return None
+        return find_names(
+            self.job.corpus.split()[0],
+            self.folder / "names",
+            self.executor,
+            workers=self.workers,
+            entries=entries,
+            model=self.job.names_model,
+            progress=self.progress,
+            wordnet=_find_wordnet(),
+        )
+
+    def _write_bundle(self, lexicons: dict[str, LexiconTable]) -> Path:
+        folder = self.folder / "bundle"
+        shutil.rmtree(folder, ignore_errors=True)
+        chosen = {name: Vocabulary.load(self._find(name, VOCABULARY)) for name in self.job.decompositions}
+        unwritten = {name: self._list_unwritten(vocabulary) for name, vocabulary in chosen.items()}
+        others = {entry for name in chosen for entry in chosen[name].entries if entry not in unwritten[name]}
+        names = self._find_names(others)
+        people = set(names.choose(others) if names else ())
+        tables = {
+            name: VectorTable(
+                vocabulary.entries,
+                load_vectors(self._find(name, "vectors")),
+                [entry for entry in vocabulary.entries if entry in unwritten[name] or entry in people],
+                vocabulary.counts,
+                self._find_prior(name),
+            )
+            for name, vocabulary in chosen.items()
+        }
+        build_bundle(
+            folder,
+            tables,
+            lexicons=lexicons,
+            tokens=SplitMark.load(self.folder / self.job.decompositions[0] / "split.json").words,
+            parameters=self._parameters(),
+            storage=self.job.storage,
+            **self._describe(),
+        )
+        return folder
+
+    def _list_unwritten(self, vocabulary: Vocabulary) -> set[str]:
+        """The entries that are unfit to be written, and those that only the background has."""
+        unwritten: set[str] = set()
+        if self.job.wording:
+            unwritten.update(
+                list_unfit(vocabulary.entries, vocabulary.documents, vocabulary.total, wordnet=_find_wordnet())
+            )
+        if self.job.corpus.in_background:
+            rare = vocabulary.documents < self.job.selection.min_documents
+            unwritten.update(vocabulary.entries[row] for row in np.flatnonzero(rare).tolist())
+        return unwritten
+
+    def _describe(self) -> dict[str, Any]:
+        labels = self.job.labels
+        return {
+            "name": labels.name,
+            "version": labels.version,
+            "language": labels.language,
+            "corpus": labels.corpus,
+            "license": labels.license,
+        }
+
+    def _parameters(self) -> dict[str, Any]:
+        software = ["numpy", "nupunkt", *self.job.list_libraries()]
+        if self.job.vectors.uses_encoder:
+            software += ["torch", "transformers", "sentence-transformers"]
+        return {
+            "corpus": self.job.corpus.cite(),
+            "thresholds": asdict(self.job.thresholds),
+            "selection": asdict(self.job.selection),
+            "vectors": self.job.identify_vectors(),
+            "names": self._describe_names(),
+            "wording": self.job.wording,
+            "software": {"textveil": __version__, **{name: version(name) for name in software}},
+        }
+
+    def _describe_names(self) -> dict[str, Any] | None:
+        if self.job.names_model is None:
+            return None
+        model = json.loads((self.job.names_model / "meta.json").read_bytes())
+        return {"model": f"{model['name']} {model['version']}", "rules": RULES, "passages": PASSAGES}
+
+
+def _find_wordnet() -> Path | None:
+    """The folder of WordNet, if it is installed."""
+    try:
+        return find("wordnet")
+    except ResourceError:
+        return None

@@ -1,0 +1,135 @@
+"""The contract of a classifier."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
+
+from textveil.errors import InputError
+from textveil.lab.metrics.base import identify
+from textveil.lab.metrics.dataset import Classes, Codes, Texts
+from textveil.progress import Progress, ignore_progress
+from textveil.registry import Method
+from textveil.storage.atomic import make_folder, writing
+from textveil.storage.score_cache import hash_text
+
+T = TypeVar("T")
+
+
+class LruCache(Generic[T]):
+    """Objects that are built on first use. A full cache drops the least recently used one.
+
+    Args:
+        size: The number of objects to cache.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._objects: OrderedDict[Hashable, T] = OrderedDict()
+
+    def get(self, key: Hashable, build: Callable[[], T]) -> T:
+        """The object of a key, built on first use."""
+        if key not in self._objects:
+            self._objects[key] = build()
+            if len(self._objects) > self._size:
+                self._objects.popitem(last=False)
+        self._objects.move_to_end(key)
+        return self._objects[key]
+
+
+class Fitted(ABC):
+    """A trained classifier."""
+
+    @abstractmethod
+    def predict(self, texts: Texts, rows: Codes) -> Codes:
+        """The class of each text at the given positions."""
+
+    def pack(self) -> bytes:
+        """The trained weights as safetensors, for a classifier that is :attr:`Classifier.kept`."""
+        raise NotImplementedError
+
+
+class Classifier(Method):
+    """Learns the classes of texts. The same texts and seed give the same predictions."""
+
+    kind = "classifier"
+    cached: ClassVar[int] = 12
+    """The number of classifiers trained on originals to cache in memory for further obfuscations."""
+    gives_probabilities: ClassVar[bool] = False
+    """Whether a trained one has ``weigh_classes``, which gives the probability of each class."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether classifiers trained on originals are stored in the folder of cached scores."""
+        return False
+
+    @abstractmethod
+    def fit(
+        self, texts: Texts, rows: Codes, classes: Classes, *, seed: int, progress: Progress = ignore_progress
+    ) -> Fitted:
+        """Train on the texts at the given positions."""
+
+    def unpack(self, content: bytes, classes: Classes) -> Fitted:
+        """The trained classifier that :meth:`Fitted.pack` returned."""
+        raise NotImplementedError
+
+
+SUFFIX = ".safetensors"
+
+
+def find_or_fit(
+    classifier: Classifier,
+    texts: Texts,
+    rows: Codes,
+    classes: Classes,
+    *,
+    seed: int,
+    progress: Progress = ignore_progress,
+) -> Fitted:
+    """The classifier that was trained on these texts before, or a new one, which is stored if it is worth a file.
+
+    Nothing is stored for texts without a folder of cached scores. Only the user may read the files. Their names are
+    keyed hashes of texts, classes and seed, and a hash of their content, which is checked.
+
+    Raises:
+        InputError: A stored classifier is damaged.
+    """
+    if texts.folder is None or not classifier.kept:
+        return classifier.fit(texts, rows, classes, seed=seed, progress=progress)
+    folder = texts.folder / _name_folder(classifier)
+    key = hash_text(texts.hash, classes.hash, hashlib.sha256(rows.tobytes()).hexdigest(), str(seed))
+    name = texts.sign(key).hex()[:16]
+    for path in sorted(folder.glob(f"{name}-*{SUFFIX}")):
+        return _restore(classifier, path, classes)
+    fitted = classifier.fit(texts, rows, classes, seed=seed, progress=progress)
+    content = fitted.pack()
+    make_folder(folder, private=True)
+    with writing(folder / f"{name}-{_hash(content)}{SUFFIX}", private=True) as stream:
+        stream.write(content)
+    return fitted
+
+
+def _name_folder(classifier: Classifier) -> str:
+    """The name of the folder of classifiers with the same options, model and versions."""
+    identity = identify("classifier", classifier.software, classifier=classifier.as_dict())
+    return f"classifier-{hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]}"
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _restore(classifier: Classifier, path: Path, classes: Classes) -> Fitted:
+    damaged = InputError(f"{str(path)!r} is damaged or cannot be read. Remove it: the classifier is trained again.")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise damaged from error
+    if path.name.removesuffix(SUFFIX).rpartition("-")[2] != _hash(content):
+        raise damaged
+    return classifier.unpack(content, classes)

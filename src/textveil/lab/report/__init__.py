@@ -1,0 +1,3 @@
+"""Reports: statistics, figures, tables and pages."""
+
+__all__: list[str] = []

@@ -1,0 +1,241 @@
+"""Findings in words: the sentences of the report and the command line."""
+
+from __future__ import annotations
+
+from textveil.lab.metrics.columns import METRIC_COLUMNS, MetricColumn, Reference, find_reference
+from textveil.lab.report.anova import describe_p
+from textveil.lab.report.findings import LEAST_DRAWS, Advantage, Findings, SettingFindings, list_titles, measure_gap
+from textveil.lab.report.results import CLEAR, CONTROLS, HIGH, RELATIVE_GAIN, Results
+from textveil.profiles import PAPER, STRICT
+
+_METRICS = {
+    RELATIVE_GAIN.name: (
+        "U / U_original - P / P_original, the relative utility minus the relative exposure. U is the mean of utility "
+        "F1 and similarity. P is the mean of surviving identifiers and the F1 of both attackers. Above 0, more utility "
+        "than exposure is left."
+    ),
+    "utility_f1": "the F1 of a classifier that learns a task from obfuscated texts and is tested on obfuscated texts.",
+    "cosine_similarity": "the cosine of the sentence embeddings of a text and its original. Identical texts have 1.",
+    "perplexity": "how unexpected the words of a text are for a language model. Fluent texts have a low perplexity.",
+    "pi_remaining": "the share of names, places, dates, numbers and other identifiers that survive.",
+    "identifiers_direct": "the share of people, email addresses, phone and account numbers that survive.",
+    "static_f1": "the F1 of an attacker trained on original texts who infers the attribute.",
+    "adaptive_f1": "the F1 of an attacker trained on obfuscated texts who infers the attribute.",
+    "inversion_top_1": "the share of replaced chunks that an attacker who knows the mechanism recovers, one by one.",
+    "inversion_decoded": "the share of replaced chunks that an attacker who also knows the language recovers.",
+    "clear_text_unchanged": "the share of words that are the same in an original and its obfuscated text.",
+    "overlap_rouge_l": (
+        "the overlap of a text with its original, by the longest sequence of words that both have in the same order. "
+        "Identical texts have 1."
+    ),
+    "token_similarity_f1": (
+        "how well the tokens of a text and its original match in context, in the manner of BERTScore. Identical texts "
+        "have 1."
+    ),
+    "linkage_top_1": "the share of obfuscated texts whose original an attacker who has all originals names first.",
+    "stylometry_adaptive": (
+        "the F1 of an attacker who infers the attribute from function words, punctuation and lengths alone."
+    ),
+    "membership_auc": (
+        "how well an attacker who asks a model trained on obfuscated texts tells their originals from other texts. 0.5 "
+        "is chance."
+    ),
+}
+"""The meaning of every metric that tables show, by its column."""
+_REFERENCES = {
+    Reference.ORIGINALS: "the value of the original texts, without obfuscation.",
+    Reference.CHANCE: "the value of an attacker or classifier that has learned nothing.",
+    Reference.MAJORITY: "the value of the majority baseline, which always predicts the most frequent class.",
+}
+_PROFILES = {
+    STRICT.name: "the mechanism chooses every word except kept stopwords, so no other word is released in clear.",
+    PAPER.name: "as in the paper, a word that is not in the vocabulary or gets no budget is released in clear.",
+}
+_TESTS = {
+    "p": "the probability of a difference at least as large by chance alone. Below 0.05 it is significant.",
+    "partial eta squared (eta sq)": (
+        "the size of an effect, from 0 to 1: its share of the variance that no other effect explains."
+    ),
+}
+_DRAWS = {
+    "draw": "one obfuscation of the texts of a cell. Draws differ in nothing but their noise.",
+    "noise within cells": "the variation between draws. The residual is that of means over draws.",
+}
+
+
+def explain_terms(results: Results) -> list[tuple[str, str]]:
+    """The terms of a report of these results, each with its meaning."""
+    shown = {metric.name for metric in results.metrics}
+    references = list_titles(results.frame, results.metrics)
+    return [
+        *((METRIC_COLUMNS[name].title, meaning) for name, meaning in _METRICS.items() if name in shown),
+        *((reference.value, _REFERENCES[reference]) for reference in references),
+        *((f"profile {name}", _PROFILES[name]) for name in results.values("profile") if name in _PROFILES),
+        *_TESTS.items(),
+        *(_DRAWS.items() if results.draws > 1 else ()),
+    ]
+
+
+def tell_untested(setting: SettingFindings) -> str:
+    """The reason why a setting was not tested."""
+    return f"Not tested. {setting.obstacle}"
+
+
+def tell_gaps(findings: Findings) -> list[str]:
+    """The gaps between the methods of each factor that has a significant effect, in words."""
+    tests = [(each.prefix, each.anova, each.gaps) for each in findings.settings if each.tested]
+    if findings.overall is not None:
+        results = findings.results
+        others = [factor for factor in results.varying if factor not in results.combination]
+        gaps = tuple(measure_gap(results, factor, findings.response) for factor in others)
+        tests.append(("all settings together: ", findings.overall, gaps))
+    lines = []
+    for prefix, anova, gaps in tests:
+        said = "; ".join(
+            f"{gap.factor}s {gap.gap:.4f} ({gap.worst} to {gap.best})"
+            if anova[gap.factor].significant
+            else f"{gap.factor}s do not differ significantly"
+            for gap in gaps
+        )
+        lines.append(_begin(f"{prefix}range of mean {findings.response.title}: {said}."))
+    return lines
+
+
+def tell_effects(setting: SettingFindings) -> str:
+    """The effects of the factors in the analysis of variance, in a sentence."""
+    if not setting.tested:
+        return tell_untested(setting)
+    said = []
+    for effect in setting.anova.effects:
+        if effect.factors[0] in CONTROLS:
+            continue
+        name = "their interaction" if len(effect.factors) > 1 else f"the {effect.name}"
+        verdict = "has a significant effect" if effect.significant else "has no significant effect"
+        said.append(f"{name} {verdict} (F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)})")
+    return _begin(f"{'; '.join(said)}.")
+
+
+def tell_noise(setting: SettingFindings) -> str:
+    """The size of the noise beside the residual, in words; empty with a single draw."""
+    noise = setting.anova.noise
+    if noise is None:
+        return ""
+    said = (
+        f"Noise: over draws, the value of a cell has a standard deviation of {noise.std:.4f}. This is "
+        f"{noise.share:.0%} of the residual variance."
+    )
+    if noise.explains_residual:
+        return f"{said} The residual cannot be told from noise ({describe_p(noise.p_value)})."
+    return f"{said} The rest is a difference between data sets and levels that more draws do not remove."
+
+
+def tell_datasets(setting: SettingFindings) -> str:
+    """The factors whose methods rank differently on different data sets, in a sentence; empty if it was not tested."""
+    if setting.by_dataset is None:
+        return ""
+    effects = [effect for effect in setting.by_dataset.effects if effect.factors[1:] == ("dataset",)]
+    found = [effect for effect in effects if effect.significant]
+    if not found:
+        return "No factor interacts significantly with the data set."
+    said = "; ".join(
+        f"{effect.factors[0]} (F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)})" for effect in found
+    )
+    return f"The effect depends on the data set: {said}. Means over data sets hide this."
+
+
+def tell_pairs(setting: SettingFindings) -> str:
+    """The number of pairs that differ, and the method that is most often lower, in words."""
+    if not setting.tested:
+        return tell_untested(setting)
+    found, count = setting.comparisons.significant, len(setting.comparisons.pairs)
+    if not found:
+        return f"None of the {count} pairs differ significantly."
+    said = f"{len(found)} of the {count} pairs differ significantly, by more than {found[0].margin:.4f}."
+    shown = [factor for factor in setting.results.combination if factor in setting.results.varying]
+    known = {method for factor in shown for method in setting.results.values(factor)}
+    methods = [method for pair in found for method in pair.lower.split(" + ") if method in known]
+    common = max(dict.fromkeys(methods), key=methods.count)
+    return f"{said} {common} is the lower one in {methods.count(common)} of them."
+
+
+def tell_clear(findings: Findings) -> list[str]:
+    """The relation of words in clear to the response and to advantages, in words."""
+    lines = []
+    for setting in findings.settings:
+        if not setting.tested or findings.response == CLEAR:
+            continue
+        if setting.clear_effect is None:
+            same = "the share of words in clear is the same in all cells of a data set and level."
+            lines.append(_begin(f"{setting.prefix}{same}"))
+            continue
+        effect = setting.clear_effect
+        said = (
+            f"within data sets and levels, the share of words in clear explains {effect.explained:.0%} of the variance "
+            f"of {findings.response.title}; ten percentage points more correspond to {10 * effect.slope:+.4f}."
+        )
+        lines.append(_begin(f"{setting.prefix}{said}"))
+    lines += [line for advantage in findings.advantages if (line := tell_advantage(advantage))]
+    return lines
+
+
+def tell_advantage(advantage: Advantage) -> str:
+    """The change of an advantage when fewer words are released in clear; empty without a significant advantage."""
+    shares = advantage.clear_share
+    if len(shares) < 2 or max(shares.values()) == min(shares.values()):
+        return ""
+    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    lost = advantage.lost(most, least)
+    if lost is None or not advantage.evident.get(most):
+        return ""
+    said = (
+        f"{advantage.method} is {advantage.by_setting[most]:.4f} better than the other {advantage.factor}s under "
+        f"{most}, with {shares[most]:.1%} of its words in clear. Under {least}, with {shares[least]:.1%},"
+    )
+    left = advantage.by_setting[least]
+    if not advantage.evident.get(least):
+        return f"{said} no advantage can be told from chance ({left:+.4f})."
+    if left < 0:
+        return f"{said} it is worse than the others ({left:+.4f})."
+    gone = f"{lost:.0%} of the advantage is gone" if lost > 0 else "the advantage is still there"
+    return f"{said} {gone} ({left:+.4f})."
+
+
+def tell_chance(results: Results) -> list[str]:
+    """The number of cells whose value cannot be told from chance, for every metric that has its interval, in words."""
+    lines = []
+    for metric in results.metrics:
+        chance = find_reference(metric, Reference.CHANCE)
+        if chance is None or f"{chance.name}{HIGH}" not in results.frame:
+            continue
+        top, values = results.rows[f"{chance.name}{HIGH}"], results.rows[metric.name]
+        known, count = int((top.notna() & values.notna()).sum()), int((values <= top).sum())
+        said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
+        lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
+    return lines
+
+
+def tell_draws(results: Results) -> list[str]:
+    """That there are too few draws of noise for an interval over them, in words; empty if there are enough."""
+    if results.draws >= LEAST_DRAWS:
+        return []
+    draws = "One draw of noise is" if results.draws == 1 else f"{results.draws} draws of noise are"
+    return [
+        f"{draws} too few for intervals over noise, which need at least {LEAST_DRAWS}. Intervals cover other texts "
+        "alone: with other noise, values may differ more."
+    ]
+
+
+def tell_missing(results: Results, response: MetricColumn) -> list[str]:
+    """The data sets and levels that lack the response or another metric of tables, in words."""
+    lines = []
+    for metric in dict.fromkeys(each.metric for each in results.missing):
+        groups = "; ".join(str(each) for each in results.missing if each.metric == metric)
+        if metric == response:
+            lines.append(f"Excluded from the analysis, because {metric.title} is missing: {groups}.")
+        elif not metric.detail:
+            lines.append(_begin(f"{metric.title} is missing, so none of its values is used: {groups}."))
+    return lines
+
+
+def _begin(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

@@ -1,0 +1,232 @@
+"""The estimated time of a run: from cells that were timed, or from a trial with a few texts of every data set."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from textveil.lab.metrics import METRICS
+from textveil.lab.metrics.classification import build_classifier
+from textveil.lab.metrics.classifiers import CLASSIFIERS
+from textveil.lab.metrics.dataset import Classes, Texts
+from textveil.lab.study.cell_runner import CellRunner
+from textveil.lab.study.datasets import DatasetInfo, read_dataset
+from textveil.lab.study.experiment import CellTask, OriginalsTask, Plan, ScoreTask
+from textveil.lab.study.status import CellState, find_states
+from textveil.lab.study.store import OBFUSCATION, Store
+from textveil.lab.study.study import Sample, Study, choose_classifier
+from textveil.methods.distribution import DISTRIBUTORS
+from textveil.text.documents import Document
+
+TRIAL_TEXTS = 100
+"""The number of texts of the trial's cells."""
+TRIAL_SCORES = 16
+"""The number of texts that every distribution scores in the trial."""
+TRIAL_TRAINING = (8, 24)
+"""The numbers of texts that a transformer is trained with in the trial. The difference is free of its loading time."""
+CHUNKS_PER_WORD = 0.5
+"""About half of the words are kept stopwords or parts of longer chunks."""
+
+Step = tuple[str, str]
+"""A data set and the name of a step: obfuscation, a metric, or the scores of a distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The estimated time of a run, in seconds."""
+
+    seconds: float
+    low: float
+    """The time if every step is as fast as in the fastest cell that was timed."""
+    high: float
+    """The time if every step is as slow as in the slowest one."""
+    basis: str
+    """The source of the estimate."""
+
+
+class Timings:
+    """Seconds per text of every step."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[Step, list[float]] = {}
+
+    def add(self, step: Step, seconds: float, texts: float) -> None:
+        """Add the time of a step."""
+        self._seconds.setdefault(step, []).append(seconds / texts)
+
+    def add_cells(self, study: Study, infos: dict[str, DatasetInfo], states: Iterable[CellState]) -> int:
+        """Add the times of cells that have texts, and return their number."""
+        timed = 0
+        for state in states:
+            if state.texts is not None:
+                timed += 1
+                name = state.cell.dataset
+                self.add((name, OBFUSCATION), state.texts.seconds, infos[name].texts)
+                for metric, value in state.values.items():
+                    self.add((name, metric), value.seconds, count_read(study, metric, infos[name]))
+        return timed
+
+    def knows(self, steps: Iterable[Step]) -> bool:
+        """Whether all steps were timed."""
+        return all(step in self._seconds for step in steps)
+
+    def time(self, step: Step, texts: float, choose: Callable[[list[float]], float] = fmean) -> float:
+        """The time of a step for a number of texts; zero if it was not timed."""
+        return texts * choose(self._seconds.get(step, [0.0]))
+
+
+def count_read(study: Study, metric: str, info: DatasetInfo) -> float:
+    """The number of texts that a metric reads: all of them, or its sample."""
+    declared = METRICS.load(metric).list_options().get("sample")
+    sample = study.choose_options(metric).get("sample", declared.default if declared else None) or math.inf
+    if metric == "inversion":  # its sample is one of chunks
+        sample /= max(1.0, CHUNKS_PER_WORD * info.average_length)
+    return min(info.texts, sample)
+
+
+def estimate(runner: CellRunner, plan: Plan, workers: int) -> Estimate:
+    """Estimate the time of a run. A trial is run if the study has no times for some step."""
+    infos = {name: runner.study_dataset(name).info for name in runner.study.datasets}
+    timings = Timings()
+    timed = timings.add_cells(runner.study, infos, plan.states)
+    work = list(_list_work(runner.study, plan, infos))
+    basis = f"{timed:,} cells with known times"
+    if not timings.knows(step for step, _ in work):
+        timings, basis = run_trial(runner, plan), f"a trial with up to {TRIAL_TEXTS} texts of every data set"
+        work += _list_originals(runner.study, plan, infos)  # those of timed cells were measured before
+    mean, low, high = (
+        sum(timings.time(step, texts, choose) for step, texts in work) / workers for choose in (fmean, min, max)
+    )
+    return Estimate(mean, low, high, basis)
+
+
+def _list_work(study: Study, plan: Plan, infos: dict[str, DatasetInfo]) -> Iterator[tuple[Step, float]]:
+    """The steps of all cells and of distributions, with the number of texts that each of them reads."""
+    for cell in plan.cells:
+        yield from _list_steps(study, cell, infos[cell.cell.dataset])
+    for task in plan.shared:
+        if isinstance(task, ScoreTask):
+            yield (task.dataset, _name_scores(task.distribution)), task.stop - task.start
+
+
+def _list_steps(study: Study, task: CellTask, info: DatasetInfo) -> Iterator[tuple[Step, float]]:
+    name = task.cell.dataset
+    if task.obfuscate:
+        yield (name, OBFUSCATION), info.texts
+    for metric in task.metrics:
+        yield (name, metric), count_read(study, metric, info)
+
+
+def _list_originals(study: Study, plan: Plan, infos: dict[str, DatasetInfo]) -> Iterator[tuple[Step, float]]:
+    """The metrics of originals, which take about as long as those of a cell."""
+    for task in plan.shared:
+        if isinstance(task, OriginalsTask):
+            for metric in task.metrics:
+                yield (task.dataset, metric), count_read(study, metric, infos[task.dataset])
+
+
+def _name_scores(distribution: str) -> str:
+    return f"scores of {distribution}"
+
+
+def list_trained(study: Study) -> list[str]:
+    """The metrics that fine-tune a model."""
+    chosen = {name: choose_classifier(name, options) for name, options in study.metrics.items()}
+    return [name for name, each in chosen.items() if each and "epochs" in CLASSIFIERS.load(each).list_options()]
+
+
+def run_trial(runner: CellRunner, plan: Plan) -> Timings:
+    """Time small cells of every data set in a temporary folder, and the scores and the training of a few texts.
+
+    Every decomposition and mechanism is tried, with as many threads as a worker has.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    timings = Timings()
+    with TemporaryDirectory() as folder:
+        trial = CellRunner(_shrink(runner), Store(Path(folder)))
+        with trial.store.locked():
+            sources = trial.study.datasets.items()
+            infos = {name: read_dataset(name, source, trial.store.datasets).info for name, source in sources}
+            first, *states = find_states(trial, infos)
+            trial.run(first.cell, first.missing, obfuscate=True)  # it loads all models, and is not timed
+            with ThreadpoolController().limit(limits=plan.cells[0].job.threads):
+                for name in infos:
+                    _run_cells(trial, [state for state in states if state.cell.dataset == name])
+                    texts = trial.study_dataset(name).texts
+                    _time_scores(runner.study, name, texts, timings)
+                    _time_training(runner.study, name, texts, timings)
+            done = [state for state in find_states(trial, infos) if state.cell != first.cell]
+            timings.add_cells(trial.study, infos, done)
+    return timings
+
+
+def _run_cells(trial: CellRunner, states: list[CellState]) -> None:
+    """Obfuscate the second draw of every cell, and measure the first and the last of them."""
+    chosen = [state for state in states if state.cell.draw > 1]
+    trial.measure_originals(chosen[0].cell.dataset, chosen[0].missing)
+    for state in chosen:
+        measured = state in (chosen[0], chosen[-1])
+        trial.run(state.cell, state.missing if measured else (), obfuscate=True)
+
+
+def _shrink(runner: CellRunner) -> Study:
+    """A study of a few texts with all decompositions and mechanisms."""
+    study = runner.study
+    trained = list_trained(study)
+    changes = {
+        "metrics": {name: options for name, options in study.metrics.items() if name not in trained},
+        "datasets": {
+            name: source.model_copy(
+                update={"sample": Sample(size=min(TRIAL_TEXTS, runner.study_dataset(name).info.texts))}
+            )
+            for name, source in study.datasets.items()
+        },
+        "levels": dict(list(study.levels.items())[:1]),
+        "draws": 2,
+        "distributions": {"uniform": {}},  # the cells of others find their scores, which are timed separately
+        "profiles": study.profiles[:1],
+    }
+    return study.model_copy(update=changes)
+
+
+def _time_scores(study: Study, dataset: str, texts: list[str], timings: Timings) -> None:
+    documents = [Document.parse(text) for text in texts[:TRIAL_SCORES]]
+    for name, options in study.distributions.items():
+        distributor = DISTRIBUTORS.load(name)(**options)
+        if not distributor.data_independent:
+            distributor.score(documents[:1])  # loads its model
+            seconds = _measure_time(partial(distributor.score, documents))
+            timings.add((dataset, _name_scores(name)), seconds, len(documents))
+
+
+def _time_training(study: Study, dataset: str, texts: list[str], timings: Timings) -> None:
+    """Time the training of transformers. Which class a text has does not change the time."""
+    few, more = (min(number, len(texts)) for number in TRIAL_TRAINING)
+    classes = Classes("trial", ("one", "other"), np.arange(more) % 2)
+    for name in list_trained(study):
+        options = study.choose_options(name)
+        classifier = build_classifier(options["classifier"], options.get("classifier_options"))
+        short, long = (
+            min(
+                _measure_time(partial(classifier.fit, Texts(texts[:more]), np.arange(number), classes, seed=0))
+                for _ in range(repeats)
+            )
+            for number, repeats in ((few, 2), (more, 1))  # the first one loads the libraries
+        )
+        seconds = len(study.seeds) * max(0.0, long - short)
+        timings.add((dataset, name), seconds, max(1, more - few))
+
+
+def _measure_time(work: Callable[[], object]) -> float:
+    started = time.monotonic()
+    work()
+    return time.monotonic() - started

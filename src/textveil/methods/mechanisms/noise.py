@@ -1,0 +1,250 @@
+"""The base of mechanisms that add noise to a vector and then choose an entry near the noisy point."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from textveil.bundles.vectors import Floats, RowNumbers, Vectors
+from textveil.errors import ParameterError
+from textveil.methods.mechanisms.base import Draft, Mechanism, Request, choose_block_size
+from textveil.randomness import SeededRandomness
+from textveil.registry import Option
+from textveil.threads import in_threads
+
+BLOCK_CHUNKS = 512
+"""Chunks that one thread looks up at a time; this bounds the memory for noise."""
+
+_NONE: RowNumbers = np.empty(0, dtype=np.int64)
+_NO_UNIFORMS: Floats = np.empty(0)
+
+
+class Block(NamedTuple):
+    """Noisy points in homogeneous coordinates: each point times its weight, and the weights."""
+
+    points: Floats
+    weights: Floats
+    rows: RowNumbers
+    """The rows of the chunks."""
+    shares: Floats
+    """The shares of the chunks; after a draft, those of both rounds together."""
+    uniforms: Floats
+    """A number in [0, 1) for every chunk; empty if the mechanism does not need any."""
+
+
+class _Part(NamedTuple):
+    """Chunks of a request with the random numbers for them."""
+
+    request: Request
+    part: slice
+    lengths: Floats
+    normals: Floats
+    uniforms: Floats
+
+
+class NoisyVector(Mechanism):
+    """Adds multivariate Laplace noise to the vector of a chunk, of density proportional to exp(-share * |z|).
+
+    The noise is a uniform direction times a length drawn from Gamma(d, 1/share). Scaled by share / (share + length),
+    the noisy point has finite coordinates for every share: at share 0 it is a direction, which does not depend on the
+    input, and that is the limit of the mechanism.
+
+    After a draft there are two noisy points for a chunk. Their mean is weighted by the squares of the shares, since the
+    variance of the noise is proportional to one over the square.
+    """
+
+    needs_uniforms = False
+    """Whether the choice of an entry is random, too."""
+
+    def __init__(self, vectors: Vectors, **options: Any) -> None:
+        super().__init__(vectors, **options)
+        self.searched = self.space
+        """The vectors among which entries are chosen."""
+        self.stretch: Floats | None = None
+        """A matrix that shapes the noise; ``None`` for noise that is alike in all directions."""
+
+    @abstractmethod
+    def choose(self, block: Block) -> RowNumbers:
+        """The rows chosen for the noisy points of a block."""
+
+    def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
+        """The rows chosen for the chunks of each request."""
+        if not requests:
+            return []
+        chosen = [_NONE, *in_threads(self.choose, ((block,) for block in self.add_noise(requests)))]
+        ends = np.cumsum([len(request.rows) for request in requests])
+        return np.split(np.concatenate(chosen), ends[:-1])
+
+    def draft(self, requests: Sequence[Request]) -> list[Draft]:
+        """The chosen rows with the noisy points that led to them.
+
+        The bound holds for the noisy points themselves, so the second round may use them. They are not written.
+        """
+        kept: list[Block] = []
+
+        def keep(blocks: Iterator[Block]) -> Iterator[tuple[Block]]:
+            for block in blocks:
+                kept.append(block._replace(points=block.points.astype(np.float32)))
+                yield (block,)
+
+        chosen = np.concatenate([_NONE, *in_threads(self.choose, keep(self.add_noise(requests)))])
+        points = np.concatenate(
+            [np.empty((0, self.searched.dimensions), np.float32), *(block.points for block in kept)]
+        )
+        reaches = np.concatenate([np.empty(0), *(block.shares / block.weights for block in kept)])
+        drafts, start = [], 0
+        for request in requests:
+            part = slice(start, start + len(request.rows))
+            drafts.append(Draft(chosen[part], request.shares, points[part], reaches[part]))
+            start = part.stop
+        return drafts
+
+    def regroup(self, draft: Draft, starts: RowNumbers, rows: RowNumbers) -> Draft:
+        """The draft of chunks: the noisy point of a word, and for several words, the vector of their entry."""
+        joined = super().regroup(draft, starts, rows)
+        if draft.points is None or draft.reaches is None:
+            raise RuntimeError  # a draft of another mechanism
+        points, reaches = draft.points[starts], draft.reaches[starts]
+        several = np.diff(starts, append=len(draft.rows)) > 1
+        points[several] = self.searched.take(rows[several])
+        reaches[several] = joined.shares[several]
+        return joined._replace(points=points, reaches=reaches)
+
+    def add_noise(self, requests: Sequence[Request]) -> Iterator[Block]:
+        """The noisy points of all requests, one after the other, a block at a time."""
+        parts: list[_Part] = []
+        size = room = choose_block_size(requests, BLOCK_CHUNKS)
+        for request in requests:
+            number = len(request.rows)
+            # All lengths before all directions: so a block may end anywhere and the stream stays the same.
+            lengths = request.generator.standard_gamma(self.searched.dimensions, size=number)
+            uniforms = request.generator.random(number) if self.needs_uniforms else _NO_UNIFORMS
+            start = 0
+            while start < number:
+                part = slice(start, min(start + room, number))
+                normals = request.generator.standard_normal((part.stop - start, self.searched.dimensions))
+                parts.append(_Part(request, part, lengths[part], normals, uniforms[part]))
+                room -= part.stop - start
+                start = part.stop
+                if room == 0:
+                    yield self._blur(parts)
+                    parts, room = [], size
+        if parts:
+            yield self._blur(parts)
+
+    def _blur(self, parts: Sequence[_Part]) -> Block:
+        rows = np.concatenate([each.request.rows[each.part] for each in parts])
+        shares = np.concatenate([each.request.shares[each.part] for each in parts])
+        lengths = np.concatenate([each.lengths for each in parts])
+        noise = np.concatenate([each.normals for each in parts])
+        weights = shares / (shares + lengths)
+        noise *= ((1 - weights) / np.linalg.norm(noise, axis=1))[:, None]
+        if self.stretch is not None:  # BLAS may round a row by its place in the block, einsum does not
+            noise = np.einsum("ij,jk->ik", noise, self.stretch)
+        points = self.place_all([(each.request, each.part) for each in parts], self.searched) * weights[:, None] + noise
+        ends = accumulate(len(each.lengths) for each in parts)
+        for each, (start, end) in zip(parts, pairwise([0, *ends]), strict=True):
+            draft, own = each.request.draft, slice(start, end)
+            if draft is not None:
+                reaches = shares[own] + lengths[own]
+                points[own], weights[own] = fuse(points[own], shares[own], reaches, draft, each.part)
+                shares[own] += draft.shares[each.part]
+        return Block(points, weights, rows, shares, np.concatenate([each.uniforms for each in parts]))
+
+
+def fuse(points: Floats, shares: Floats, reaches: Floats, draft: Draft, part: slice) -> tuple[Floats, Floats]:
+    """The means of noisy points and those of a draft, weighted by the squares of the shares.
+
+    All points are in homogeneous coordinates: a point times share / reach, and this factor.
+
+    Args:
+        points: The noisy points times share / reach.
+        shares: The shares of the chunks.
+        reaches: The share of each chunk plus the length of its noise, in units of one over the share.
+        draft: The draft.
+        part: The chunks of the draft.
+    """
+    if draft.points is None or draft.reaches is None:
+        raise RuntimeError  # a draft of another mechanism
+    largest = np.maximum(reaches, draft.reaches[part])  # no product overflows
+    new, old = shares / largest, draft.shares[part] / largest
+    factors = np.stack([new * (reaches / largest), old * (draft.reaches[part] / largest)])
+    total = factors.sum(axis=0)
+    spent = total > 0
+    factors = np.where(spent, factors, [[1.0], [0.0]])  # without any share, the new direction alone
+    total[~spent] = 1
+    factors /= total
+    return points * factors[0][:, None] + draft.points[part] * factors[1][:, None], (new**2 + old**2) / total
+
+
+EXACT, APPROXIMATE = "exact", "approximate"
+
+
+class NearestEntry(NoisyVector):
+    """Adds noise to a vector and looks for the nearest entry.
+
+    With an approximate index, the entry is the nearest one of those in some lists only. The lists and the search depend
+    on nothing but the noisy point and public vectors, so this is post-processing: the guarantee stays. What changes is
+    utility, and the certificate states how often the nearest entry was found.
+    """
+
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            "index",
+            str,
+            EXACT,
+            "The search for the nearest entry. An approximate one is faster from some hundred thousand entries on, and "
+            "sometimes finds another entry.",
+            choices=(EXACT, APPROXIMATE),
+        ),
+        Option(
+            "probes",
+            int,
+            None,
+            "Number of lists that an approximate search reads for each chunk. More of them find the nearest entry more "
+            "often. By default 64.",
+            least=1,
+        ),
+    )
+    index: str
+    probes: int | None
+
+    def __init__(self, vectors: Vectors, **options: Any) -> None:
+        super().__init__(vectors, **options)
+        if self.probes is not None and self.index == EXACT:
+            raise ParameterError(f"`probes` goes with `index={APPROXIMATE!r}`: an exact search reads all entries.")
+        _ = self.searched.index if self.index == EXACT else self.searched.cells  # built once, not by several threads
+
+    def find_nearest(self, block: Block) -> RowNumbers:
+        """The entries that the search finds for noisy points."""
+        if self.index == EXACT:
+            return self.searched.nearest(block.points, block.weights)
+        limit = {} if self.probes is None else {"probes": self.probes}
+        return self.searched.writable[self.searched.cells.search(block.points, block.weights, **limit)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record of the mechanism. That of an exact search is the one from before there was a choice."""
+        recorded = super().as_dict()
+        if self.index == EXACT:
+            del recorded["options"]["index"], recorded["options"]["probes"]
+        return recorded
+
+
+def measure_recall(mechanism: NearestEntry, shares: Iterable[float], entries: RowNumbers) -> dict[str, float]:
+    """How often the search finds the nearest entry of a noisy point, by share.
+
+    The points are those of these entries with noise that is the same each time: no text is protected by it.
+    """
+    recall = {}
+    for number, share in enumerate(shares):
+        request = Request(entries, np.full(len(entries), share), SeededRandomness(0).stream(number))
+        found = [
+            mechanism.find_nearest(block) == mechanism.searched.nearest(block.points, block.weights)
+            for block in mechanism.add_noise([request])
+        ]
+        recall[f"{share:.6g}"] = round(float(np.concatenate(found).mean()), 3)
+    return recall

@@ -1,0 +1,45 @@
+import pytest
+
+from tests.report.test_frontier import make_frontier
+from textveil.lab.metrics.quantities import PERPLEXITY
+from textveil.lab.report.figures import render_png, render_svg
+from textveil.lab.report.frontier_figure import draw_frontiers
+
+CURVES = {"old": [(0.4, 0.3), (0.6, 0.5)], "new": [(0.4, 0.5), (0.6, 0.7)]}
+
+
+def test_a_panel_per_pair_with_names_levels_and_intervals():
+    figure = draw_frontiers([make_frontier(CURVES), make_frontier(CURVES, half=None)])
+    one, other = figure.axes
+    assert [text.get_text() for text in one.texts] == ["old", "new", "1", "2"]
+    assert one.get_xlabel() == "similarity → better"
+    assert one.get_ylabel() == "better ← adaptive attacker F1 %"
+    assert len(one.containers) == 4  # a point with its bars
+    assert [len(each.lines[2]) for each in one.containers] == [2] * 4
+    assert [len(each.lines[2]) for each in other.containers] == [0] * 4
+    svg = render_svg(figure)
+    assert svg.count("front by value") == 1
+    assert render_png(figure).startswith(b"\x89PNG")
+
+
+def test_perplexity_is_on_a_logarithmic_axis_with_the_better_end_on_the_right():
+    axes = draw_frontiers([make_frontier({"a": [(0.3, 800), (0.5, 200)]}, PERPLEXITY, half=None)]).axes[0]
+    assert axes.get_xscale() == "log"
+    left, right = axes.get_xlim()
+    assert left > 800
+    assert right < 200
+
+
+def test_settings_that_are_not_strong_are_faint_and_have_no_name():
+    many = {f"s{number}": [(0.5 - number / 100, 0.5), (0.7 - number / 100, 0.6)] for number in range(12)}
+    axes = draw_frontiers([make_frontier(many)]).axes[0]
+    assert {text.get_text() for text in axes.texts} == {"s0", "s11", "1", "2"}
+    assert sum(line.get_alpha() == 0.3 and line.get_marker() == "." for line in axes.lines) == 10
+
+
+@pytest.mark.parametrize("label", ["a name of 24 characters", "x" * 60])
+def test_names_stay_in_the_panel(label):
+    figure = draw_frontiers([make_frontier({label: [(0.3, 0.4), (0.5, 0.9)], "b": [(0.4, 0.3), (0.6, 0.5)]})])
+    axes = figure.axes[0]
+    for text in axes.texts:
+        assert text.get_window_extent().x1 <= axes.bbox.x1 + 10
