@@ -1,4 +1,4 @@
-"""The rules of CONTRIBUTING about files and prose, and the guide and picture of the house in it."""
+"""The rules of CONTRIBUTING about files and prose, and the guide and picture of the code in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from scripts.draw_house import House, draw, read_house
+from scripts.draw_packages import Code, draw, read_code
 from textveil import Obfuscator
 from textveil.errors import ParameterError
 
@@ -28,18 +28,18 @@ def parse(svg: str) -> ElementTree.Element:
 
 
 @pytest.fixture(scope="module")
-def our_house() -> House:
-    return read_house(ROOT)
+def our_code() -> Code:
+    return read_code(ROOT)
 
 
-def test_the_picture_of_the_house_is_up_to_date(our_house: House) -> None:
-    picture = parse((ROOT / "docs/figures/house_after.svg").read_text(encoding="utf-8"))
-    assert picture.findtext(f"{SVG}desc") == our_house.summary, "Imports have changed: run make house."
+def test_the_picture_of_the_packages_is_up_to_date(our_code: Code) -> None:
+    picture = parse((ROOT / "docs/figures/packages.svg").read_text(encoding="utf-8"))
+    assert picture.findtext(f"{SVG}desc") == our_code.summary, "Imports have changed: run make packages."
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A house with a package of two modules, which both import the loose module below them."""
+    """A checkout with a package of two modules, which both import the loose module below them."""
     source = tmp_path / "src" / "textveil"
     files = {
         "__init__.py": "from textveil.attic.lamp import Lamp\n",
@@ -56,43 +56,34 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_a_house_has_rooms_layers_and_imports(checkout: Path) -> None:
-    house = read_house(checkout)
-    assert house.imports == {("attic", "cellar"): 2}  # modules, not statements; nothing inside a room
-    assert house.layers == [("low", ["cellar"]), ("high", ["attic"])]
-    assert (house.rooms["attic"].title, house.rooms["attic"].size) == ("attic/", "2 files, 6 lines")
-    assert (house.rooms["cellar"].title, house.rooms["cellar"].size) == ("cellar.py", "1 lines")
+    code = read_code(checkout)
+    assert code.imports == {("attic", "cellar"): 2}  # modules, not statements; nothing inside a package
+    assert code.layers == [("low", ["cellar"]), ("high", ["attic"])]
+    assert (code.packages["attic"].title, code.packages["attic"].size) == ("attic/", "2 files, 6 lines")
+    assert (code.packages["cellar"].title, code.packages["cellar"].size) == ("cellar.py", "1 lines")
 
 
-def test_layers_without_names_are_numbered(checkout: Path) -> None:
-    (checkout / "tests/test_architecture.py").write_text('LAYERS = [{"cellar"}, {"attic"}]\n')
-    assert read_house(checkout).layers == [("layer 1", ["cellar"]), ("layer 2", ["attic"])]
-
-
-def test_a_picture_has_a_box_per_room_and_an_arrow_per_import(checkout: Path) -> None:
-    picture = parse(draw(read_house(checkout), "Small & old"))
+def test_a_picture_names_every_package_and_layer(checkout: Path) -> None:
+    picture = parse(draw(read_code(checkout), "Small & old"))
     texts = [text.text for text in picture.iter(f"{SVG}text")]
     assert {"Small & old", "low", "high", "attic/", "cellar.py"} <= set(texts)
-    boxes = [box for box in picture.iter(f"{SVG}rect") if box.get("fill") == "white" and box.get("rx")]
-    assert len(boxes) == 2
-    lines = [path for path in picture.iter(f"{SVG}path") if path.get("stroke")]
-    assert len(lines) == 1
 
 
 def test_a_change_of_imports_changes_the_summary(checkout: Path) -> None:
-    before = read_house(checkout).summary
+    before = read_code(checkout).summary
     (checkout / "src/textveil/attic/chair.py").write_text("")
-    assert read_house(checkout).summary != before
+    assert read_code(checkout).summary != before
 
 
-def test_the_table_of_rooms_lists_every_room_in_its_layer(our_house: House) -> None:
+def test_the_table_of_packages_lists_every_package_in_its_layer(our_code: Code) -> None:
     table = CONTRIBUTING.partition("## What's where")[2].partition("\n## ")[0]
     listed: dict[str, set[str]] = {}
     layer = ""
-    for title, room in re.findall(r"^\| ([a-z ]*) ?\| `([^`]+)` \|", table, flags=re.MULTILINE):
+    for title, package in re.findall(r"^\| ([a-z ]*) ?\| `([^`]+)` \|", table, flags=re.MULTILINE):
         layer = title.strip() or layer
-        listed.setdefault(layer, set()).add(room)
+        listed.setdefault(layer, set()).add(package)
     layers = {
-        title: {our_house.rooms[name].title for name in names} - {"version.py"} for title, names in our_house.layers
+        title: {our_code.packages[name].title for name in names} - {"version.py"} for title, names in our_code.layers
     }
     assert listed == layers
 
