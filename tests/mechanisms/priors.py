@@ -39,3 +39,13 @@ class TablePrior:
         assert contexts.shape == (len(out), 1)
         assert (contexts >= UNKNOWN).all()  # nothing that is not written yet
         out[:] = self.table[contexts[:, -1]]
+
+    @property
+    def unigrams(self) -> np.ndarray:
+        return self.table[-1]
+
+    def find_changes(self, context: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        assert context.shape == (1,)
+        if context[-1] == UNKNOWN:
+            return 0.0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        return 0.0, np.arange(self.table.shape[1]), self.table[context[-1]]

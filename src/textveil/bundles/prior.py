@@ -97,6 +97,13 @@ class Level:
         places = np.searchsorted(self.contexts, wanted)
         return np.where(self.contexts[places].astype(np.int64) == keys, places, UNKNOWN)
 
+    def find_one(self, key: int) -> int | None:
+        """The position of one context, or ``None``."""
+        if not 0 <= key <= self.contexts[-1]:
+            return None
+        place = int(self.contexts.searchsorted(self.contexts.dtype.type(key)))
+        return place if self.contexts[place] == key else None
+
     def find_ngrams(self, places: RowNumbers, columns: RowNumbers) -> RowNumbers:
         """The position of the n-gram of a context and a column, or ``UNKNOWN``: a binary search in each context."""
         if len(self.columns) == 0:
@@ -161,6 +168,11 @@ class NgramPrior:
         return len(self._unigrams)
 
     @property
+    def unigrams(self) -> Log:
+        """The log-probability of each column without a context."""
+        return self._unigrams
+
+    @property
     def ngrams(self) -> dict[str, int]:
         """The number of n-grams of each length."""
         return {str(length): len(level.values) for length, level in enumerate(self._levels, start=2)}
@@ -207,6 +219,39 @@ class NgramPrior:
             starts, ends = level.offsets[found[rows]].tolist(), level.offsets[found[rows] + 1].tolist()
             for row, start, end, factor in zip(rows.tolist(), starts, ends, factors[rows, number], strict=True):
                 out[row][level.columns[start:end]] = level.values[start:end] + factor
+
+    def find_changes(self, context: RowNumbers) -> tuple[float, RowNumbers, Log]:
+        """How the probabilities after one context differ from those without: see :meth:`fill`.
+
+        Args:
+            context: The rows of the ``order`` - 1 entries before, the latest one last.
+
+        Returns:
+            What is added to the log-probabilities of all columns, the columns that have another log-probability, and
+            these log-probabilities.
+        """
+        added, columns, values = 0.0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        for level, key in zip(self._levels, self._number_one(context.tolist()), strict=True):
+            place = level.find_one(key)
+            if place is not None:
+                part = slice(int(level.offsets[place]), int(level.offsets[place + 1]))
+                backoff = level.backoffs[place]
+                kept = np.ones(len(columns), dtype=bool)
+                kept[_find_common(columns, level.columns[part])] = False
+                columns = np.concatenate([columns[kept], level.columns[part]])
+                values = np.concatenate([values[kept] + backoff, level.values[part]])
+                added += float(backoff)
+        return added, columns, values
+
+    def _number_one(self, context: Sequence[int]) -> list[int]:
+        """The number of a context of one entry, of two entries, and so on; negative if it ends before."""
+        numbers = []
+        number, base = 0, 1
+        for row in reversed(context):
+            number = UNKNOWN if row == UNKNOWN or number < 0 else number + row * base
+            base *= self.entries
+            numbers.append(number)
+        return numbers
 
     def score(self, contexts: RowNumbers, columns: RowNumbers) -> Log:
         """The log-probability of one column after each context."""
@@ -403,3 +448,12 @@ def _are_columns(columns: npt.NDArray[Any], offsets: npt.NDArray[Any], entries: 
     ascends = columns[1:] > columns[:-1]
     ascends[offsets[1:-1].astype(np.int64) - 1] = True  # from one context to the next
     return bool(ascends.all())
+
+
+def _find_common(columns: RowNumbers, wanted: npt.NDArray[Any]) -> RowNumbers:
+    """The positions of those of the wanted columns that occur among others, both of which ascend."""
+    if len(columns) == 0:
+        return columns
+    places = np.minimum(columns.searchsorted(wanted), len(columns) - 1)
+    found: RowNumbers = places[columns[places] == wanted]
+    return found
