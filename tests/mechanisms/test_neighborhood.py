@@ -45,8 +45,9 @@ def find_order(mechanism, row):
 
 def list_numerators(mechanism, row, share, context=None):
     """The whole numbers that the entries get, and their total, as the mechanism draws them."""
-    units = mechanism.weigh(context).list_units()
-    odds = mechanism.find_odds(int(units.sum()), share)
+    weights = mechanism.weigh(context)
+    units = weights.list_units()
+    odds = mechanism.find_odds(int(units.sum()), weights.lightest, share)
     inside = find_order(mechanism, row).share_out(units, odds.mass)
     numerators = [
         int(near) * odds.inside + int(unit - near) * odds.outside for near, unit in zip(inside, units, strict=True)

@@ -118,7 +118,7 @@ class Neighborhood(Mechanism):
         if self._columns is not None:
             logs = self.weight * self._columns.unigrams.astype(np.float64)
         self._log_sum = float(np.logaddexp.reduce(logs))
-        self._plain = Weights(_to_units(np.exp(logs - self._log_sum)))
+        self._plain = Weights.build(np.exp(logs - self._log_sum))
         self._unordered = Order(np.zeros(len(logs), dtype=np.float32))
         """The order of all entries by row, for chunks without a share: the same number then draws the same answer."""
 
@@ -141,16 +141,20 @@ class Neighborhood(Mechanism):
         return math.log(WIDTH * max(len(self.space.writable) - 1, 1))
 
     def kappa(self, share: float) -> float:
-        """The mass of the neighborhood at a share; by default at least one entry's, if all weigh the same."""
+        """The mass of the neighborhood at a share. It never has less than that of the lightest entry."""
         return self.neighborhood or WIDTH / (WIDTH + math.exp(min(share, LARGEST_SHARE)))
 
-    def find_odds(self, weight: int, share: float) -> Odds:
-        """The odds of a chunk at a share, where all writable entries together have this weight."""
+    def find_odds(self, weight: int, lightest: int, share: float) -> Odds:
+        """The odds of a chunk at a share.
+
+        Args:
+            weight: The weight of all writable entries together.
+            lightest: The weight of the lightest one: no neighborhood has less.
+            share: The share.
+        """
         mass = weight * math.floor(self.kappa(share) * 2.0**KAPPA_BITS) >> KAPPA_BITS
-        if self.neighborhood is None:
-            mass = max(mass, weight // len(self.space.writable))
-        mass = max(mass, 1)
-        return Odds(weight, mass, raise_to_units(min(share, LARGEST_SHARE)), 1 << FACTOR_BITS)
+        least = lightest if self.neighborhood is None else 1
+        return Odds(weight, max(mass, least), raise_to_units(min(share, LARGEST_SHARE)), 1 << FACTOR_BITS)
 
     def perturb(self, requests: Sequence[Request]) -> list[RowNumbers]:
         """The rows chosen for the chunks of each request."""
@@ -173,8 +177,9 @@ class Neighborhood(Mechanism):
         """
         logs: Floats = np.empty((len(points), len(self.space.writable)))
         for number, order in enumerate(self._sort(points)):
-            units = self.weigh(None if contexts is None else contexts[number], _pick(draft, number)).list_units()
-            odds = self.find_odds(int(units.sum()), float(shares[number]))
+            weights = self.weigh(None if contexts is None else contexts[number], _pick(draft, number))
+            units = weights.list_units()
+            odds = self.find_odds(int(units.sum()), weights.lightest, float(shares[number]))
             inside = order.share_out(units, odds.mass)
             factors = inside * (odds.inside / odds.outside) + (units - inside)
             logs[number] = np.log(factors) - math.log(odds.total / odds.outside)
@@ -193,9 +198,9 @@ class Neighborhood(Mechanism):
         row, share = draft
         (order,) = self._sort(self.space.place(np.array([row])))
         units = weights.list_units()
-        near = order.share_out(units, self.find_odds(int(units.sum()), share).mass) > 0
+        near = order.share_out(units, self.find_odds(int(units.sum()), weights.lightest, share).mass) > 0
         drafted = np.where(near, units, units * math.exp(-min(share, LARGEST_SHARE)))
-        return Weights(_to_units(drafted / drafted.sum()))
+        return Weights.build(drafted / drafted.sum())
 
     def _weigh_after(self, prior: NgramPrior, context: RowNumbers) -> Weights:
         """The weights after a context: those without one times a factor, but for the entries that it makes likelier."""
@@ -205,7 +210,7 @@ class Neighborhood(Mechanism):
         ratios = np.exp(self.weight * (logs.astype(np.float64) - added) - self._log_sum)
         ratios *= min(1.0, 2.0 ** (CONTEXT_BITS - 1) / float(ratios.sum()))  # else the factor would round to 0
         factor = math.floor(2.0**CONTEXT_BITS / (1 + float(ratios.sum())))
-        return Weights(self._plain.units, factor, columns, _to_units(ratios * factor))
+        return self._plain._replace(factor=factor, columns=columns, changed=_to_units(ratios * factor))
 
     def _sort(self, points: Floats) -> list[Order]:
         """The orders of all writable entries around points."""
@@ -246,7 +251,7 @@ class Neighborhood(Mechanism):
             weights = self.weigh(written[place - reach : place], _pick(request.draft, chunk))
             order = next(orders)
             counted = (order if request.shares[chunk] else self._unordered).count(weights)
-            odds = self.find_odds(counted.weight, float(request.shares[chunk]))
+            odds = self.find_odds(counted.weight, weights.lightest, float(request.shares[chunk]))
             column = counted.find(odds.find_unit(random.draw(odds.total)))
             chosen[chunk] = written[place] = self.space.writable[column]
         return chosen
@@ -283,12 +288,25 @@ class Weights(NamedTuple):
 
     units: Floats
     """The weight of each entry without a context."""
+    least: float
+    """The smallest of them."""
     factor: int = 1
     """What the context multiplies it by."""
     columns: RowNumbers = np.empty(0, dtype=np.int64)
     """The entries that have another weight after this context, each of them once."""
     changed: Floats = np.empty(0)
     """These weights."""
+
+    @classmethod
+    def build(cls, weights: Floats) -> Self:
+        """Weights that sum to 1, in whole units."""
+        units = _to_units(weights)
+        return cls(units, float(units.min()))
+
+    @property
+    def lightest(self) -> int:
+        """The smallest weight."""
+        return int(min(self.least * self.factor, self.changed.min(initial=math.inf)))
 
     def list_units(self) -> Floats:
         """The weights of all entries."""
