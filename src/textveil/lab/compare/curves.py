@@ -15,6 +15,7 @@ from textveil.lab.compare.front import (
     Place,
     Standing,
     Stop,
+    begin,
     find_front,
     join_names,
     measure_gap,
@@ -312,7 +313,7 @@ def tell_areas(frontier: Frontier) -> list[str]:
     attack, utility, against = frontier.front.attack, frontier.front.utility, frontier.against
     if not known:
         return [
-            f"{_begin(attack.title)}: no other setting covers enough of the range of {against}, so none is compared."
+            f"{begin(attack.title)}: no other setting covers enough of the range of {against}, so none is compared."
         ]
     best = known[0]
     found = f"{best.setting} has {_tell_difference(best)} {against}, on average across {show_attacks(best)}"
@@ -369,5 +370,32 @@ def _shorten(names: Sequence[str]) -> str:
     return f"{', '.join(names[: _NAMES - 1])} and {len(names) - _NAMES + 1} more"
 
 
-def _begin(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+def show_value(quantity: Quantity, reading: Reading | None) -> tuple[str, str]:
+    """A value and its interval, rounded for display; empty where there is none."""
+    if reading is None:
+        return "", ""
+    interval = reading.interval
+    single = interval is None or interval.low == interval.high
+    return quantity.show(reading.value), "" if interval is None or single else quantity.show_interval(interval)
+
+
+def show_reading(quantity: Quantity, reading: Reading | None) -> str:
+    """A value with its interval, if it has one; empty without a value."""
+    shown, interval = show_value(quantity, reading)
+    return f"{shown} ({interval})" if interval else shown
+
+
+def list_points(frontier: Frontier) -> list[tuple[str, ...]]:
+    """The setting, level, epsilon, attack, utility and standing of all points, rounded for display."""
+    front = frontier.front
+    return [
+        (
+            place.point.setting,
+            place.point.level,
+            "" if place.point.epsilon is None else f"{place.point.epsilon:.4g}",
+            show_reading(front.attack, place.attack),
+            show_reading(front.utility, place.utility),
+            place.standing.value,
+        )
+        for place in front.places
+    ]

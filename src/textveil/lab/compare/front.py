@@ -235,7 +235,7 @@ def tell_attack(comparison: Comparison, attack: Quantity) -> list[str]:
             unknown.append(contender.name)
         elif comparison.is_original(contender, attack):
             originals.append(contender.name)
-    title = attack.title[:1].upper() + attack.title[1:]
+    title = begin(attack.title)
     said = {
         "cannot be told from chance": chance,
         "cannot be told from the originals, so no protection is shown": originals,
@@ -251,6 +251,11 @@ def join_names(names: Sequence[str]) -> str:
     ('a', 'a and b', 'a, b and c')
     """
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def begin(sentence: str) -> str:
+    """A sentence with a capital letter. The other letters stay."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _be(names: Sequence[str]) -> str:

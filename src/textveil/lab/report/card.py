@@ -6,13 +6,13 @@ It has numbers, settings and row numbers, but never a text of a document.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from textveil.budget import LEVEL, MEASURED, describe_level
 from textveil.certificate import Certificate, MethodRecord
+from textveil.lab.compare.curves import show_reading
 from textveil.lab.metrics.clear_text import RETURNED
 from textveil.lab.metrics.columns import Reference
 from textveil.lab.metrics.evaluator import Evaluation
@@ -27,81 +27,65 @@ from textveil.lab.metrics.quantities import (
     TASK,
     UNCHANGED,
     Quantity,
-    Reading,
     Side,
     compare_readings,
     is_chance,
 )
 from textveil.lab.metrics.verdicts import list_leaks
 from textveil.lab.metrics.verification import Check, summarize_checks
-from textveil.lab.report.pages import (
-    Markup,
-    bullets,
-    element,
-    facts,
-    paragraph,
-    section,
-    stacking_table,
-    text,
-    write_document,
-)
+from textveil.lab.report.pages import render
 from textveil.outcomes import DocumentOutcome, Outcome
 from textveil.profiles import PAPER, PROVEN, STRICT
 from textveil.version import __version__
 
-_SPECIAL = re.compile(r"([\\`*\[\]|])")
-_SPACE = re.compile(r"\s+")
 
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(NamedTuple):
     """A paragraph of text."""
 
     text: str
+    kind = "paragraph"
 
 
-@dataclass(frozen=True, slots=True)
-class Bullets:
+class Bullets(NamedTuple):
     """A list of sentences."""
 
     lines: Sequence[str]
+    kind = "bullets"
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """Names with their values."""
 
     lines: Sequence[tuple[str, str]]
+    kind = "facts"
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """A table. The first cell of a row is its name."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
+    kind = "rows"
 
 
-@dataclass(frozen=True, slots=True)
-class Blanks:
+class Blanks(NamedTuple):
     """Names of blanks to fill in by hand."""
 
     names: Sequence[str]
+    kind = "blanks"
 
 
 Block = Paragraph | Bullets | Facts | Rows | Blanks
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A section with its title."""
 
     title: str
     blocks: Sequence[Block]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A short document."""
 
     title: str
@@ -110,42 +94,12 @@ class Page:
 
     def to_markdown(self) -> str:
         """The document as Markdown."""
-        parts = [f"# {escape_markdown(self.title)}", escape_markdown(self.lead)]
-        for part in self.sections:
-            parts.append(f"## {escape_markdown(part.title)}")
-            parts += ["\n".join(_write_block(block)) for block in part.blocks]
-        return "\n\n".join(parts) + "\n"
+        return render("card.md", card=self)
 
 
-def escape_markdown(text: str) -> str:
-    """Plain text as Markdown on one line.
-
-    >>> escape_markdown("a <b> & c")
-    'a &lt;b> &amp; c'
-    """
-    plain = _SPECIAL.sub(r"\\\1", _SPACE.sub(" ", text).strip())
-    return plain.replace("&", "&amp;").replace("<", "&lt;")
-
-
-def _write_block(block: Block) -> Iterator[str]:
-    match block:
-        case Paragraph(text):
-            yield escape_markdown(text)
-        case Bullets(lines):
-            yield from (f"- {escape_markdown(line)}" for line in lines)
-        case Facts(lines):
-            yield from _write_table(("", ""), lines)
-        case Rows(head, rows):
-            yield from _write_table(head, rows)
-        case Blanks(names):
-            yield from (f"- {escape_markdown(name)}: ____________________" for name in names)
-
-
-def _write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(map(escape_markdown, head))} |"
-    yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(map(escape_markdown, row))} |"
+def write_card_page(card: Page) -> str:
+    """The card as HTML. A table that fits on a phone stays one there."""
+    return render("card.html", card=card)
 
 
 TITLE = "Release card"
@@ -250,16 +204,6 @@ def _tell_worst(evaluation: Evaluation, certificate: Certificate | None, checks:
     return [Bullets([*lines, *(f"No conclusion: {caveat}" for caveat in caveats)])]
 
 
-def _show(quantity: Quantity, reading: Reading | None) -> str:
-    """A value with its interval; nothing if there is no value."""
-    if reading is None:
-        return ""
-    shown, interval = quantity.show(reading.value), reading.interval
-    return (
-        shown if interval is None or interval.low == interval.high else f"{shown} ({quantity.show_interval(interval)})"
-    )
-
-
 def _tell_done(evaluation: Evaluation, certificate: Certificate | None) -> list[Block]:
     drawn = "" if evaluation.sampled_from is None else f", a random sample of {evaluation.sampled_from:,}"
     facts = [("texts", f"{evaluation.texts:,}{drawn}")]
@@ -305,9 +249,9 @@ def _tell_attackers(evaluation: Evaluation) -> list[Block]:
         [
             quantity.title,
             does,
-            _show(quantity, quantity.read(evaluation)),
-            _show(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
-            _show(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
+            show_reading(quantity, quantity.read(evaluation)),
+            show_reading(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
+            show_reading(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
             judge_attack(quantity, evaluation),
         ]
         for quantity, does in ABILITIES.items()
@@ -375,7 +319,7 @@ def _tell_unchanged(evaluation: Evaluation) -> list[Block]:
     if found is None:
         return []
     reading = UNCHANGED.read(evaluation)
-    rows = [] if reading is None else [["all unchanged words", _show(UNCHANGED, reading)]]
+    rows = [] if reading is None else [["all unchanged words", show_reading(UNCHANGED, reading)]]
     rows += [[why, f"{found.values[name]:.1%}"] for name, why in _UNCHANGED.items() if found.values.get(name)]
     return [Rows(["unchanged words", "share of all words"], rows)] if rows else []
 
@@ -409,9 +353,9 @@ def _tell_utility(evaluation: Evaluation) -> list[Block]:
     rows = [
         [
             title,
-            _show(quantity, quantity.read(measured)),
-            _show(quantity, quantity.read_reference(measured, Reference.ORIGINALS)),
-            _show(quantity, quantity.read_reference(measured, Reference.CHANCE)),
+            show_reading(quantity, quantity.read(measured)),
+            show_reading(quantity, quantity.read_reference(measured, Reference.ORIGINALS)),
+            show_reading(quantity, quantity.read_reference(measured, Reference.CHANCE)),
         ]
         for title, quantity, measured in listed
         if quantity.read(measured) is not None
@@ -471,47 +415,3 @@ def _list_versions(evaluation: Evaluation, certificate: Certificate | None) -> l
 
 def _join_versions(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
-_MOST_COLUMNS, _WIDEST = 4, 20
-"""The columns, and the characters of a cell, that fit on a phone."""
-_MARKS = {"passed": "pass", "FAILED": "fail"}
-"""The words that are shown as marks."""
-
-
-def write_card_page(card: Page) -> str:
-    """The card as HTML."""
-    header = element("header", element("h1", text(card.title)) + paragraph(card.lead, class_="lead"))
-    sections = (
-        section(part.title, *map(_render_block, part.blocks), name=f"section-{number}")
-        for number, part in enumerate(card.sections, start=1)
-    )
-    return write_document(card.title, header, element("main", sections))
-
-
-def _render_block(block: Block) -> Markup:
-    match block:
-        case Paragraph(content):
-            return paragraph(content)
-        case Bullets(lines):
-            return bullets(lines)
-        case Facts(lines):
-            return facts(lines)
-        case Rows():
-            return _write_rows(block)
-        case Blanks(names):
-            blanks = (element("dt", text(name)) + element("dd", "") for name in names)
-            return element("div", element("dl", blanks), class_="sign")
-
-
-def _write_rows(block: Rows) -> Markup:
-    """A table of words. A table that fits on a phone stays one there."""
-    cells = [[_write_cell(cell) for cell in row] for row in block.rows]
-    widest = max((len(cell) for row in block.rows for cell in row[1:]), default=0)
-    kind = "stacking words" if len(block.head) > _MOST_COLUMNS or widest > _WIDEST else "fitting words"
-    return stacking_table(block.head, cells).replace('class="stacking"', f'class="{kind}"', 1)
-
-
-def _write_cell(cell: str) -> Markup:
-    mark = _MARKS.get(cell)
-    return text(cell) if mark is None else element("span", text(cell), class_=f"mark {mark}")

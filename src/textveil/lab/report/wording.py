@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from textveil.lab.compare.front import begin
 from textveil.lab.metrics.columns import METRIC_COLUMNS, MetricColumn, Reference, find_reference
 from textveil.lab.report.anova import describe_p
-from textveil.lab.report.findings import LEAST_DRAWS, Advantage, Findings, SettingFindings, list_titles, measure_gap
+from textveil.lab.report.findings import (
+    LEAST_DRAWS,
+    Advantage,
+    Findings,
+    SettingFindings,
+    list_titles,
+    measure_gap,
+    tell_caveats,
+)
 from textveil.lab.report.results import CLEAR, CONTROLS, HIGH, RELATIVE_GAIN, Results
 from textveil.profiles import PAPER, STRICT
 
@@ -97,7 +106,7 @@ def tell_gaps(findings: Findings) -> list[str]:
             else f"{gap.factor}s do not differ significantly"
             for gap in gaps
         )
-        lines.append(_begin(f"{prefix}range of mean {findings.response.title}: {said}."))
+        lines.append(begin(f"{prefix}range of mean {findings.response.title}: {said}."))
     return lines
 
 
@@ -112,7 +121,21 @@ def tell_effects(setting: SettingFindings) -> str:
         name = "their interaction" if len(effect.factors) > 1 else f"the {effect.name}"
         verdict = "has a significant effect" if effect.significant else "has no significant effect"
         said.append(f"{name} {verdict} (F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)})")
-    return _begin(f"{'; '.join(said)}.")
+    return begin(f"{'; '.join(said)}.")
+
+
+def tell_one_way(setting: SettingFindings) -> str:
+    """The one-way tests, in a clause."""
+    tests = setting.one_way
+    return "; ".join(f"{effect.name} F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)}" for effect in tests)
+
+
+def tell_doubts(findings: Findings) -> list[str]:
+    """The caveats of every metric that is shown, in words."""
+    caveats = {
+        metric: findings.results.list_caveats(metric) for metric in findings.results.list_shown(findings.response)
+    }
+    return [f"{metric.title}: {tell_caveats(found)}" for metric, found in caveats.items() if found]
 
 
 def tell_noise(setting: SettingFindings) -> str:
@@ -166,14 +189,14 @@ def tell_clear(findings: Findings) -> list[str]:
             continue
         if setting.clear_effect is None:
             same = "the share of words in clear is the same in all cells of a data set and level."
-            lines.append(_begin(f"{setting.prefix}{same}"))
+            lines.append(begin(f"{setting.prefix}{same}"))
             continue
         effect = setting.clear_effect
         said = (
             f"within data sets and levels, the share of words in clear explains {effect.explained:.0%} of the variance "
             f"of {findings.response.title}; ten percentage points more correspond to {10 * effect.slope:+.4f}."
         )
-        lines.append(_begin(f"{setting.prefix}{said}"))
+        lines.append(begin(f"{setting.prefix}{said}"))
     lines += [line for advantage in findings.advantages if (line := tell_advantage(advantage))]
     return lines
 
@@ -210,7 +233,7 @@ def tell_chance(results: Results) -> list[str]:
         top, values = results.rows[f"{chance.name}{HIGH}"], results.rows[metric.name]
         known, count = int((top.notna() & values.notna()).sum()), int((values <= top).sum())
         said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
-        lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
+        lines.append(begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
     return lines
 
 
@@ -233,9 +256,5 @@ def tell_missing(results: Results, response: MetricColumn) -> list[str]:
         if metric == response:
             lines.append(f"Excluded from the analysis, because {metric.title} is missing: {groups}.")
         elif not metric.detail:
-            lines.append(_begin(f"{metric.title} is missing, so none of its values is used: {groups}."))
+            lines.append(begin(f"{metric.title} is missing, so none of its values is used: {groups}."))
     return lines
-
-
-def _begin(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
