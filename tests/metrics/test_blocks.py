@@ -1,4 +1,5 @@
-from textveil.lab.report.card import Blanks, Bullets, Facts, Page, Paragraph, Rows, Section, escape_markdown
+from textveil.lab.report.card import Blanks, Bullets, Facts, Page, Paragraph, Rows, Section
+from textveil.lab.report.pages import escape_markdown
 
 
 def test_markdown_has_every_block():

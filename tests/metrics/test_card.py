@@ -11,10 +11,12 @@ from textveil.certificate import Certificate, Tally
 from textveil.lab.metrics.quantities import ADAPTIVE, STATIC
 from textveil.lab.metrics.verdicts import list_leaks
 from textveil.lab.metrics.verification import Check
-from textveil.lab.report.card import CLAIMS, OPEN_POINTS, Facts, Rows, build_card, judge_attack
+from textveil.lab.report.card import Facts, Rows, build_card, judge_attack
+from textveil.lab.report.pages import load_texts
 from textveil.profiles import PROFILES
 
 GUARANTEES = Path(__file__).parents[2] / "docs" / "guarantees.md"
+CLAIMS, OPEN_POINTS = load_texts()["claims"], load_texts()["open_points"]
 STATED = {"Seeds", "Other columns"}
 """The open points that a certificate states itself, where they apply."""
 GOOD = (Check("documents", True, "As many."), Check("words", None, "Not compared."))

@@ -6,7 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from textveil.lab.calibration.calibration import EXACT, TARGETS, Calibration, Point
-from textveil.lab.report.figures import COLORS, HOLLOW, INK, MUTED, inline_svg, make_panels, render_svg, settle, styled
+from textveil.lab.report.figures import (
+    COLORS,
+    HOLLOW,
+    INK,
+    MUTED,
+    inline_svg,
+    make_panels,
+    render_svg,
+    set_log_scale,
+    settle,
+    styled,
+)
 from textveil.lab.report.pages import render
 
 if TYPE_CHECKING:
@@ -74,8 +85,7 @@ def draw_curve(name: str, level: float, curve: Sequence[Point], chosen: float) -
             axes.plot(epsilon, reading.value, marker="o", color=COLORS[0], markerfacecolor=face, zorder=3)
         axes.axhline(level, color=INK, linestyle=(0, (5, 2)), linewidth=1.0)
         axes.axvline(chosen, color=MUTED, linewidth=1.4)
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
+        set_log_scale(axes)
         axes.set_xlabel("epsilon per word")
         axes.set_ylabel(TARGETS[name].title)
         axes.grid(linewidth=0.6)

@@ -12,7 +12,7 @@ from textveil.lab.compare.comparison import Comparison, Pair
 from textveil.lab.compare.front import (
     Front,
     MeanGap,
-    Place,
+    Point,
     Standing,
     Stop,
     begin,
@@ -112,7 +112,7 @@ class Frontier:
     notes: tuple[str, ...] = ()
 
     @cached_property
-    def curves(self) -> dict[str, list[Place]]:
+    def curves(self) -> dict[str, list[Point]]:
         """The places of every setting, in the order of levels."""
         return self.front.curves
 
@@ -157,7 +157,7 @@ class Frontier:
 
     def is_same(self, one: str, other: str) -> bool:
         """Whether two settings have the same levels and cannot be told from each other at any of them."""
-        places, others = ({place.point.level: place for place in self.curves[name]} for name in (one, other))
+        places, others = ({place.level: place for place in self.curves[name]} for name in (one, other))
         return places.keys() == others.keys() and all(
             compare_readings(place.attack, others[level].attack) == 0
             and compare_readings(place.utility, others[level].utility) == 0
@@ -168,9 +168,9 @@ class Frontier:
         """The curves as a JSON object."""
         points = [
             {
-                "setting": place.point.setting,
-                "level": place.point.level,
-                "epsilon": place.point.epsilon,
+                "setting": place.setting,
+                "level": place.level,
+                "epsilon": place.epsilon,
                 "attack": place.attack.as_dict(),
                 "utility": place.utility.as_dict(),
                 "standing": place.standing.value,
@@ -390,9 +390,9 @@ def list_points(frontier: Frontier) -> list[tuple[str, ...]]:
     front = frontier.front
     return [
         (
-            place.point.setting,
-            place.point.level,
-            "" if place.point.epsilon is None else f"{place.point.epsilon:.4g}",
+            place.setting,
+            place.level,
+            "" if place.epsilon is None else f"{place.epsilon:.4g}",
             show_reading(front.attack, place.attack),
             show_reading(front.utility, place.utility),
             place.standing.value,

@@ -33,9 +33,8 @@ from textveil.lab.metrics.quantities import (
 )
 from textveil.lab.metrics.verdicts import list_leaks
 from textveil.lab.metrics.verification import Check, summarize_checks
-from textveil.lab.report.pages import render
+from textveil.lab.report.pages import load_texts, render
 from textveil.outcomes import DocumentOutcome, Outcome
-from textveil.profiles import PAPER, PROVEN, STRICT
 from textveil.version import __version__
 
 
@@ -43,21 +42,18 @@ class Paragraph(NamedTuple):
     """A paragraph of text."""
 
     text: str
-    kind = "paragraph"
 
 
 class Bullets(NamedTuple):
     """A list of sentences."""
 
     lines: Sequence[str]
-    kind = "bullets"
 
 
 class Facts(NamedTuple):
     """Names with their values."""
 
     lines: Sequence[tuple[str, str]]
-    kind = "facts"
 
 
 class Rows(NamedTuple):
@@ -65,14 +61,12 @@ class Rows(NamedTuple):
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    kind = "rows"
 
 
 class Blanks(NamedTuple):
     """Names of blanks to fill in by hand."""
 
     names: Sequence[str]
-    kind = "blanks"
 
 
 Block = Paragraph | Bullets | Facts | Rows | Blanks
@@ -107,49 +101,7 @@ LEAD = (
     "For the person who decides about a release. This card lists what was done, what attackers still learn, and what "
     "is not protected. It does not decide."
 )
-ABILITIES = {
-    ADAPTIVE: "infers the attribute; was trained on obfuscated texts",
-    STATIC: "infers the attribute; was trained on originals",
-    STYLE: "infers the attribute from function words, punctuation and lengths",
-    LINKAGE: "finds the original of a text; has all originals",
-    MEMBERSHIP: "tells whether a model was trained on a text",
-    INVERSION: "recovers the original of a chunk; knows the mechanism",
-}
-"""What every attacker does and knows."""
-CLAIMS = {
-    STRICT.name: (
-        "Every word except kept stopwords was replaced by a random choice that favors words of similar meaning. The "
-        "certificate bounds how much the choice reveals about the original word."
-    ),
-    PAPER.name: (
-        "Words were replaced by a random choice that favors words of similar meaning. Words that are not in the "
-        "vocabulary or got no share of the budget were released in clear."
-    ),
-    PROVEN.name: (
-        "Every word was replaced by a random choice that favors words of similar meaning. The certificate bounds how "
-        "much the choice reveals. Only the number of words is public."
-    ),
-}
-"""The claim of every profile in plain words."""
-OPEN_POINTS = {
-    "Distances": "A word is protected among words of similar meaning. The subject of a text may stay recognizable.",
-    "Floating point": "The proof is for real numbers. It does not cover the rounding of computers.",
-    "Counts": "The numbers in the certificate and on this card come from the texts, and nothing protects them.",
-    "Time": "The running time of the obfuscation depends on the number of words.",
-    "Repetition": "Every further release of the same texts weakens the protection. Nothing counts these releases.",
-}
-"""The open points of docs/guarantees.md in plain words, except those that a certificate states itself."""
-_WORDS = {
-    Outcome.PERTURBED: "replaced by the mechanism",
-    Outcome.DRAWN: "replaced without regard to the word",
-    Outcome.REDACTED: "identifiers, replaced by their kinds",
-    Outcome.KEPT_STOPWORD: "stopwords, kept",
-    Outcome.KEPT_UNKNOWN: "released in clear, because unknown",
-    Outcome.KEPT_NO_SHARE: "released in clear, because without a share",
-}
-_UNCHANGED = {**{outcome.value: _WORDS[outcome] for outcome in Outcome if outcome.in_clear}, RETURNED: "chosen again"}
-_KINDS = {"NRP": "nationality, religion, politics"}
-"""Kinds of identifiers whose names do not explain themselves."""
+ATTACKERS = (ADAPTIVE, STATIC, STYLE, LINKAGE, MEMBERSHIP, INVERSION)
 
 
 def build_card(
@@ -227,7 +179,7 @@ def _tell_done(evaluation: Evaluation, certificate: Certificate | None) -> list[
         ("noise", "predictable: from a seed" if terms.randomness["predictable"] else "not predictable"),
         ("bundle", f"{terms.bundle.get('name', '')} {terms.bundle.get('version', '')}".strip()),
     ]
-    return [Paragraph(CLAIMS[terms.profile.name]), Facts(facts)]
+    return [Paragraph(load_texts()["claims"][terms.profile.name]), Facts(facts)]
 
 
 def _name_method(method: MethodRecord) -> str:
@@ -248,13 +200,13 @@ def _tell_attackers(evaluation: Evaluation) -> list[Block]:
     rows = [
         [
             quantity.title,
-            does,
+            load_texts()["attackers"][quantity.key],
             show_reading(quantity, quantity.read(evaluation)),
             show_reading(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
             show_reading(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
             judge_attack(quantity, evaluation),
         ]
-        for quantity, does in ABILITIES.items()
+        for quantity in ATTACKERS
         if quantity.read(evaluation) is not None
     ]
     head = ["attacker", "what it does", "obfuscated", "chance", "originals", "meaning"]
@@ -285,7 +237,8 @@ def judge_attack(quantity: Quantity, evaluation: Evaluation) -> str:
 def _tell_remains(evaluation: Evaluation, certificate: Certificate | None) -> list[Block]:
     blocks: list[Block] = []
     if certificate is not None and (words := certificate.tally.words.total()):
-        shares = [(_WORDS[each], f"{certificate.tally.words[each] / words:.1%}") for each in Outcome]
+        texts = load_texts()["outcomes"]
+        shares = [(texts[each.value], f"{certificate.tally.words[each] / words:.1%}") for each in Outcome]
         blocks.append(Rows(["words by outcome", "share of all words"], shares))
     blocks += _tell_unchanged(evaluation)
     if certificate is not None:
@@ -302,7 +255,7 @@ def _tell_identifiers(evaluation: Evaluation) -> list[Block]:
         return []
     rows = []
     for kind, each in kinds.items():
-        name = _KINDS.get(kind, kind.lower().replace("_", " "))
+        name = "nationality, religion, politics" if kind == "NRP" else kind.lower().replace("_", " ")
         harm = [str(each["harm"])] if "harm" in each else []
         rows.append([name, *harm, f"{each['found']:,}", f"{each['remaining']:.1%}"])
     head = ["identifiers", *["harm"] * (len(rows[0]) - 3), "in the originals", "surviving"]
@@ -320,7 +273,12 @@ def _tell_unchanged(evaluation: Evaluation) -> list[Block]:
         return []
     reading = UNCHANGED.read(evaluation)
     rows = [] if reading is None else [["all unchanged words", show_reading(UNCHANGED, reading)]]
-    rows += [[why, f"{found.values[name]:.1%}"] for name, why in _UNCHANGED.items() if found.values.get(name)]
+    texts = load_texts()["outcomes"]
+    kinds = {
+        **{outcome.value: texts[outcome.value] for outcome in Outcome if outcome.in_clear},
+        RETURNED: "chosen again",
+    }
+    rows += [[why, f"{found.values[name]:.1%}"] for name, why in kinds.items() if found.values.get(name)]
     return [Rows(["unchanged words", "share of all words"], rows)] if rows else []
 
 
@@ -370,7 +328,7 @@ def _tell_unprotected(certificate: Certificate | None) -> list[Block]:
         return [Paragraph("Without a certificate, nothing is guaranteed. Assume that nothing is protected.")]
     stated = [f"Not protected: {point}." for point in certificate.not_protected]
     general = Paragraph("In addition, for every obfuscation by textveil:")
-    return [Bullets(stated), general, Bullets(list(OPEN_POINTS.values()))]
+    return [Bullets(stated), general, Bullets(list(load_texts()["open_points"].values()))]
 
 
 def _tell_certificate(

@@ -14,9 +14,9 @@ import numpy as np
 
 from textveil.extras import require
 from textveil.lab.metrics.columns import METRIC_COLUMNS, MetricColumn, Reference
+from textveil.lab.metrics.quantities import Reading
 from textveil.lab.report.findings import (
     Findings,
-    ReferenceValue,
     SettingFindings,
     average,
     average_combinations,
@@ -125,8 +125,8 @@ def draw_heat_map(findings: Findings) -> Figure:
 
 def _tell_references(results: Results, metric: MetricColumn) -> str:
     """The references of a metric as a line of text."""
-    found = find_references(results.frame, metric).values()
-    return _title(*(f"{reference.title} {metric.show(reference.value)}" for reference in found))
+    found = find_references(results.frame, metric).items()
+    return _title(*(f"{reference} {metric.show(reading.value)}" for reference, reading in found))
 
 
 def _fill_heat_map(
@@ -230,7 +230,7 @@ def _list_references(results: Results, metrics: Sequence[MetricColumn]) -> DataF
     """
     pandas = require("pandas", extra="analyze")
     found = {
-        metric.name: {title: reference.value for title, reference in find_references(results.frame, metric).items()}
+        metric.name: {title: reading.value for title, reading in find_references(results.frame, metric).items()}
         for metric in metrics
     }
     measured = any(column.reference_of for name, column in METRIC_COLUMNS.items() if name in results.frame)
@@ -263,9 +263,9 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
             for order, method in enumerate(methods):
                 beside = 0.04 * (order - (len(methods) - 1) / 2)  # so that whiskers do not cover each other
                 _draw_line(axes, means.loc[method].reindex(levels), metric, beside, choose_look(order, method))
-            for reference in find_references(results.frame, metric).values():
-                if reference.value != metric.of_originals or metric == RELATIVE_GAIN:  # others say nothing new
-                    _draw_reference(axes, reference, metric)
+            for reference, reading in find_references(results.frame, metric).items():
+                if reading.value != metric.of_originals or metric == RELATIVE_GAIN:  # others say nothing new
+                    _draw_reference(axes, reference, reading, metric)
             legend |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
             axes.set_xticks(range(len(levels)), levels)
             arrow = "\N{UPWARDS ARROW}" if metric.better == "higher" else "\N{DOWNWARDS ARROW}"
@@ -293,12 +293,13 @@ def _find_bounds(means: DataFrame, metric: MetricColumn) -> np.ndarray | None:
     return means[names].to_numpy().T if set(names) <= set(means) and means[names].notna().any(axis=None) else None
 
 
-def _draw_reference(axes: Axes, reference: ReferenceValue, metric: MetricColumn) -> None:
+def _draw_reference(axes: Axes, reference: Reference, reading: Reading, metric: MetricColumn) -> None:
     """A dashed line, and the band of its interval."""
     scale = 100 if metric.percent else 1
-    axes.axhline(scale * reference.value, zorder=1, **_look_of(reference.title))
-    if reference.low is not None and reference.high is not None:
-        axes.axhspan(scale * reference.low, scale * reference.high, color=MUTED, alpha=0.15, linewidth=0, zorder=0)
+    axes.axhline(scale * reading.value, zorder=1, **_look_of(reference))
+    if reading.interval is not None:
+        low, high = reading.interval
+        axes.axhspan(scale * low, scale * high, color=MUTED, alpha=0.15, linewidth=0, zorder=0)
 
 
 def _look_of(reference: Reference) -> dict[str, Any]:
@@ -336,8 +337,8 @@ def draw_clear(findings: Findings) -> Figure:
                         linewidths=0.5,
                         zorder=3,
                     )
-            for reference in find_references(results.frame, response).values():
-                axes.axhline(reference.value, zorder=1, **_look_of(reference.title))
+            for reference, reading in find_references(results.frame, response).items():
+                axes.axhline(reading.value, zorder=1, **_look_of(reference))
             axes.set_title(_title("", setting.name))
             axes.set_xlabel("words in clear, without stopwords (%)")
             axes.grid(linewidth=0.6)
@@ -382,6 +383,15 @@ def add_legend(figure: Figure, handles: Sequence[Any]) -> None:
     rows = -(-len(handles) // columns)
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + 0.2 * max(0, rows - 2))
+
+
+def set_log_scale(axes: Axes) -> None:
+    """A logarithmic axis with round numbers."""
+    ticker = require("matplotlib.ticker", extra="analyze")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
 
 
 @contextmanager

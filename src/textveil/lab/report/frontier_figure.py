@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.extras import require
 from textveil.lab.compare.curves import Frontier
-from textveil.lab.compare.front import Place, Standing
+from textveil.lab.compare.front import Point, Standing
 from textveil.lab.metrics.columns import Reference
 from textveil.lab.metrics.quantities import Quantity, Reading
 from textveil.lab.report.figures import (
@@ -19,6 +19,7 @@ from textveil.lab.report.figures import (
     inline_svg,
     make_panels,
     render_svg,
+    set_log_scale,
     settle,
     styled,
 )
@@ -70,17 +71,17 @@ def _fill_panel(axes: Axes, frontier: Frontier, looks: Looks) -> None:
         if setting in frontier.strong:
             _draw_curve(axes, frontier, places, looks[setting])
         else:
-            faint = {"color": MUTED, "alpha": 0.3, "linewidth": 0.8, "marker": ".", "markersize": 3}
+            faint: dict[str, Any] = {"color": MUTED, "alpha": 0.3, "linewidth": 0.8, "marker": ".", "markersize": 3}
             axes.plot(*_locate(frontier, places), **faint)
     _draw_references(axes, frontier)
     _set_axes(axes, frontier)
     against = frontier.curves[frontier.against]
-    for place, *at in zip(against, *_locate(frontier, against), strict=True):
-        label = axes.annotate(place.point.level, at, (-6, 4), textcoords="offset points", ha="right", fontsize=6.5)
+    for place, x, y in zip(against, *_locate(frontier, against), strict=True):
+        label = axes.annotate(place.level, (x, y), (-6, 4), textcoords="offset points", ha="right", fontsize=6.5)
         label.set(color=MUTED, zorder=5, in_layout=False)
 
 
-def _locate(frontier: Frontier, places: Sequence[Place]) -> tuple[list[float], list[float]]:
+def _locate(frontier: Frontier, places: Sequence[Point]) -> tuple[list[float], list[float]]:
     """The utilities and the attacks of places, in the units of the axes."""
     front = frontier.front
     return (
@@ -93,15 +94,18 @@ def _unit(quantity: Quantity, value: float) -> float:
     return 100 * value if quantity.percent else value
 
 
-def _draw_curve(axes: Axes, frontier: Frontier, places: Sequence[Place], look: Mapping[str, Any]) -> None:
+def _draw_curve(axes: Axes, frontier: Frontier, places: Sequence[Point], look: Mapping[str, Any]) -> None:
     """The line of a setting, and its markers with their intervals. Those behind the front are hollow."""
     front, color = frontier.front, look["color"]
     across, up = _locate(frontier, places)
     axes.plot(across, up, color=color, linewidth=1.5, zorder=3)
     for place, x, y in zip(places, across, up, strict=True):
-        bars = {"xerr": _find_bars(front.utility, place.utility), "yerr": _find_bars(front.attack, place.attack)}
+        bars: dict[str, Any] = {
+            "xerr": _find_bars(front.utility, place.utility),
+            "yerr": _find_bars(front.attack, place.attack),
+        }
         face = HOLLOW if place.standing is Standing.BEHIND else color
-        marker = {"marker": look["marker"], "markerfacecolor": face, "markersize": 5}
+        marker: dict[str, Any] = {"marker": look["marker"], "markerfacecolor": face, "markersize": 5}
         axes.errorbar(x, y, **bars, **marker, color=color, elinewidth=0.8, zorder=4)
 
 
@@ -132,11 +136,7 @@ def _set_axes(axes: Axes, frontier: Frontier) -> None:
     axes.set_xlabel(f"{utility} \N{RIGHTWARDS ARROW} better", fontsize=8)
     axes.set_ylabel(f"better \N{LEFTWARDS ARROW} {attack}", fontsize=8)
     if frontier.front.utility.logarithmic:
-        ticker = require("matplotlib.ticker", extra="analyze")
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,g}"))
-        axes.xaxis.set_minor_locator(ticker.NullLocator())
+        set_log_scale(axes)
     if frontier.front.utility.better == "lower":
         axes.invert_xaxis()
     axes.tick_params(axis="x", labelsize=8, colors=MUTED)

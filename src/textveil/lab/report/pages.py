@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from textveil.lab.compare.front import begin
@@ -34,8 +36,18 @@ def _load_environment() -> Environment:
         trim_blocks=True,
     )
     environment.globals["version"] = __version__
-    environment.filters |= {"begin": begin, "latex": escape_latex, "markdown": escape_markdown}
+    environment.filters |= {"begin": begin, "latex": escape_latex, "markdown": escape_markdown, "kind": _name_kind}
     return environment
+
+
+def _name_kind(block: object) -> str:
+    return type(block).__name__
+
+
+@cache
+def load_texts() -> dict[str, dict[str, str]]:
+    """The prose of the report and of the release card."""
+    return tomllib.loads(files("textveil.lab.report").joinpath("texts.toml").read_text(encoding="utf-8"))
 
 
 def escape_latex(text: str) -> str:

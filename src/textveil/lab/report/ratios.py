@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from textveil.errors import ParameterError
 from textveil.lab.compare.comparison import Pair
-from textveil.lab.compare.front import Place, Stop, measure_gap, read_stop
+from textveil.lab.compare.front import Point, Stop, measure_gap, read_stop
 from textveil.lab.metrics.base import Interval
 from textveil.lab.metrics.quantities import Quantity, Side
 from textveil.lab.report.findings import build_frontier, list_settings
@@ -91,20 +91,20 @@ def _find_setting(results: Results, wanted: str | Mapping[str, str]) -> str:
     return found[0]
 
 
-def _stop_at_attack(places: Iterable[Place], pair: Pair) -> list[Stop]:
+def _stop_at_attack(places: Iterable[Point], pair: Pair) -> list[Stop]:
     attack, utility = pair
     return [read_stop(place.attack, place.utility, attack, utility) for place in places]
 
 
-def _stop_at_utility(places: Iterable[Place], pair: Pair) -> list[Stop]:
+def _stop_at_utility(places: Iterable[Point], pair: Pair) -> list[Stop]:
     attack, utility = pair
     return [read_stop(place.utility, place.attack, utility, attack) for place in places]
 
 
-def _list_bounds(places: Iterable[Place], pair: Pair) -> list[Stop]:
+def _list_bounds(places: Iterable[Point], pair: Pair) -> list[Stop]:
     """The logarithm of epsilon at every utility; empty without epsilons."""
     stops = _stop_at_utility(places, pair)
-    budgets = [place.point.epsilon for place in places]
+    budgets = [place.epsilon for place in places]
     return [
         Stop(stop.place, math.log(budget), stop.place_error)
         for stop, budget in zip(stops, budgets, strict=True)

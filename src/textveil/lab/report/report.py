@@ -221,8 +221,7 @@ def _list_points(frontiers: Sequence[Frontier]) -> Iterator[Sequence[object]]:
                 for reading in (place.attack, place.utility)
                 for number in (reading.value, *(reading.interval or ("", "")))
             ]
-            point = place.point
-            yield [*names, point.setting, point.level, point.epsilon, *values, place.standing.value]
+            yield [*names, place.setting, place.level, place.epsilon, *values, place.standing.value]
 
 
 def _list_areas(frontiers: Sequence[Frontier]) -> Iterator[Sequence[object]]:

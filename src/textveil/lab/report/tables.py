@@ -114,7 +114,7 @@ def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[
     for place, value in np.ndenumerate(grid):
         margin = "" if np.isnan(margins[place]) else metric.show_bare(margins[place])
         marks = bool(best[place]), bool(best_of_row[place])
-        interval = show_interval(metric, low[place], high[place])
+        interval = show_interval(metric, float(low[place]), float(high[place]))
         entries[place[0]].append(Entry(metric.show_bare(value), interval, margin, *marks))
     return grid, entries
 

@@ -14,80 +14,22 @@ from textveil.lab.report.findings import (
     measure_gap,
     tell_caveats,
 )
-from textveil.lab.report.results import CLEAR, CONTROLS, HIGH, RELATIVE_GAIN, Results
-from textveil.profiles import PAPER, STRICT
-
-_METRICS = {
-    RELATIVE_GAIN.name: (
-        "U / U_original - P / P_original, the relative utility minus the relative exposure. U is the mean of utility "
-        "F1 and similarity. P is the mean of surviving identifiers and the F1 of both attackers. Above 0, more utility "
-        "than exposure is left."
-    ),
-    "utility_f1": "the F1 of a classifier that learns a task from obfuscated texts and is tested on obfuscated texts.",
-    "cosine_similarity": "the cosine of the sentence embeddings of a text and its original. Identical texts have 1.",
-    "perplexity": "how unexpected the words of a text are for a language model. Fluent texts have a low perplexity.",
-    "pi_remaining": "the share of names, places, dates, numbers and other identifiers that survive.",
-    "identifiers_direct": "the share of people, email addresses, phone and account numbers that survive.",
-    "static_f1": "the F1 of an attacker trained on original texts who infers the attribute.",
-    "adaptive_f1": "the F1 of an attacker trained on obfuscated texts who infers the attribute.",
-    "inversion_top_1": "the share of replaced chunks that an attacker who knows the mechanism recovers, one by one.",
-    "inversion_decoded": "the share of replaced chunks that an attacker who also knows the language recovers.",
-    "clear_text_unchanged": "the share of words that are the same in an original and its obfuscated text.",
-    "overlap_rouge_l": (
-        "the overlap of a text with its original, by the longest sequence of words that both have in the same order. "
-        "Identical texts have 1."
-    ),
-    "token_similarity_f1": (
-        "how well the tokens of a text and its original match in context, in the manner of BERTScore. Identical texts "
-        "have 1."
-    ),
-    "linkage_top_1": "the share of obfuscated texts whose original an attacker who has all originals names first.",
-    "stylometry_adaptive": (
-        "the F1 of an attacker who infers the attribute from function words, punctuation and lengths alone."
-    ),
-    "membership_auc": (
-        "how well an attacker who asks a model trained on obfuscated texts tells their originals from other texts. 0.5 "
-        "is chance."
-    ),
-}
-"""The meaning of every metric that tables show, by its column."""
-_REFERENCES = {
-    Reference.ORIGINALS: "the value of the original texts, without obfuscation.",
-    Reference.CHANCE: "the value of an attacker or classifier that has learned nothing.",
-    Reference.MAJORITY: "the value of the majority baseline, which always predicts the most frequent class.",
-}
-_PROFILES = {
-    STRICT.name: "the mechanism chooses every word except kept stopwords, so no other word is released in clear.",
-    PAPER.name: "as in the paper, a word that is not in the vocabulary or gets no budget is released in clear.",
-}
-_TESTS = {
-    "p": "the probability of a difference at least as large by chance alone. Below 0.05 it is significant.",
-    "partial eta squared (eta sq)": (
-        "the size of an effect, from 0 to 1: its share of the variance that no other effect explains."
-    ),
-}
-_DRAWS = {
-    "draw": "one obfuscation of the texts of a cell. Draws differ in nothing but their noise.",
-    "noise within cells": "the variation between draws. The residual is that of means over draws.",
-}
+from textveil.lab.report.pages import load_texts
+from textveil.lab.report.results import CLEAR, CONTROLS, HIGH, Results
 
 
 def explain_terms(results: Results) -> list[tuple[str, str]]:
     """The terms of a report of these results, each with its meaning."""
-    shown = {metric.name for metric in results.metrics}
+    texts, shown = load_texts(), {metric.name for metric in results.metrics}
     references = list_titles(results.frame, results.metrics)
+    profiles = results.values("profile")
     return [
-        *((METRIC_COLUMNS[name].title, meaning) for name, meaning in _METRICS.items() if name in shown),
-        *((reference.value, _REFERENCES[reference]) for reference in references),
-        *((f"profile {name}", _PROFILES[name]) for name in results.values("profile") if name in _PROFILES),
-        *_TESTS.items(),
-        *(_DRAWS.items() if results.draws > 1 else ()),
+        *((METRIC_COLUMNS[name].title, meaning) for name, meaning in texts["metrics"].items() if name in shown),
+        *((reference.value, texts["references"][reference]) for reference in references),
+        *((f"profile {name}", meaning) for name, meaning in texts["profiles"].items() if name in profiles),
+        *texts["tests"].items(),
+        *(texts["draws"].items() if results.draws > 1 else ()),
     ]
-
-
-def tell_untested(setting: SettingFindings) -> str:
-    """The reason why a setting was not tested."""
-    return f"Not tested. {setting.obstacle}"
 
 
 def tell_gaps(findings: Findings) -> list[str]:
@@ -113,7 +55,7 @@ def tell_gaps(findings: Findings) -> list[str]:
 def tell_effects(setting: SettingFindings) -> str:
     """The effects of the factors in the analysis of variance, in a sentence."""
     if not setting.tested:
-        return tell_untested(setting)
+        return f"Not tested. {setting.obstacle}"
     said = []
     for effect in setting.anova.effects:
         if effect.factors[0] in CONTROLS:
@@ -169,7 +111,7 @@ def tell_datasets(setting: SettingFindings) -> str:
 def tell_pairs(setting: SettingFindings) -> str:
     """The number of pairs that differ, and the method that is most often lower, in words."""
     if not setting.tested:
-        return tell_untested(setting)
+        return f"Not tested. {setting.obstacle}"
     found, count = setting.comparisons.significant, len(setting.comparisons.pairs)
     if not found:
         return f"None of the {count} pairs differ significantly."
