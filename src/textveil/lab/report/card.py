@@ -196,14 +196,18 @@ def _tell_length(certificate: Certificate) -> str:
     return ", times the number of replaced words" if budget.length == "own" else ""
 
 
+def _show(quantity: Quantity, evaluation: Evaluation, *references: Reference) -> list[str]:
+    """The value of a quantity and its references, with their intervals."""
+    readings = [quantity.read(evaluation), *(quantity.read_reference(evaluation, each) for each in references)]
+    return [show_reading(quantity, reading) for reading in readings]
+
+
 def _tell_attackers(evaluation: Evaluation) -> list[Block]:
     rows = [
         [
             quantity.title,
             load_texts()["attackers"][quantity.key],
-            show_reading(quantity, quantity.read(evaluation)),
-            show_reading(quantity, quantity.read_reference(evaluation, Reference.CHANCE)),
-            show_reading(quantity, quantity.read_reference(evaluation, Reference.ORIGINALS)),
+            *_show(quantity, evaluation, Reference.CHANCE, Reference.ORIGINALS),
             judge_attack(quantity, evaluation),
         ]
         for quantity in ATTACKERS
@@ -309,12 +313,7 @@ def _tell_utility(evaluation: Evaluation) -> list[Block]:
             further = replace(evaluation, measurements={found.metric: found})
             listed.insert(1, (f"{TASK.title} ({name.partition(' ')[2]})", TASK, further))
     rows = [
-        [
-            title,
-            show_reading(quantity, quantity.read(measured)),
-            show_reading(quantity, quantity.read_reference(measured, Reference.ORIGINALS)),
-            show_reading(quantity, quantity.read_reference(measured, Reference.CHANCE)),
-        ]
+        [title, *_show(quantity, measured, Reference.ORIGINALS, Reference.CHANCE)]
         for title, quantity, measured in listed
         if quantity.read(measured) is not None
     ]

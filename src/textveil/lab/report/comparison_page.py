@@ -39,15 +39,13 @@ def write_comparison(comparison: Comparison, title: str = TITLE, *, frontiers: S
         "comparison.html",
         words=curves,
         title=title,
-        summary=_summarize(comparison),
+        comparison=comparison,
         findings=tell_findings(comparison, found),
         frontiers=found,
         curves=inline_frontiers(found),
         tables=list(_list_tables(comparison)),
         references=list(Reference),
-        has_levels=any(contender.level for contender in comparison.contenders),
         marks=MARKS,
-        run=_tell_run(comparison).items(),
     )
 
 
@@ -63,16 +61,6 @@ def tell_findings(comparison: Comparison, frontiers: Iterable[Frontier]) -> list
             if not any(caveat in line for line in lines):
                 lines.append(f"No conclusion is drawn from {metric}. {caveat}")
     return lines
-
-
-def _summarize(comparison: Comparison) -> str:
-    number, settings = len(comparison.contenders), len(comparison.settings)
-    counted = f"{number} obfuscation{'' if number == 1 else 's'} of {comparison.texts:,} texts"
-    if settings < number:
-        counted += f", in {settings} setting{'' if settings == 1 else 's'}"
-    if comparison.left_out:
-        counted += f"; {comparison.left_out:,} rows skipped because the original has no word"
-    return f"{counted}."
 
 
 def _list_tables(comparison: Comparison) -> Iterator[tuple[str, list[str], list[list[Any]]]]:
@@ -115,18 +103,3 @@ def list_marks(comparison: Comparison, contender: Contender, quantity: Quantity)
     elif comparison.is_original(contender, quantity):
         marks.append("as originals")
     return marks
-
-
-def _tell_run(comparison: Comparison) -> dict[str, str]:
-    """The metrics with their models, the metrics that were not measured, and versions."""
-    lines: dict[str, str] = {}
-    versions: dict[str, str] = {}
-    for contender in comparison.contenders:
-        for name, measurement in contender.evaluation.measurements.items():
-            lines[name] = measurement.description
-            versions |= measurement.versions
-        if contender.evaluation.empty:
-            lines[contender.name] = f"{contender.evaluation.empty:,} of its texts are empty"
-    for name, reason in comparison.not_measured.items():
-        lines[f"{name} (not measured)"] = reason.replace("`", "")
-    return lines | {"versions": ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))}

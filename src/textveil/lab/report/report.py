@@ -7,7 +7,6 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 
 from textveil.errors import OutputExistsError, ParameterError
@@ -26,7 +25,7 @@ from textveil.lab.report.figures import (
 from textveil.lab.report.findings import LEAST_DRAWS, Findings, SettingFindings, average, average_combinations
 from textveil.lab.report.frontier_figure import draw_frontiers, inline_frontiers
 from textveil.lab.report.pages import render
-from textveil.lab.report.results import CONTROLS, FACTORS, HIGH, LOW, SPELLED
+from textveil.lab.report.results import FACTORS, HIGH, LOW
 from textveil.lab.report.tables import ANOVA_HEAD, lay_out_anova, write_anova, write_results
 from textveil.storage.atomic import writing_folder
 
@@ -63,50 +62,17 @@ def write_page(
         words=curves,
         draws_suffice=results.draws >= LEAST_DRAWS,
         title=title,
-        summary=_summarize(findings),
         findings=findings,
         figures={name: inline_svg(svg, name) for name, svg in figures.items()},
         curves=inline_frontiers(sure_first),
         unfolded=_FIGURES_SHOWN - others,
         factors=factors,
+        all_factors=FACTORS,
         lines=lines,
         panels=panels,
-        about=[*_tell_run(findings), *(about or {}).items()],
+        about=about or {},
         failures=failures or {},
     )
-
-
-def _summarize(findings: Findings) -> str:
-    results = findings.results
-    names = ["decomposition", "distribution", *({"mechanism", "profile"} & {*results.varying}), "dataset", "level"]
-    counts = [
-        _count(len(results.values(name)), SPELLED.get(name, name)) for name in (*FACTORS, *CONTROLS) if name in names
-    ]
-    counts[-1] += " of privacy"
-    if results.draws > 1:
-        counts.append(f"{_count(results.draws, 'draw')} of noise")
-    return f"{len(results.rows)} cells: {', '.join(counts[:-1])} and {counts[-1]}."
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"
-
-
-def _tell_run(findings: Findings) -> Iterator[tuple[str, str]]:
-    results = findings.results
-    yield "cells", str(len(results.rows))
-    for dataset, groups in groupby(results.groups, key=lambda group: group.dataset):
-        levels = (f"{group.level} ({group.budget})" if group.budget else group.level for group in groups)
-        yield f"data set {dataset}", ", ".join(levels)
-    for factor in FACTORS:
-        if results.values(factor):
-            yield f"{factor}s", ", ".join(results.values(factor))
-    yield "metrics", ", ".join(metric.title for metric in results.metrics)
-    yield "words in clear", "counted" if results.counts_words else "unknown: these results do not count them"
-    if results.left_out:
-        yield "excluded groups", f"{'; '.join(map(str, results.left_out))} (some combinations were missing)"
-    if missing := wording.tell_missing(results, findings.response):
-        yield "missing values", " ".join(missing)
 
 
 REPORT, FINDINGS = "report.html", "findings.json"
