@@ -36,12 +36,8 @@ def _load_environment() -> Environment:
         trim_blocks=True,
     )
     environment.globals["version"] = __version__
-    environment.filters |= {"begin": begin, "latex": escape_latex, "markdown": escape_markdown, "kind": _name_kind}
+    environment.filters |= {"begin": begin, "latex": escape_latex, "markdown": escape_markdown}
     return environment
-
-
-def _name_kind(block: object) -> str:
-    return type(block).__name__
 
 
 @cache
