@@ -139,8 +139,8 @@ def compare(
         }
     )
     options = add_samples(options, samples)
-    columns = {"text": text, "obfuscated_text": obfuscated_text, "label": label, "attribute": attribute}
-    rows = read_files(originals, files, names=names, format_name=format_name, **columns)
+    columns = {"label": label, "attribute": attribute, "format_name": format_name}
+    rows = read_files(originals, files, names=names, text=text, obfuscated_text=obfuscated_text, **columns)
     against = choose_against([split_name(name)[0] for name in rows.obfuscations], against)
     folder = None if no_cache else cache or originals.with_name(f"{originals.name}.scores")
     dataset = Dataset(rows.originals, label=rows.label, attribute=rows.attribute, folder=folder)

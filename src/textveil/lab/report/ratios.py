@@ -69,7 +69,8 @@ def ratio_at_equal(
     both = [curves[name] for name in names]
     at_utility = [[read_stop(place.utility, place.attack, pair[1], pair[0]) for place in places] for places in both]
     return Ratios(
-        *names,
+        names[0],
+        names[1],
         _divide(
             [[read_stop(place.attack, place.utility, *pair) for place in places] for places in both], pair[0], pair[1]
         ),
