@@ -279,11 +279,6 @@ class Recommendation:
         return self.best is not None
 
     @property
-    def headline(self) -> str:
-        """The choice alone, with its words in clear."""
-        return "no recommendation" if self.best is None else str(self.best)
-
-    @property
     def sentence(self) -> str:
         """The choice and the reason for it."""
         choice = "no combination is recommended" if self.best is None else f"choose {self.best}"
