@@ -236,6 +236,13 @@ def test_without_a_certificate_the_card_says_that_nothing_is_known():
     assert "Assume that nothing is protected." in text
 
 
+def test_a_card_without_details_of_metrics_is_written(issued):
+    clear = make_measurement("clear_text", unchanged=around(0.72))
+    text = build_card(make_evaluation(clear, make_measurement("identifiers", remaining=0.5)), issued).to_markdown()
+    assert "| all unchanged words | 72.0% (69.0–75.0%) |" in text
+    assert "Rows with the largest share" not in text
+
+
 def test_versions_are_those_of_both_runs(issued):
     facts = read_facts(build_card(measure(), issued), "Versions")
     assert "package 1.0" in facts["evaluated with"]

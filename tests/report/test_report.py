@@ -158,6 +158,15 @@ def test_unknown_counts_are_reported_as_unknown(records):
     assert "words_in_clear" not in page
 
 
+def test_results_without_any_word_in_clear_have_no_figure_of_them(example):
+    strict = analyze(example.settings[0].results)
+    assert strict.results.counts_words
+    figures = dict.fromkeys(draw_all(strict), "<svg></svg>")
+    assert ("words_in_clear" in figures) == (
+        write_page(strict, figures=figures).count("One marker per combination") == 1
+    )
+
+
 def test_missing_values_are_reported_in_words(records):
     rows = [
         {
