@@ -20,7 +20,7 @@ _LATEX = {"\\": "textbackslash{}", "~": "textasciitilde{}", "^": "textasciicircu
 
 def render(template: str, **context: Any) -> str:
     """A template with its context. Text is escaped in HTML; a page needs no other file."""
-    return _load_environment().get_template(template).render(context)
+    return _load_environment().get_template(template).render(context).strip() + "\n"
 
 
 @cache
