@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,6 @@ from textveil.bundles.files import StoredMatrix
 from textveil.errors import ParameterError
 from textveil.text.documents import spoken
 from textveil.text.words import find_words
-
-if TYPE_CHECKING:
-    from textveil.bundles.cell_index import CellIndex
 
 
 def find_axes(covariance: Floats) -> Floats:
@@ -143,13 +140,6 @@ class Vectors:
         """The index of the entries that may be written, built at first use."""
         return ExactIndex(self.stored, self.writable)
 
-    @cached_property
-    def cells(self) -> CellIndex:
-        """The approximate index of the entries that may be written, built at first use."""
-        from textveil.bundles.cell_index import CellIndex
-
-        return CellIndex(self.stored, self.writable)
-
     def place(self, rows: RowNumbers, spelled: Floats | None = None) -> Floats:
         """The vectors of these rows.
 
@@ -195,15 +185,14 @@ class Vectors:
         if len(single) == len(self.writable):
             return self
         limited = copy.copy(self)
-        for name in ("index", "cells"):
-            limited.__dict__.pop(name, None)
+        limited.__dict__.pop("index", None)
         limited.writable = np.array(single, dtype=np.int64)
         return limited
 
     def map_by(self, transform: Floats) -> Vectors:
         """The same vocabulary with every vector multiplied by a matrix."""
         mapped = copy.copy(self)
-        for name in ("stored", "matrix", "center", "index", "cells", "axes"):
+        for name in ("stored", "matrix", "center", "index", "axes"):
             mapped.__dict__.pop(name, None)
         mapped._compute = partial(self._multiply, transform.astype(np.float32))  # a copy of this object
         mapped.dimensions = transform.shape[1]
