@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from textveil.errors import MissingExtraError, OutputError, ParameterError, ResourceError
 from textveil.progress import Progress, ignore_progress
-from textveil.registry import Registry
 from textveil.resources.catalog import LocalCopy, Resource, Source, install_command, resource_named
 from textveil.resources.lookup import (
     ENVIRONMENT_FOLDER,
@@ -28,12 +27,6 @@ from textveil.storage.atomic import hash_file, output_error, writing_folder
 
 KINDS = ("official", "pypi")
 GIVEN_FOLDER = "the given folder"
-
-_FETCHERS: Registry[Callable[[Source, Resource, Path, Path, Progress], None]] = Registry("kind of source")
-_FETCHERS.register("WebArchive", "textveil.resources.web:fetch")
-_FETCHERS.register("HubModel", "textveil.resources.hub:fetch")
-_FETCHERS.register("PyPIPackages", "textveil.resources.pypi:fetch")
-_FETCHERS.register("LocalCopy", "textveil.resources.copying:fetch")
 
 
 @dataclass(frozen=True)
@@ -146,7 +139,8 @@ def _find_complete(resource: Resource, folder: Path | None) -> Location | None:
 
 def _install_from(source: Source, resource: Resource, target: Path, progress: Progress, *, replace: bool) -> None:
     """Download, check and record the files in a temporary folder, then rename it."""
-    fetch = _FETCHERS.load(type(source).__name__)
+    from textveil.resources.sources import fetch
+
     try:
         broken = target.exists() and bool(missing_files(resource, target))
     except OSError as error:

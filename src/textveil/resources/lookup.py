@@ -38,13 +38,9 @@ def own_folder() -> Path:
     """The folder in which textveil installs resources."""
     if chosen := os.environ.get(FOLDER_VARIABLE):
         return expand(chosen)
-    if sys.platform == "darwin":
-        base = Path("~/Library/Application Support")
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or "~/AppData/Local")
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
-    return expand(base) / "textveil" / "resources"
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("textveil", appauthor=False)) / "resources"
 
 
 def search_folders() -> dict[Path, str]:
