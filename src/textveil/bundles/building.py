@@ -205,7 +205,7 @@ def _write_lexicon(folder: Path, lexicon: LexiconTable) -> dict[str, Any]:
     np.save(folder / "lexicon.npy", index.ngrams, allow_pickle=False)
     if lexicon.scores is not None:
         np.save(folder / "lexicon_scores.npy", lexicon.scores[order].astype(np.float32), allow_pickle=False)
-    if lexicon.license is not None:  # the name of the file is part of formats 1 and 2
+    if lexicon.license is not None:  # the name of the file is part of the format
         (folder / "lexicon_licence.txt").write_text(lexicon.license, encoding="utf-8")
     return {"ngrams": len(index), **lexicon.origin}
 
