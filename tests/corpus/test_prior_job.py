@@ -151,7 +151,7 @@ def test_a_damaged_bundle_is_not_copied(corpus, plain, tmp_path):
     content = bytearray((damaged / "pmi/lexicon.npy").read_bytes())
     content[-1] ^= 1
     (damaged / "pmi/lexicon.npy").write_bytes(content)
-    with pytest.raises(BundleError, match="'pmi/lexicon.npy'.*is not what its manifest says"):
+    with pytest.raises(BundleError, match="pmi/lexicon.npy'.*is not what its manifest says"):
         add(corpus, Bundle(damaged), tmp_path / "added", decompositions=("words",))
     assert not (tmp_path / "added" / MANIFEST).exists()
 

@@ -268,9 +268,7 @@ class Bundle:
         paths = [f"{decomposition}/{name}" for name in names]
         files = {path: self.manifest.files[path] for path in paths if path in self.manifest.files}
         key = hashlib.sha256(json.dumps([FIGURES_VERSION, name, sorted(files.items())]).encode()).hexdigest()
-        figures = self._figures.get(
-            key
-        )  # in memory, too: what takes little time to compute is not written to the cache
+        figures = self._figures.get(key)  # what takes little time to compute is cached in memory only
         if figures is None:
             figures = self._figures[key] = find_figures(key, SHIPPED / "figures.json", compute)
         return copy.deepcopy(figures)
