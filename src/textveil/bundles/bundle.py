@@ -448,7 +448,7 @@ class Bundle:
         entries = self._read_entries(f"{decomposition}/vocabulary.txt")
         with self._open_array(f"{decomposition}/matrix.npy", (len(entries), None)) as stored:
             vectors = self._build_vectors(decomposition, entries, stored)  # meanwhile, a large matrix is hashed
-        self._require(vectors.are_distinct, decomposition, "has an entry twice")
+        self._require(entries.are_distinct, decomposition, "has an entry twice")
         if len(vectors.writable) == 0:
             raise BundleError(
                 f"No entry of {str(self.folder / decomposition)!r} may be written. Exclude fewer entries."
@@ -469,7 +469,7 @@ class Bundle:
             single_words=decomposition in SINGLE_WORDS,
             axes=self._load_axes(decomposition, stored.shape[1]),
         )
-        _ = vectors.are_distinct, vectors.writable
+        _ = entries.are_distinct, vectors.writable
         return vectors
 
     def _load_axes(self, decomposition: str, dimensions: int) -> npt.NDArray[np.float64] | None:

@@ -67,11 +67,6 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.entries)
 
-    @property
-    def are_distinct(self) -> bool:
-        """Whether no entry is there twice."""
-        return self.entries.are_distinct
-
     @cached_property
     def stored(self) -> StoredMatrix:
         """The vectors as they are stored; those of a mapped vocabulary are computed at first use."""
@@ -108,7 +103,7 @@ class Vectors:
         """The rows of the entries that consist of words and are not excluded."""
         marks = self.entries.plain.copy()
         if len(self._excluded):
-            marks[self.entries.find_all(self._excluded)] = False
+            marks &= ~is_in(self.entries.hashes, self._excluded.hashes)
             # Only other entries with the words of an excluded one are compared as a text has them.
             keys, folded = self._excluded.fold(), self.entries.fold()
             suspects = np.flatnonzero(marks & is_in(folded, keys))
