@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tests.conftest import ENTRIES, EXCLUDED, random_matrix
-from textveil.bundles import bundle as module
 from textveil.bundles.building import LexiconTable
 from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.bundles.vectors import Vectors
@@ -495,9 +494,7 @@ def test_a_spelling_table_without_stored_axes_is_refused(spelling_bundle):
         Bundle.load(spelling_bundle).spelling("words")
 
 
-@pytest.mark.parametrize("large", [0, 2**40])
-def test_a_matrix_is_hashed_before_it_is_used_whatever_its_size(copied_bundle, monkeypatch, large):
-    monkeypatch.setattr(module, "_LARGE_FILE", large)
+def test_a_matrix_is_hashed_before_it_is_used(copied_bundle):
     assert len(Bundle(copied_bundle).vectors("words")) == len(ENTRIES)
     path = copied_bundle / "words/matrix.npy"
     content = bytearray(path.read_bytes())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textveil.storage.atomic import hash_file, hash_files, start_hashing
+from textveil.storage.atomic import hash_file, hash_files
 
 
 @given(st.binary(max_size=200))
@@ -38,19 +38,3 @@ def test_the_hash_of_several_files_does_not_depend_on_their_folder(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "file").write_bytes(b"x")
     assert hash_files([tmp_path / "here" / "file"]) == hash_files([tmp_path / "there" / "file"])
-
-
-def test_a_file_is_hashed_while_other_work_goes_on(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"x" * 3_000_000)
-    with path.open("rb") as stream:
-        assert start_hashing(stream)() == hash_file(path)
-
-
-def test_an_error_of_the_other_thread_reaches_whoever_waits(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"x")
-    stream = path.open("rb")
-    stream.close()
-    with pytest.raises(ValueError, match="closed"):
-        start_hashing(stream)()

@@ -23,8 +23,7 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
@@ -43,7 +42,7 @@ from textveil.bundles.spelling import Spelling, SpellingTable
 from textveil.bundles.vectors import Vectors, find_outliers, measure_distances
 from textveil.errors import BundleError, ParameterError
 from textveil.registry import unknown_name
-from textveil.storage.atomic import hash_file, start_hashing
+from textveil.storage.atomic import hash_file
 from textveil.storage.computed import MOST_CACHED, find_figures
 from textveil.text.matching import LONGEST, NgramIndex
 from textveil.text.words import WORD
@@ -73,7 +72,6 @@ STORAGES: tuple[Storage, ...] = get_args(Storage)
 
 _LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of single precision
 _LONGEST_MANIFEST = 2**24
-_LARGE_FILE = 2**25  # hashing this much takes longer than starting a thread
 _DISTANCE_TOLERANCE = 1e-3  # of the largest distance: other processors round sums differently
 _MOST_TOKENS = 2.0**62  # sums of counts stay in the range of their type
 _NEARLY_ORTHONORMAL = 1e-5  # axes are stored in single precision
@@ -150,20 +148,11 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _rename(manifest: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Rename the fields of a manifest and of its descriptions of vectors; parameters stay as they are."""
-    vectors = {
-        decomposition: {
-            names.get(field, field): _rename_keys(value, names) if field == "distance" else value
-            for field, value in table.items()
-        }
-        for decomposition, table in manifest["vectors"].items()
-    }
-    return {**_rename_keys(manifest, names), "vectors": vectors}
-
-
-def _rename_keys(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names.get(key, key): value for key, value in values.items()}
+def _rename(values: Any, names: Mapping[str, str]) -> Any:
+    """Rename the fields of a manifest, but not those of the parameters."""
+    if not isinstance(values, Mapping):
+        return values
+    return {names.get(key, key): each if key == "parameters" else _rename(each, names) for key, each in values.items()}
 
 
 _FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -405,12 +394,13 @@ class Bundle:
             f"{lines}{more} of vocabulary.txt. Do not use this bundle. If you built it, leave these entries out."
         )
 
-    def _require(self, holds: Any, name: str, otherwise: str) -> None:
-        """Refuse a bundle with a file, or a folder of files, that is not as it should be."""
+    def _refuse(self, name: str, fault: str) -> BundleError:
+        """The error for a file, or a folder of files, that is not as it should be."""
+        return BundleError(f"{str(self.folder / name)!r} {fault}. Get the bundle again, from an author whom you trust.")
+
+    def _require(self, holds: Any, name: str, fault: str) -> None:
         if not holds:
-            raise BundleError(
-                f"{str(self.folder / name)!r} {otherwise}. Get the bundle again, from an author whom you trust."
-            )
+            raise self._refuse(name, fault)
 
     def _require_field(self, field: str, decomposition: str, stated: Any, computed: Any) -> None:
         """Refuse a bundle whose manifest states something else than its files show."""
@@ -446,8 +436,15 @@ class Bundle:
 
     def _load_vectors(self, decomposition: str) -> Vectors:
         entries = self._read_entries(f"{decomposition}/vocabulary.txt")
-        with self._open_array(f"{decomposition}/matrix.npy", (len(entries), None)) as stored:
-            vectors = self._build_vectors(decomposition, entries, stored)  # meanwhile, a large matrix is hashed
+        stored = self._load_array(f"{decomposition}/matrix.npy", (len(entries), None))
+        excluded = f"{decomposition}/excluded.txt"
+        vectors = Vectors(
+            entries,
+            self._load_matrix(decomposition, stored),
+            excluded=self._read_entries(excluded) if excluded in self.manifest.files else (),
+            single_words=decomposition in SINGLE_WORDS,
+            axes=self._load_axes(decomposition, stored.shape[1]),
+        )
         self._require(entries.are_distinct, decomposition, "has an entry twice")
         if len(vectors.writable) == 0:
             raise BundleError(
@@ -458,18 +455,6 @@ class Bundle:
         self._require(fitting, decomposition, "has vectors that belong to the lexicon of another version of the bundle")
         for name, value in describe(vectors).items():
             self._require_field(name, decomposition, self.manifest.vectors[decomposition].get(name), value)
-        return vectors
-
-    def _build_vectors(self, decomposition: str, entries: Entries, stored: npt.NDArray[Any]) -> Vectors:
-        excluded = f"{decomposition}/excluded.txt"
-        vectors = Vectors(
-            entries,
-            self._load_matrix(decomposition, stored),
-            excluded=self._read_entries(excluded) if excluded in self.manifest.files else (),
-            single_words=decomposition in SINGLE_WORDS,
-            axes=self._load_axes(decomposition, stored.shape[1]),
-        )
-        _ = entries.are_distinct, vectors.writable
         return vectors
 
     def _load_axes(self, decomposition: str, dimensions: int) -> npt.NDArray[np.float64] | None:
@@ -551,42 +536,17 @@ class Bundle:
         return matrix
 
     def _load_array(self, name: str, shape: Shape) -> npt.NDArray[Any]:
-        """Map an array, after a check of its hash."""
-        with self._open_array(name, shape) as array:
-            return array
-
-    @contextmanager
-    def _open_array(self, name: str, shape: Shape) -> Iterator[npt.NDArray[Any]]:
-        """Map an array, and check its hash before the end of the context: that of a large file in another thread.
-
-        The header is checked first, so that a false one neither takes time nor memory. A wrong hash is what is
-        reported, whatever happens in the context.
-        """
+        """Map an array, after a check of its hash. A false header takes neither time nor memory: it is read first."""
         with self._open(name) as stream:
-            with self._reporting_arrays(name):
+            try:
                 check_shape(read_header(stream)[0], shape)
                 array = map_array(stream)
                 stream.seek(0)
-            if array.nbytes < _LARGE_FILE:
-                with self._reporting_arrays(name):
-                    self._check_hash(name, hashlib.file_digest(stream, "sha256").hexdigest())
-                yield array
-                return
-            finish = start_hashing(stream)
-            try:
-                yield array
-            finally:
-                with self._reporting_arrays(name):
-                    self._check_hash(name, finish())
-
-    @contextmanager
-    def _reporting_arrays(self, name: str) -> Iterator[None]:
-        try:
-            yield
-        except (ArrayError, OSError) as error:
-            raise BundleError(
-                f"{str(self.folder / name)!r} {error}. Get the bundle again, from an author whom you trust."
-            ) from error
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            except (ArrayError, OSError) as error:
+                raise self._refuse(name, str(error)) from error
+        self._check_hash(name, digest)
+        return array
 
 
 def identify_lexicon(files: Mapping[str, str], decomposition: str) -> str | None:
