@@ -6,7 +6,7 @@ from tests.resources.conftest import COMPANION, CONTENT, write_files
 from textveil.errors import ResourceError
 from textveil.resources import install, own_folder, verify
 from textveil.resources.catalog import LocalCopy
-from textveil.resources.verification import RECORD, CheckedFile, recorded_hashes, write_record
+from textveil.resources.installation import RECORD, CheckedFile, recorded_hashes, write_record
 from textveil.version import __version__
 
 
