@@ -64,17 +64,7 @@ def missing_files(resource: Resource, folder: Path) -> tuple[str, ...]:
 
 
 def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # no permission
-        return False
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
+    return os.path.isfile(path)  # noqa: PTH113 # unlike the method of a path, it does not raise without permission
 
 
 def _nltk_folders(path: str) -> Iterator[Path]:
@@ -151,7 +141,7 @@ def locate(name: str) -> Location | None:
         missing = missing_files(resource, folder)
         if not missing:
             return Location(folder, place)
-        if broken is None and _is_folder(folder):
+        if broken is None and os.path.isdir(folder):  # noqa: PTH112 # see _is_file
             broken = Location(folder, place, missing)
     return broken
 
