@@ -156,7 +156,7 @@ def build_bundle(
 def add_priors(bundle: Bundle, folder: Path, priors: Mapping[str, PriorTable]) -> Bundle:
     """Write a copy of a bundle with n-gram priors; its folder appears when it is complete.
 
-    All other files are copied unchanged. Principal axes are added where there are none.
+    All other files are copied unchanged.
     """
     if folder.exists():
         raise OutputExistsError(f"{str(folder)!r} exists. Remove it or choose another folder.")
@@ -168,10 +168,7 @@ def add_priors(bundle: Bundle, folder: Path, priors: Mapping[str, PriorTable]) -
             if not name.startswith(replaced):
                 bundle.copy_file(name, unfinished / name)
         for decomposition, prior in priors.items():
-            described = parts.setdefault(decomposition, {})
-            if "axes" not in described:
-                described["axes"] = _write_axes(unfinished / decomposition, bundle.vectors(decomposition))
-            described[PRIOR] = write_prior(unfinished / decomposition, prior)
+            parts.setdefault(decomposition, {})[PRIOR] = write_prior(unfinished / decomposition, prior)
         changed = replace(manifest, parts=parts, files=_hash_files(unfinished))
         (unfinished / MANIFEST).write_text(changed.to_json(), encoding="utf-8")
         for decomposition in priors:
