@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.methods.decomposition import DECOMPOSERS
-from textveil.testing.decomposers import ON_TEXTS, list_decomposer_checks
+from textveil.testing.methods import ON_TEXTS, list_decomposer_checks
 from textveil.text.documents import Document
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=200)

@@ -6,7 +6,7 @@ from textveil.errors import ResourceError
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.distribution.caching import CachedDistributor
-from textveil.testing.distributors import ABSOLUTE, check_shares_of_chunks_sum_to_the_budget, list_distributor_checks
+from textveil.testing.methods import ABSOLUTE, check_shares_of_chunks_sum_to_the_budget, list_distributor_checks
 
 OPTIONS = {"gradients": {"steps": 5}}  # it takes ten times as long with the default
 FOUR_DIGITS = 1.01e-4  # KeyBERT rounds

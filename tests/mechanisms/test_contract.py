@@ -9,7 +9,7 @@ from textveil.bundles.vectors import UNKNOWN
 from textveil.methods.mechanisms import MECHANISMS
 from textveil.methods.mechanisms.base import NO_GUARANTEE, Draft
 from textveil.methods.mechanisms.exponential import Exponential
-from textveil.testing.mechanisms import (
+from textveil.testing.methods import (
     ALL,
     PROVED,
     MechanismCase,

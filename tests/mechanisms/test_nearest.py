@@ -11,7 +11,7 @@ from textveil.methods.mechanisms import MECHANISMS, Request
 from textveil.methods.mechanisms.base import NO_GUARANTEE
 from textveil.methods.mechanisms.noise import NearestEntry, measure_recall
 from textveil.randomness import SeededRandomness
-from textveil.testing.mechanisms import ALL, PROVED
+from textveil.testing.methods import ALL, PROVED
 
 NAMES = ["madlib", "mahalanobis"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from textveil.bundles.prior import Ngrams, PriorTable, compress_prior
 from textveil.bundles.vectors import Matrix
 from textveil.errors import ContractError, ParameterError
 from textveil.randomness import SeededRandomness
-from textveil.registry import Method, Plugin
+from textveil.registry import Method, Plugin, Registry
 
 ENTRIES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
@@ -94,11 +95,6 @@ def expect(condition: object, method: Method, breach: str) -> None:
         raise ContractError(f"The {method.kind} {method.name!r} breaks its contract: {breach}.")
 
 
-def name_checks(method: str, runs: Iterable[tuple[Callable[..., None], Callable[[], None]]]) -> list[Check]:
-    """Checks with the statements of the functions they come from."""
-    return [Check(method, function.__name__.removeprefix("check_").replace("_", " "), run) for function, run in runs]
-
-
 def check_record(method: Method) -> None:
     """The record of a certificate has the name, and versions that are numbers."""
     expect(type(method).find_breach() is None, method, str(type(method).find_breach()))
@@ -128,6 +124,25 @@ def check_name(method: Method, plugins: Iterable[Plugin], own: Mapping[str, type
     expect(own.get(method.name, type(method)) is type(method), method, "textveil has a method with this name")
 
 
-def bind(check: Callable[..., None], *arguments: Any) -> tuple[Callable[..., None], Callable[[], None]]:
-    """A check with its arguments."""
-    return check, lambda: check(*arguments)
+def list_of(method: Method, checks: Iterable[Callable[..., None]], *arguments: Any) -> list[Check]:
+    """Checks of a method with these arguments. Their statements are the names of the functions."""
+    return [
+        Check(method.name, check.__name__.removeprefix("check_").replace("_", " "), partial(check, *arguments))
+        for check in checks
+    ]
+
+
+def list_common(method: Method, build: Callable[..., Method], registry: Registry[Any]) -> list[Check]:
+    """The checks that all axes have in common.
+
+    Args:
+        method: The method.
+        build: Builds it with further options.
+        registry: The methods of its axis.
+    """
+    own = {name: registry.load(name) for name in registry}
+    return [
+        *list_of(method, [check_record], method),
+        *list_of(method, [check_options], method, build),
+        *list_of(method, [check_name], method, registry.list_plugins(), own),
+    ]

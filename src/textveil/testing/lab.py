@@ -1,18 +1,24 @@
-"""The contract of metrics."""
+"""The contracts of metrics and classifiers."""
 
 from __future__ import annotations
 
 import json
 import math
+import random
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
+
+import numpy as np
 
 from textveil.certificate import Certificate, Tally
 from textveil.lab.metrics import METRICS, Case, Dataset, Measurement, Metric, Need
+from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier, Fitted
+from textveil.lab.metrics.dataset import Classes, Codes, Texts
 from textveil.obfuscator import Obfuscator
 from textveil.randomness import SeededRandomness
-from textveil.testing.checks import Check, bind, check_name, check_options, check_record, expect, name_checks
+from textveil.testing.checks import Check, expect, list_common, list_of
 
 AUTHORS = {
     "anna": "the soup, the waiter, the table; a lovely evening indeed",
@@ -49,16 +55,11 @@ def build_case() -> Case:
     return Case(dataset, dataset.pair([result.text for result in results]), certificate, results)
 
 
-def check_its_place_among_metrics(metric: Metric) -> None:
-    """It is computed after metrics that exist, and its needs are known ones."""
+def check_its_place_and_identity(metric: Metric) -> None:
+    """It is computed after metrics that exist, its needs are known ones, and the key of cached values has it all."""
     expect(all(name in METRICS for name in metric.after), metric, "it comes `after` a metric that there is not")
-    expect(
-        all(isinstance(need, Need) for need in metric.needs), metric, "its `needs` are not textveil.lab.metrics.Need"
-    )
-
-
-def check_its_identity_has_everything(metric: Metric) -> None:
-    """The key of cached values has its record and its software."""
+    known = all(isinstance(need, Need) for need in metric.needs)
+    expect(known, metric, "its `needs` are not textveil.lab.metrics.Need")
     expect(metric.identity["method"] == metric.as_dict(), metric, "its identity lacks its record")
     versions = metric.identity["versions"]
     named = isinstance(versions, dict) and set(versions) == {"textveil", *metric.software}
@@ -82,15 +83,11 @@ def check_a_measurement_is_complete(metric: Metric, case: Case) -> None:
 
 
 def check_a_measurement_is_the_same_twice(metric: Metric, case: Case) -> None:
-    """The same case has the same measurement."""
+    """The same case has the same measurement, which has no word of the texts."""
     first, second = (_measure(metric, case).as_dict() for _ in range(2))
-    expect(first == second, metric, "the same texts have another measurement")
-
-
-def check_no_text_is_quoted(metric: Metric, case: Case) -> None:
-    """A measurement has no word of the texts."""
-    found = json.dumps(_measure(metric, case).as_dict()).lower()
+    found = json.dumps(first).lower()
     expect(not any(word in found for word in TELLING), metric, "a measurement quotes a text")
+    expect(first == second, metric, "the same texts have another measurement")
 
 
 def check_a_missing_requirement_is_named(metric: Metric, case: Case) -> None:
@@ -116,20 +113,93 @@ def list_metric_checks(method: type[Metric], case: Case | None = None, **options
         case: What to measure; by default sixty short texts and an obfuscation of them.
         options: Options to build it with.
     """
-    chosen = build_case() if case is None else case
-    metric = method(**options)
-    own = {name: METRICS.load(name) for name in METRICS}
-    return name_checks(
-        method.name,
-        [
-            bind(check_its_place_among_metrics, metric),
-            bind(check_its_identity_has_everything, metric),
-            bind(check_a_measurement_is_complete, metric, chosen),
-            bind(check_a_measurement_is_the_same_twice, metric, chosen),
-            bind(check_no_text_is_quoted, metric, chosen),
-            bind(check_a_missing_requirement_is_named, metric, chosen),
-            bind(check_record, metric),
-            bind(check_options, metric, lambda **given: method(**{**options, **given})),
-            bind(check_name, metric, METRICS.list_plugins(), own),
-        ],
+    build = partial(method, **options)
+    metric = build()
+    on_case = (
+        check_a_measurement_is_complete,
+        check_a_measurement_is_the_same_twice,
+        check_a_missing_requirement_is_named,
     )
+    return [
+        *list_of(metric, [check_its_place_and_identity], metric),
+        *list_of(metric, on_case, metric, build_case() if case is None else case),
+        *list_common(metric, build, METRICS),
+    ]
+
+
+SIZE = 40
+
+
+@cache
+def build_classes() -> tuple[list[str], Classes]:
+    """Forty short texts and their two authors."""
+    texts, _, authors = make_rows(SIZE)
+    return texts, Classes.of(authors, range(SIZE), "author")
+
+
+def fit_and_predict(classifier: Classifier, texts: Sequence[str], seed: int = 42) -> tuple[Codes, Codes, Fitted]:
+    """The predictions for test texts, the true classes, and the trained classifier."""
+    _, classes = build_classes()
+    split = classes.split(seed)
+    given = Texts(list(texts))
+    fitted = classifier.fit(given, split.train, classes, seed=seed)
+    return fitted.predict(given, split.test), classes.codes[split.test], fitted
+
+
+def check_it_learns(classifier: Classifier) -> None:
+    """It tells two authors apart, and says whether it gives probabilities."""
+    texts, classes = build_classes()
+    predicted, true, fitted = fit_and_predict(classifier, texts)
+    expect(np.mean(predicted == true) > 0.5, classifier, "it does not learn from texts that words predict")
+    everyone = fitted.predict(Texts(texts[::-1]), np.arange(SIZE))
+    expect(np.mean(everyone == classes.codes[::-1]) > 0.9, classifier, "it does not know texts that it learned from")
+    breach = "`gives_probabilities` does not say whether there is `weigh_classes`"
+    expect(hasattr(fitted, "weigh_classes") is classifier.gives_probabilities, classifier, breach)
+
+
+def check_seeds_decide_predictions(classifier: Classifier) -> None:
+    """The same texts and seed give the same predictions, whatever their order."""
+    mixed = [text[:12] for text in build_classes()[0]]
+    first, _, fitted = fit_and_predict(classifier, mixed)
+    second, _, _ = fit_and_predict(classifier, mixed)
+    expect(first.tolist() == second.tolist(), classifier, "the same texts and seed give other predictions")
+    rows, given = np.array([3, 1, 0, 2]), Texts(mixed)
+    ordered = fitted.predict(given, np.arange(4))[rows].tolist()
+    expect(fitted.predict(given, rows).tolist() == ordered, classifier, "predictions depend on the order of texts")
+
+
+def check_any_text_gets_a_class(classifier: Classifier) -> None:
+    """Empty and unknown texts get a class."""
+    _, _, fitted = fit_and_predict(classifier, build_classes()[0])
+    predicted = fitted.predict(Texts(["", "東京", "\ud800"]), np.arange(3))
+    valid = predicted.shape == (3,) and set(predicted.tolist()) <= {0, 1}
+    expect(valid, classifier, "a text without words gets no class")
+
+
+def check_global_randomness_is_restored(classifier: Classifier) -> None:
+    """Training changes no global state of random numbers."""
+
+    def read_states() -> list[Any]:
+        return [random.getstate(), np.random.get_state(legacy=True)[1].tolist()]  # type: ignore[index]
+
+    before = read_states()
+    fit_and_predict(classifier, build_classes()[0])
+    expect(read_states() == before, classifier, "training changes the global random state")
+
+
+def list_classifier_checks(method: type[Classifier], **options: Any) -> list[Check]:
+    """All checks of a classifier.
+
+    Args:
+        method: The class.
+        options: Options to build it with.
+    """
+    build = partial(method, **options)
+    classifier = build()
+    checks = (
+        check_it_learns,
+        check_seeds_decide_predictions,
+        check_any_text_gets_a_class,
+        check_global_randomness_is_restored,
+    )
+    return [*list_of(classifier, checks, classifier), *list_common(classifier, build, CLASSIFIERS)]
