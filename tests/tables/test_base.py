@@ -27,7 +27,7 @@ class ListTable(Table):
 
     name = "list"
 
-    def read(self, stream, *, batch_size):
+    def _read(self, stream, batch_size):
         lines = decode_lines(stream, self.source)
         return batch_rows((((line.strip() or None,), number) for number, line in enumerate(lines)), batch_size)
 
@@ -38,14 +38,8 @@ class ListTable(Table):
     def writer(self, stream, *, head):
         return ListWriter(stream)
 
-    def list_names(self):
-        return ["number", "text"]
-
     def export(self, rows):
         return [rows.carried, rows.texts]
-
-    def adopt(self, names):
-        raise NotImplementedError
 
     def pack(self, rows, values, *, first):
         raise NotImplementedError

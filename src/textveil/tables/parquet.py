@@ -37,11 +37,9 @@ class ParquetTable(Table):
         self.arrow = require("pyarrow", extra="parquet")
         self.parquet = require("pyarrow.parquet", extra="parquet")
         self.schema: Any = None
-        self._names: list[str] = []
         self._kept: list[int] = []
 
-    def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
-        """Stream the rows page by page."""
+    def _read(self, stream: IO[bytes], batch_size: int) -> Iterator[Rows]:
         with self._reading(stream) as file:
             for whole in file.iter_batches(batch_size):
                 batch = whole.select(self._kept)
@@ -86,7 +84,7 @@ class ParquetTable(Table):
             self._kept = [place for place, name in enumerate(whole.names) if self._carries(name)]
             schema = self.arrow.schema([whole.field(place) for place in self._kept], whole.metadata)
             self.schema = self._result_schema(schema)
-            self._names = list(schema.names)
+            self.names = list(schema.names)
             yield file
 
     def _list(self, batch: Any, position: int) -> list[Any]:
@@ -149,23 +147,19 @@ class ParquetTable(Table):
         """The schema."""
         return str(self.schema)
 
-    def list_names(self) -> list[str]:
-        """The names of the columns that were read."""
-        return self._names
-
     def export(self, rows: Rows) -> list[list[Any]]:
         """The values of all columns as Python objects."""
         return [self._list(rows.carried, position) for position in range(rows.carried.num_columns)]
 
     def adopt(self, names: Sequence[str]) -> None:
         """Take the names for columns of strings."""
-        self._names = list(names)
+        super().adopt(names)
         self.schema = self._result_schema(self.arrow.schema([(name, self.arrow.string()) for name in names]))
 
     def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
         """Columns of strings."""
-        columns = [self.arrow.array(map(spell, values[name]), self.arrow.string()) for name in self._names]
-        return Rows(rows.texts, self.arrow.RecordBatch.from_arrays(columns, names=self._names), rows.width)
+        columns = [self.arrow.array(map(spell, values[name]), self.arrow.string()) for name in self.names]
+        return Rows(rows.texts, self.arrow.RecordBatch.from_arrays(columns, names=self.names), rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for a complete Parquet file."""
@@ -215,8 +209,7 @@ class _Stripping:
 
 class _ParquetWriter(Writer):
     def __init__(self, stream: BinaryIO, table: ParquetTable) -> None:
-        self._table = table
-        self._schema = table.schema
+        self._table, self._schema = table, table.schema
         self._writer = table.parquet.ParquetWriter(stream, table.schema)
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
-from textveil.methods.mechanisms.base import Draft, Mechanism, Request, choose_block_size
+from textveil.methods.mechanisms.base import Draft, Mechanism, Request, cut_into_blocks
 from textveil.methods.mechanisms.sampling import Exponent, Exponents, Single, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
@@ -32,12 +32,6 @@ class _Block(NamedTuple):
     """The entry of the draft for each chunk."""
     draft_shares: Floats
     """The budget of the draft for each chunk; 0 without a draft."""
-
-
-class _Part(NamedTuple):
-    request: Request
-    part: slice
-    uniforms: Floats
 
 
 class Exponential(Mechanism):
@@ -85,7 +79,7 @@ class Exponential(Mechanism):
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        blocks = ((block,) for block in self._blocks(requests))
+        blocks = ((self._join(parts),) for parts in cut_into_blocks(requests, SORTED_CHUNKS))
         chosen = [np.empty(0, dtype=np.int64), *in_threads(self._choose, blocks)]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(self.space.writable[np.concatenate(chosen)], ends[:-1])
@@ -133,33 +127,14 @@ class Exponential(Mechanism):
                 chosen[alike] = draw(exponents, block.uniforms[alike], np.repeat(np.arange(len(some)), np.diff(ends)))
         return chosen
 
-    def _blocks(self, requests: Sequence[Request]) -> Iterator[_Block]:
-        """The positions, shares, uniform numbers and drafts of all chunks, a block at a time."""
-        parts: list[_Part] = []
-        size = room = choose_block_size(requests, SORTED_CHUNKS)
-        for request in requests:
-            number = len(request.rows)
-            uniforms = request.generator.random(number)
-            start = 0
-            while start < number:
-                part = slice(start, min(start + room, number))
-                parts.append(_Part(request, part, uniforms[part]))
-                room -= part.stop - start
-                start = part.stop
-                if room == 0:
-                    yield self._join(parts)
-                    parts, room = [], size
-        if parts:
-            yield self._join(parts)
-
-    def _join(self, parts: Sequence[_Part]) -> _Block:
-        asked = [(each.request, each.part) for each in parts]
-        draft = join_drafts(asked)
+    def _join(self, parts: Sequence[tuple[Request, slice]]) -> _Block:
+        """The positions, shares, uniform numbers and drafts of parts of requests."""
+        draft = join_drafts(parts)
         return _Block(
-            np.concatenate([request.rows[part] for request, part in asked]).astype(np.int64, copy=False),
-            self.place_all(asked),
-            np.concatenate([each.request.shares[each.part] for each in parts]),
-            np.concatenate([each.uniforms for each in parts]),
+            np.concatenate([request.rows[part] for request, part in parts]).astype(np.int64, copy=False),
+            self.place_all(parts),
+            np.concatenate([request.shares[part] for request, part in parts]),
+            np.concatenate([request.generator.random(part.stop - part.start) for request, part in parts]),
             draft.rows,
             draft.shares,
         )
