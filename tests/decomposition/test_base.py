@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from textveil.bundles.bundle import Bundle
 from textveil.errors import BundleError
-from textveil.methods.decomposition.base import LexiconDecomposer, build_chunks, single_words
+from textveil.methods.decomposition.base import build_chunks, single_words
+from textveil.methods.decomposition.lexicons import LexiconDecomposer
 from textveil.text.documents import Chunk, Document
 
 

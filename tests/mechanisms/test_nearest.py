@@ -11,6 +11,7 @@ from textveil.methods.mechanisms import MECHANISMS, Request
 from textveil.methods.mechanisms.base import NO_GUARANTEE
 from textveil.methods.mechanisms.noise import NearestEntry, measure_recall
 from textveil.randomness import SeededRandomness
+from textveil.testing.checks import run_check
 from textveil.testing.methods import ALL, PROVED
 
 NAMES = ["madlib", "mahalanobis"]
@@ -40,7 +41,8 @@ SURE = ("check_a_huge_share_keeps_a_word", "check_a_draft_guides_by_its_share")
 @pytest.mark.parametrize("check", [*ALL, *PROVED], ids=lambda check: check.__name__)
 def test_an_approximate_index_keeps_the_contract(name, check, tiny):
     options = {} if check.__name__ in SURE else {"probes": 2}
-    check(build_case(name, tiny.vectors("words"), index="approximate", **options))
+    case = build_case(name, tiny.vectors("words"), index="approximate", **options)
+    run_check(case.build(), check, case)
 
 
 @pytest.mark.parametrize("name", NAMES)

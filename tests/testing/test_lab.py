@@ -9,6 +9,7 @@ from textveil.errors import ContractError
 from textveil.lab.metrics import Metric
 from textveil.lab.metrics.classifiers import Classifier
 from textveil.testing import lab
+from textveil.testing.checks import run_check
 
 
 class Guess(Classifier):
@@ -26,10 +27,10 @@ class Guess(Classifier):
 
 def test_breaches_of_classifiers_are_found():
     with pytest.raises(ContractError, match="does not"):
-        lab.check_it_learns(Guess())
+        run_check(Guess(), lab.check_it_learns, Guess())
     with pytest.raises(ContractError, match="global random state"):
-        lab.check_global_randomness_is_restored(Guess())
-    lab.check_any_text_gets_a_class(Guess())
+        run_check(Guess(), lab.check_global_randomness_is_restored, Guess())
+    run_check(Guess(), lab.check_any_text_gets_a_class, Guess())
 
 
 class Indiscreet(Metric):
@@ -51,12 +52,12 @@ def test_texts_are_predictable():
 def test_breaches_of_metrics_are_found(case):
     metric = Indiscreet()
     with pytest.raises(ContractError, match="`after` a metric"):
-        lab.check_its_place_and_identity(metric)
+        run_check(metric, lab.check_its_place_and_identity, metric)
     Indiscreet.after = ()
     with pytest.raises(ContractError, match="quotes a text"):
-        lab.check_a_measurement_is_the_same_twice(metric, case)
+        run_check(metric, lab.check_a_measurement_is_the_same_twice, metric, case)
     with pytest.raises(ContractError, match="not a finite float"):
-        lab.check_a_measurement_is_complete(metric, case)
+        run_check(metric, lab.check_a_measurement_is_complete, metric, case)
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,6 @@ __all__ = [
     "check_decomposer",
     "check_distributor",
     "check_mechanism",
-    "check_method",
     "check_metric",
     "list_checks",
     "parametrize_with_checks",

@@ -18,7 +18,7 @@ from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.lab.metrics.dataset import Classes, Codes, Texts
 from textveil.obfuscator import Obfuscator
 from textveil.randomness import SeededRandomness
-from textveil.testing.checks import Check, expect, list_common, list_of
+from textveil.testing.checks import Check, Statements, list_common, list_of
 
 AUTHORS = {
     "anna": "the soup, the waiter, the table; a lovely evening indeed",
@@ -55,48 +55,47 @@ def build_case() -> Case:
     return Case(dataset, dataset.pair([result.text for result in results]), certificate, results)
 
 
-def check_its_place_and_identity(metric: Metric) -> None:
+def check_its_place_and_identity(metric: Metric) -> Statements:
     """It is computed after metrics that exist, its needs are known ones, and the key of cached values has it all."""
-    expect(all(name in METRICS for name in metric.after), metric, "it comes `after` a metric that there is not")
-    known = all(isinstance(need, Need) for need in metric.needs)
-    expect(known, metric, "its `needs` are not textveil.lab.metrics.Need")
-    expect(metric.identity["method"] == metric.as_dict(), metric, "its identity lacks its record")
+    yield all(name in METRICS for name in metric.after), "it comes `after` a metric that there is not"
+    yield all(isinstance(need, Need) for need in metric.needs), "its `needs` are not textveil.lab.metrics.Need"
+    yield metric.identity["method"] == metric.as_dict(), "its identity lacks its record"
     versions = metric.identity["versions"]
     named = isinstance(versions, dict) and set(versions) == {"textveil", *metric.software}
-    expect(named, metric, "its identity lacks its software")
+    yield named, "its identity lacks its software"
 
 
-def check_a_measurement_is_complete(metric: Metric, case: Case) -> None:
+def check_a_measurement_is_complete(metric: Metric, case: Case) -> Statements:
     """A measurement has finite values, intervals in order, and a sentence; JSON can hold it."""
     found = _measure(metric, case)
     named = (found.metric, found.description) == (metric.name, metric.description)
-    expect(named, metric, "a measurement has another name or description")
-    expect(found.values or found.caveats, metric, "a measurement without values does not say why (`caveats`)")
-    expect(set(found.intervals) <= set(found.values), metric, "an interval has no value")
-    expect(all(low <= high for low, high in found.intervals.values()), metric, "an interval has its ends swapped")
+    yield named, "a measurement has another name or description"
+    yield found.values or found.caveats, "a measurement without values does not say why (`caveats`)"
+    yield set(found.intervals) <= set(found.values), "an interval has no value"
+    yield all(low <= high for low, high in found.intervals.values()), "an interval has its ends swapped"
     plain = all(type(value) is float and math.isfinite(value) for value in found.values.values())
-    expect(plain, metric, "a value is not a finite float")
+    yield plain, "a value is not a finite float"
     begins = found.line[:1].isupper() or found.line[:1].isdigit() or found.line[:1] in ("+", "-")
-    expect(begins and found.line.endswith("."), metric, "its `line` is not a sentence")
+    yield begins and found.line.endswith("."), "its `line` is not a sentence"
     again = json.loads(json.dumps(found.as_dict(), allow_nan=False))
-    expect(again["values"] == dict(found.values), metric, "JSON cannot hold a measurement")
+    yield again["values"] == dict(found.values), "JSON cannot hold a measurement"
 
 
-def check_a_measurement_is_the_same_twice(metric: Metric, case: Case) -> None:
+def check_a_measurement_is_the_same_twice(metric: Metric, case: Case) -> Statements:
     """The same case has the same measurement, which has no word of the texts."""
     first, second = (_measure(metric, case).as_dict() for _ in range(2))
     found = json.dumps(first).lower()
-    expect(not any(word in found for word in TELLING), metric, "a measurement quotes a text")
-    expect(first == second, metric, "the same texts have another measurement")
+    yield not any(word in found for word in TELLING), "a measurement quotes a text"
+    yield first == second, "the same texts have another measurement"
 
 
-def check_a_missing_requirement_is_named(metric: Metric, case: Case) -> None:
+def check_a_missing_requirement_is_named(metric: Metric, case: Case) -> Statements:
     """Without what it needs, the case says what is missing."""
     bare = replace(case, certificate=None, obfuscations=None)
     if Need.CERTIFICATE in metric.needs or Need.CHUNKS in metric.needs:
         wanted = "(`certificate`)." if Need.CERTIFICATE in metric.needs else "(`obfuscations`)."
-        expect((bare.lacks(metric) or "").endswith(wanted), metric, "a missing requirement is not named")
-    expect((case.lacks(metric) is None) == (not metric.after), metric, "a complete case lacks something")
+        yield (bare.lacks(metric) or "").endswith(wanted), "a missing requirement is not named"
+    yield (case.lacks(metric) is None) == (not metric.after), "a complete case lacks something"
 
 
 def _measure(metric: Metric, case: Case) -> Measurement:
@@ -146,37 +145,36 @@ def fit_and_predict(classifier: Classifier, texts: Sequence[str], seed: int = 42
     return fitted.predict(given, split.test), classes.codes[split.test], fitted
 
 
-def check_it_learns(classifier: Classifier) -> None:
+def check_it_learns(classifier: Classifier) -> Statements:
     """It tells two authors apart, and says whether it gives probabilities."""
     texts, classes = build_classes()
     predicted, true, fitted = fit_and_predict(classifier, texts)
-    expect(np.mean(predicted == true) > 0.5, classifier, "it does not learn from texts that words predict")
+    yield np.mean(predicted == true) > 0.5, "it does not learn from texts that words predict"
     everyone = fitted.predict(Texts(texts[::-1]), np.arange(SIZE))
-    expect(np.mean(everyone == classes.codes[::-1]) > 0.9, classifier, "it does not know texts that it learned from")
+    yield np.mean(everyone == classes.codes[::-1]) > 0.9, "it does not know texts that it learned from"
     breach = "`gives_probabilities` does not say whether there is `weigh_classes`"
-    expect(hasattr(fitted, "weigh_classes") is classifier.gives_probabilities, classifier, breach)
+    yield hasattr(fitted, "weigh_classes") is classifier.gives_probabilities, breach
 
 
-def check_seeds_decide_predictions(classifier: Classifier) -> None:
+def check_seeds_decide_predictions(classifier: Classifier) -> Statements:
     """The same texts and seed give the same predictions, whatever their order."""
     mixed = [text[:12] for text in build_classes()[0]]
     first, _, fitted = fit_and_predict(classifier, mixed)
     second, _, _ = fit_and_predict(classifier, mixed)
-    expect(first.tolist() == second.tolist(), classifier, "the same texts and seed give other predictions")
+    yield first.tolist() == second.tolist(), "the same texts and seed give other predictions"
     rows, given = np.array([3, 1, 0, 2]), Texts(mixed)
     ordered = fitted.predict(given, np.arange(4))[rows].tolist()
-    expect(fitted.predict(given, rows).tolist() == ordered, classifier, "predictions depend on the order of texts")
+    yield fitted.predict(given, rows).tolist() == ordered, "predictions depend on the order of texts"
 
 
-def check_any_text_gets_a_class(classifier: Classifier) -> None:
+def check_any_text_gets_a_class(classifier: Classifier) -> Statements:
     """Empty and unknown texts get a class."""
     _, _, fitted = fit_and_predict(classifier, build_classes()[0])
     predicted = fitted.predict(Texts(["", "東京", "\ud800"]), np.arange(3))
-    valid = predicted.shape == (3,) and set(predicted.tolist()) <= {0, 1}
-    expect(valid, classifier, "a text without words gets no class")
+    yield predicted.shape == (3,) and set(predicted.tolist()) <= {0, 1}, "a text without words gets no class"
 
 
-def check_global_randomness_is_restored(classifier: Classifier) -> None:
+def check_global_randomness_is_restored(classifier: Classifier) -> Statements:
     """Training changes no global state of random numbers."""
 
     def read_states() -> list[Any]:
@@ -184,7 +182,7 @@ def check_global_randomness_is_restored(classifier: Classifier) -> None:
 
     before = read_states()
     fit_and_predict(classifier, build_classes()[0])
-    expect(read_states() == before, classifier, "training changes the global random state")
+    yield read_states() == before, "training changes the global random state"
 
 
 def list_classifier_checks(method: type[Classifier], **options: Any) -> list[Check]:

@@ -24,7 +24,7 @@ from textveil.methods.mechanisms.base import NO_GUARANTEE
 from textveil.obfuscator import Obfuscator
 from textveil.proportions import bound_above, bound_below
 from textveil.randomness import SeededRandomness
-from textveil.testing.checks import Check, build_small_bundle, expect, list_common, list_of
+from textveil.testing.checks import Check, Statements, build_small_bundle, list_common, list_of
 from textveil.text.documents import Document
 from textveil.text.sentences import find_sentences
 from textveil.text.stopwords import CONTRACTIONS, ENGLISH
@@ -47,58 +47,57 @@ ENDLESS = ("a.b", "word. ", "word\n\n", "? ", ". . ", "Don't. ", "don.\nt don.T 
 LONG = 50_000
 
 
-def check_chunks_partition_the_words(decomposer: Decomposer, texts: Sequence[str]) -> None:
+def check_chunks_partition_the_words(decomposer: Decomposer, texts: Sequence[str]) -> Statements:
     """The chunks have all words once, in order; none is empty; written as they are, they are the same text."""
     for text in texts:
         document = Document.parse(text)
         (chunks,) = decomposer.decompose([document])
         ends = [0, *(chunk.stop for chunk in chunks)]
-        expect([chunk.start for chunk in chunks] == ends[:-1], decomposer, "a chunk does not begin where one ends")
-        expect(ends[-1] == len(document.words), decomposer, "the last chunk does not end with the last word")
-        expect(all(chunk.size > 0 for chunk in chunks), decomposer, "a chunk is empty")
+        yield [chunk.start for chunk in chunks] == ends[:-1], "a chunk does not begin where one ends"
+        yield ends[-1] == len(document.words), "the last chunk does not end with the last word"
+        yield all(chunk.size > 0 for chunk in chunks), "a chunk is empty"
         again = document.assemble(map(document.span, chunks), [document.written(chunk) for chunk in chunks])
-        expect(again == text, decomposer, "the chunks do not lead back to the text")
+        yield again == text, "the chunks do not lead back to the text"
 
 
-def check_chunks_do_not_depend_on_the_batch(decomposer: Decomposer, texts: Sequence[str]) -> None:
+def check_chunks_do_not_depend_on_the_batch(decomposer: Decomposer, texts: Sequence[str]) -> Statements:
     """A document has the same chunks alone and among others, now and again."""
     together = decomposer.decompose(list(map(Document.parse, texts)))
-    expect(len(together) == len(texts), decomposer, "it does not answer every document")
+    yield len(together) == len(texts), "it does not answer every document"
     alone = [decomposer.decompose([Document.parse(text)])[0] for text in texts]
-    expect(together == alone, decomposer, "the chunks of a document depend on the others in its batch")
+    yield together == alone, "the chunks of a document depend on the others in its batch"
 
 
-def check_sentences_and_stopwords_bound_chunks(decomposer: Decomposer, texts: Sequence[str]) -> None:
+def check_sentences_and_stopwords_bound_chunks(decomposer: Decomposer, texts: Sequence[str]) -> Statements:
     """No chunk crosses the end of a sentence, and only a contraction of several words has a stopword at its edges."""
     for document in map(Document.parse, texts):
         begins = {start for start, _ in find_sentences(document)}
         for chunk in decomposer.decompose([document])[0]:
             inside = range(chunk.start + 1, chunk.stop)
-            expect(begins.isdisjoint(inside), decomposer, "a chunk reaches across the end of a sentence")
+            yield begins.isdisjoint(inside), "a chunk reaches across the end of a sentence"
             words = document.words[chunk.start : chunk.stop]
             edged = chunk.size > 1 and not ENGLISH.isdisjoint((words[0], words[-1]))
-            expect(not edged or words in CONTRACTIONS, decomposer, "a chunk has a stopword at its edge")
+            yield not edged or words in CONTRACTIONS, "a chunk has a stopword at its edge"
 
 
-def check_data_independence_is_true(decomposer: Decomposer, texts: Sequence[str]) -> None:
+def check_data_independence_is_true(decomposer: Decomposer, texts: Sequence[str]) -> Statements:
     """Where it is said that chunks depend on the number of words alone, they do."""
     found = decomposer.decompose([Document.parse(text) for text in texts])
     longest = max(found, key=len, default=[])
     same = all(chunks == longest[: len(chunks)] for chunks in found)
-    breach = "it says `data_independent`, and its chunks depend on the words"
-    expect(same or not decomposer.data_independent, decomposer, breach)
+    yield same or not decomposer.data_independent, "it says `data_independent`, and its chunks depend on the words"
 
 
-def check_nothing_comes_of_nothing(decomposer: Decomposer) -> None:
+def check_nothing_comes_of_nothing(decomposer: Decomposer) -> Statements:
     """No documents have no chunks, and neither have documents without words."""
-    expect(decomposer.decompose([]) == [], decomposer, "no documents have chunks")
+    yield decomposer.decompose([]) == [], "no documents have chunks"
     empty = [Document.parse(""), Document.parse(" ?! ")]
-    expect(decomposer.decompose(empty) == [[], []], decomposer, "a document without words has chunks")
+    yield decomposer.decompose(empty) == [[], []], "a document without words has chunks"
 
 
-def check_long_texts_come_to_an_end(decomposer: Decomposer) -> None:
+def check_long_texts_come_to_an_end(decomposer: Decomposer) -> Statements:
     """Long texts of one repeated piece are split, too."""
-    check_chunks_partition_the_words(decomposer, [piece * (LONG // len(piece)) for piece in ENDLESS])
+    return check_chunks_partition_the_words(decomposer, [piece * (LONG // len(piece)) for piece in ENDLESS])
 
 
 ON_TEXTS = (
@@ -143,42 +142,41 @@ RELATIVE, ABSOLUTE = 1e-3, 1e-5
 BUDGET = 50.0
 
 
-def check_every_word_has_a_score(distributor: Distributor) -> None:
+def check_every_word_has_a_score(distributor: Distributor) -> Statements:
     """Every word of every document has a score: a float, or ``None``; no documents have none."""
     documents = list(map(Document.parse, SCORED))
     scores = distributor.score(documents)
-    expect(len(scores) == len(documents), distributor, "it does not answer every document")
+    yield len(scores) == len(documents), "it does not answer every document"
     sizes = [len(row) for row in scores] == [len(document.words) for document in documents]
-    expect(sizes, distributor, "a document has more or fewer scores than words")
+    yield sizes, "a document has more or fewer scores than words"
     for score in chain.from_iterable(scores):
         valid = score is None or (isinstance(score, float) and math.isfinite(score))
-        expect(valid, distributor, "a score is neither a finite float nor None")
-    expect(distributor.score([]) == [], distributor, "no documents have scores")
+        yield valid, "a score is neither a finite float nor None"
+    yield distributor.score([]) == [], "no documents have scores"
 
 
-def check_scores_do_not_depend_on_the_batch(distributor: Distributor, absolute: float = ABSOLUTE) -> None:
+def check_scores_do_not_depend_on_the_batch(distributor: Distributor, absolute: float = ABSOLUTE) -> Statements:
     """A document has the same scores alone and among others, and among the same others twice."""
     documents = list(map(Document.parse, SCORED))
     together = distributor.score(documents)
-    expect(distributor.score(documents) == together, distributor, "its scores change")
+    yield distributor.score(documents) == together, "its scores change"
     for document, expected in zip(documents, together, strict=True):
         (alone,) = distributor.score([document])
         for score, other in zip(alone, expected, strict=True):
             same = score is other
             if score is not None and other is not None:
                 same = math.isclose(score, other, rel_tol=RELATIVE, abs_tol=absolute)
-            expect(same, distributor, "the scores of a document depend on the others in its batch")
+            yield same, "the scores of a document depend on the others in its batch"
 
 
-def check_scores_are_data_independent(distributor: Distributor) -> None:
+def check_scores_are_data_independent(distributor: Distributor) -> Statements:
     """Where it is said that scores depend on the number of words alone, they do."""
     first, *others = distributor.score(list(map(Document.parse, ALIKE)))
     same = all(scores == first for scores in others)
-    breach = "it says `data_independent`, and its scores depend on the words"
-    expect(same or not distributor.data_independent, distributor, breach)
+    yield same or not distributor.data_independent, "it says `data_independent`, and its scores depend on the words"
 
 
-def check_the_budget_is_spent(distributor: Distributor) -> None:
+def check_the_budget_is_spent(distributor: Distributor) -> Statements:
     """The shares of words sum to the budget where there is a word for it, and stopwords get none."""
     ways: tuple[Missing, ...] = ("mean", "zero")
     for document, missing in product(map(Document.parse, FEW_WORDS), ways):
@@ -186,21 +184,21 @@ def check_the_budget_is_spent(distributor: Distributor) -> None:
         takes_part = [word not in ENGLISH for word in document.words]
         shares = allocate(scores, takes_part, budget=5.0, invert=distributor.invert, missing=missing)
         spent = math.isclose(math.fsum(shares), 5.0 if any(takes_part) else 0.0, rel_tol=1e-9)
-        expect(spent, distributor, "the shares do not sum to the budget")
+        yield spent, "the shares do not sum to the budget"
         kept = [share for share, takes in zip(shares, takes_part, strict=True) if not takes]
-        expect(not any(kept), distributor, "a stopword gets a share")
+        yield not any(kept), "a stopword gets a share"
 
 
 def check_shares_of_chunks_sum_to_the_budget(
     distributor: Distributor, texts: Sequence[str] = SCORED[1:4], decompositions: Iterable[str] = ("words", "pmi")
-) -> None:
+) -> Statements:
     """The shares of chunks sum to the budget, and none is negative."""
     for decomposition in decompositions:
         obfuscator = Obfuscator(decomposition=decomposition, distribution=distributor, largest_share=math.inf, seed=1)
         for result in obfuscator.obfuscate_all(texts, epsilon=BUDGET):
             spent = math.isclose(math.fsum(chunk.share for chunk in result.chunks), BUDGET, rel_tol=1e-9)
-            expect(spent, distributor, "the shares of chunks do not sum to the budget")
-            expect(all(chunk.share >= 0 for chunk in result.chunks), distributor, "a share is negative")
+            yield spent, "the shares of chunks do not sum to the budget"
+            yield all(chunk.share >= 0 for chunk in result.chunks), "a share is negative"
 
 
 def list_distributor_checks(method: type[Distributor], *, absolute: float = ABSOLUTE, **options: Any) -> list[Check]:
@@ -274,118 +272,115 @@ def answer_batch(mechanism: Mechanism) -> list[RowNumbers]:
     return mechanism.perturb([ask(*each, document=number) for number, each in enumerate(BATCH)])
 
 
-def check_answers_are_writable(case: MechanismCase) -> None:
+def check_answers_are_writable(case: MechanismCase) -> Statements:
     """Every answer is a writable entry, for every share and every input."""
     mechanism = case.build()
     writable = set(mechanism.vectors.writable.tolist())
     unwritable = sorted(set(range(len(case.vectors))) - writable)[:1]
     for row in (0, 5, *unwritable, UNKNOWN):
         (found,) = mechanism.perturb([ask([row] * len(SHARES), SHARES)])
-        expect(len(found) == len(SHARES), mechanism, "it does not answer every chunk")
-        expect(set(found.tolist()) <= writable, mechanism, "an answer is not writable")
+        yield len(found) == len(SHARES), "it does not answer every chunk"
+        yield set(found.tolist()) <= writable, "an answer is not writable"
 
 
-def check_the_stream_decides_the_answer(case: MechanismCase) -> None:
+def check_the_stream_decides_the_answer(case: MechanismCase) -> Statements:
     """The same noise gives the same answer, and other noise another one."""
     mechanism = case.build()
     rows, shares = [1, 2, 3, UNKNOWN] * 5, [1.0, 2.0, 0.0, 3.0] * 5
     first, second, other = (mechanism.perturb([ask(rows, shares, seed=seed)])[0].tolist() for seed in (1, 1, 2))
-    expect(first == second, mechanism, "the same stream of noise gives another answer")
-    expect(first != other, mechanism, "another stream of noise gives the same answer")
+    yield first == second, "the same stream of noise gives another answer"
+    yield first != other, "another stream of noise gives the same answer"
 
 
-def check_answers_do_not_depend_on_the_batch(case: MechanismCase) -> None:
+def check_answers_do_not_depend_on_the_batch(case: MechanismCase) -> Statements:
     """A document has the same answer alone and among others; none have none."""
     mechanism = case.build()
     together = answer_batch(mechanism)
-    expect(len(together) == len(BATCH), mechanism, "it does not answer every document")
+    yield len(together) == len(BATCH), "it does not answer every document"
     for number, (request, expected) in enumerate(zip(BATCH, together, strict=True)):
         (alone,) = mechanism.perturb([ask(*request, document=number)])
-        breach = "the answer for a document depends on the others in its batch"
-        expect(alone.tolist() == expected.tolist(), mechanism, breach)
-    expect(mechanism.perturb([]) == [], mechanism, "no documents have answers")
+        yield alone.tolist() == expected.tolist(), "the answer for a document depends on the others in its batch"
+    yield mechanism.perturb([]) == [], "no documents have answers"
 
 
-def check_without_a_share_the_input_does_not_matter(case: MechanismCase) -> None:
+def check_without_a_share_the_input_does_not_matter(case: MechanismCase) -> Statements:
     """At the share 0, the answer does not depend on the input, and it varies."""
     mechanism = case.build()
     first, *others = (answer(mechanism, [row] * 300, 0.0) for row in (0, 7, 20, UNKNOWN))
-    expect(all(found == first for found in others), mechanism, "without a share, the answer depends on the input")
-    expect(len(set(first)) > 5, mechanism, "without a share, few entries are chosen")
+    yield all(found == first for found in others), "without a share, the answer depends on the input"
+    yield len(set(first)) > 5, "without a share, few entries are chosen"
 
 
-def check_a_huge_share_keeps_a_word(case: MechanismCase) -> None:
+def check_a_huge_share_keeps_a_word(case: MechanismCase) -> Statements:
     """At a huge share, a writable entry stays, and so does an unknown chunk that is spelled like one."""
     mechanism = case.build()
     rows = mechanism.vectors.writable
-    expect(answer(mechanism, rows, HUGE) == rows.tolist(), mechanism, "a huge share does not keep a word")
+    yield answer(mechanism, rows, HUGE) == rows.tolist(), "a huge share does not keep a word"
     place = mechanism.vectors.matrix[rows[4]][None].astype(float)
     found = answer(mechanism, [UNKNOWN, 0, UNKNOWN], HUGE, spelled=np.concatenate([place, place]))
-    expect(found[::2] == [rows[4]] * 2, mechanism, "the positions of unknown chunks are ignored")
+    yield found[::2] == [rows[4]] * 2, "the positions of unknown chunks are ignored"
 
 
-def check_fewer_dimensions_project_all_vectors(case: MechanismCase) -> None:
+def check_fewer_dimensions_project_all_vectors(case: MechanismCase) -> Statements:
     """With fewer dimensions, words still stay at a huge share; a number that there is not is refused."""
     mechanism = case.build(dimensions=2)
-    expect(mechanism.space.dimensions == 2, mechanism, "`dimensions` does not project the vectors")
-    expect(mechanism.as_dict()["options"].get("dimensions") == 2, mechanism, "its record lacks `dimensions`")
+    yield mechanism.space.dimensions == 2, "`dimensions` does not project the vectors"
+    yield mechanism.as_dict()["options"].get("dimensions") == 2, "its record lacks `dimensions`"
     rows = mechanism.vectors.writable
-    kept = answer(mechanism, rows, 1e9) == rows.tolist()
-    expect(kept, mechanism, "with fewer dimensions, a huge share does not keep a word")
+    yield answer(mechanism, rows, 1e9) == rows.tolist(), "with fewer dimensions, a huge share does not keep a word"
     for wrong in (0, -1, 100_000, 2.5, float("nan")):
         try:
             case.build(dimensions=wrong)
         except ParameterError:
             continue
-        expect(condition=False, method=mechanism, breach="it takes a wrong number of `dimensions`")
+        yield False, "it takes a wrong number of `dimensions`"
 
 
-def check_a_draft_has_the_answers(case: MechanismCase) -> None:
+def check_a_draft_has_the_answers(case: MechanismCase) -> Statements:
     """A draft has the answers that the mechanism gives, and the shares."""
     mechanism = case.build()
     requests = [([1, 2, UNKNOWN, 3], [0.5] * 4), ([], []), ([7] * 600, [9.0] * 600)]
     drafts = mechanism.draft([ask(*each, document=number) for number, each in enumerate(requests)])
     answers = mechanism.perturb([ask(*each, document=number) for number, each in enumerate(requests)])
     for draft, expected, (_, shares) in zip(drafts, answers, requests, strict=True):
-        expect(draft.rows.tolist() == expected.tolist(), mechanism, "a draft has other answers")
-        expect(draft.shares.tolist() == shares, mechanism, "a draft has other shares")
-    expect(mechanism.draft([]) == [], mechanism, "no documents have drafts")
+        yield draft.rows.tolist() == expected.tolist(), "a draft has other answers"
+        yield draft.shares.tolist() == shares, "a draft has other shares"
+    yield mechanism.draft([]) == [], "no documents have drafts"
 
 
-def check_a_draft_guides_by_its_share(case: MechanismCase) -> None:
+def check_a_draft_guides_by_its_share(case: MechanismCase) -> Statements:
     """A draft with a huge share decides, and one with nearly none does not."""
     mechanism = case.build()
     rows = np.resize(mechanism.vectors.writable, 60)
     sure, unsure = (mechanism.draft([ask(rows, np.full(60, share))])[0] for share in (HUGE, 1e-9))
     for share in (0.0, 1e-300, 0.1):
         found = answer(mechanism, [5] * 60, share, draft=sure)
-        expect(found == rows.tolist(), mechanism, "a draft with a huge share does not decide")
+        yield found == rows.tolist(), "a draft with a huge share does not decide"
     found = answer(mechanism, [5] * 60, HUGE, draft=unsure)
-    expect(set(found) == {5}, mechanism, "a draft with nearly no share decides")
+    yield set(found) == {5}, "a draft with nearly no share decides"
 
 
-def check_the_draft_of_a_chunk_has_the_shares_of_its_words(case: MechanismCase) -> None:
+def check_the_draft_of_a_chunk_has_the_shares_of_its_words(case: MechanismCase) -> Statements:
     """The draft of words becomes one of chunks, whose shares are sums."""
     mechanism = case.build()
     (draft,) = mechanism.draft([ask([1, 2, 3, 4], [1e6, 2e6, 3e6, 4e6])])
     joined = mechanism.regroup(draft, np.array([0, 1, 3]), np.array([1, 9, 4]))
-    expect(joined.shares.tolist() == [1e6, 5e6, 4e6], mechanism, "the draft of a chunk has other shares than its words")
-    expect(joined.rows.tolist() == [1, 9, 4], mechanism, "the draft of a chunk has another entry")
-    guided = answer(mechanism, [7, 7, 7], 0.1, draft=joined) == [1, 9, 4]
-    expect(guided, mechanism, "the draft of chunks does not guide")
+    yield joined.shares.tolist() == [1e6, 5e6, 4e6], "the draft of a chunk has other shares than its words"
+    yield joined.rows.tolist() == [1, 9, 4], "the draft of a chunk has another entry"
+    yield answer(mechanism, [7, 7, 7], 0.1, draft=joined) == [1, 9, 4], "the draft of chunks does not guide"
     (empty,) = mechanism.draft([ask([], [])])
     none = np.empty(0, dtype=np.int64)
-    expect(len(mechanism.regroup(empty, none, none).shares) == 0, mechanism, "an empty draft has shares")
+    yield len(mechanism.regroup(empty, none, none).shares) == 0, "an empty draft has shares"
 
 
-def check_a_mechanism_is_rebuilt_with_its_options(case: MechanismCase) -> None:
+def check_a_mechanism_is_rebuilt_with_its_options(case: MechanismCase) -> Statements:
     """The same mechanism on other vectors has the same options."""
     few = case.build(dimensions=3)
     again = few.rebuild(case.vectors.limit_to_words())
-    expect(again.as_dict() == few.as_dict(), few, "`rebuild` changes its options")
+    yield again.as_dict() == few.as_dict(), "`rebuild` changes its options"
 
 
-def check_no_ratio_refutes_the_bound(case: MechanismCase) -> None:
+def check_no_ratio_refutes_the_bound(case: MechanismCase) -> Statements:
     """No probability, as far as draws tell, differs by more than exp(share * distance) between two inputs.
 
     Lower and upper confidence bounds are compared, so a mechanism that keeps its bound hardly ever fails. One that
@@ -405,12 +400,12 @@ def check_no_ratio_refutes_the_bound(case: MechanismCase) -> None:
             for row in np.flatnonzero(one > other).tolist():
                 low, high = bound_below(int(one[row]), DRAWS, RISK), bound_above(int(other[row]), DRAWS, RISK)
                 kept = low <= high * np.exp(share * distance)
-                expect(kept, mechanism, f"at the share {share:.3g}, draws refute exp(share * distance)")
+                yield kept, f"at the share {share:.3g}, draws refute exp(share * distance)"
 
 
 def check_no_log_ratio_passes_the_bound(
     case: MechanismCase, shares: Sequence[float] = (0.0, 0.3, 2.0, 25.0), contexts: Sequence[int | None] = (None,)
-) -> None:
+) -> Statements:
     """For a mechanism with a closed form: exact, over all pairs of inputs and all outputs.
 
     Args:
@@ -428,12 +423,12 @@ def check_no_log_ratio_passes_the_bound(
     for share, context in product(shares, contexts):
         given = () if context is None else (np.full((len(places), 1), context),)
         logs = log_channel(places, np.full(len(places), share), *given)
-        expect(np.allclose(np.exp(logs).sum(axis=1), 1), mechanism, "the probabilities of an input do not sum to 1")
+        yield np.allclose(np.exp(logs).sum(axis=1), 1), "the probabilities of an input do not sum to 1"
         ratios = np.abs(logs[:, None] - logs[None]).max(axis=2)
         kept = (ratios <= share * np.minimum(distances, cap) + 1e-5 * (1 + share)).all()
-        expect(kept, mechanism, f"at the share {share:g}, a log-ratio passes share * distance")
+        yield kept, f"at the share {share:g}, a log-ratio passes share * distance"
         bound = np.inf if mechanism.cap is None else share * cap
-        expect(mechanism.bound(share) == bound, mechanism, "`bound` is not share * cap")
+        yield mechanism.bound(share) == bound, "`bound` is not share * cap"
 
 
 ALL = (
