@@ -99,6 +99,7 @@ class RayExecutor(Executor):
     """
 
     name = "ray"
+    has_cluster = True
     worker_overhead = 40 << 20  # Ray itself; 34 MiB were measured
 
     def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
