@@ -13,6 +13,7 @@ from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode
 # Numbers stay strings: they are checked and copied, never computed with.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 _SPACE = re.compile(r"[ \t\r\n]*")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Member(NamedTuple):
@@ -196,12 +197,4 @@ def _encode_value(value: Any) -> str:
 def _encode(value: str | None) -> str:
     """A string as JSON. A lone surrogate, which UTF-8 cannot represent, becomes an escape sequence."""
     encoded = json.dumps(value, ensure_ascii=False)
-    return encoded if encoded.isascii() or _is_unicode(encoded) else json.dumps(value)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return encoded if encoded.isascii() or not _SURROGATE.search(encoded) else json.dumps(value)

@@ -28,10 +28,8 @@ class _Block(NamedTuple):
     points: Floats
     shares: Floats
     uniforms: Floats
-    drafted: RowNumbers
-    """The entry of the draft for each chunk."""
-    draft_shares: Floats
-    """The budget of the draft for each chunk; 0 without a draft."""
+    draft: Draft
+    """The draft of each chunk, which has spent 0 where there is none."""
 
 
 class Exponential(Mechanism):
@@ -119,7 +117,7 @@ class Exponential(Mechanism):
             measured = self._measure(block.rows[different], block.points[different])
             for number in range(0, len(different), self._drawn):
                 some = different[number : number + self._drawn]
-                draft = Draft(block.drafted[some], block.draft_shares[some])
+                draft = Draft(block.draft.rows[some], block.draft.shares[some])
                 near = measured[number : number + self._drawn]
                 exponents = self._weigh_distances(block.points[some], block.shares[some], draft, near)
                 ends = starts[first + number : first + number + len(some) + 1]
@@ -129,20 +127,18 @@ class Exponential(Mechanism):
 
     def _join(self, parts: Sequence[tuple[Request, slice]]) -> _Block:
         """The positions, shares, uniform numbers and drafts of parts of requests."""
-        draft = join_drafts(parts)
         return _Block(
             np.concatenate([request.rows[part] for request, part in parts]).astype(np.int64, copy=False),
             self.place_all(parts),
             np.concatenate([request.shares[part] for request, part in parts]),
             np.concatenate([request.generator.random(part.stop - part.start) for request, part in parts]),
-            draft.rows,
-            draft.shares,
+            join_drafts(parts),
         )
 
 
 def _sort_chunks(block: _Block) -> tuple[RowNumbers, RowNumbers]:
     """An order in which equal chunks follow each other; where in it each different chunk starts, and where all end."""
-    keys = (block.rows, block.shares, block.drafted, block.draft_shares)
+    keys = (block.rows, block.shares, block.draft.rows, block.draft.shares)
     order = np.lexsort(keys[::-1])
     differs = np.ones(len(order) + 1, dtype=bool)
     differs[1:-1] = block.rows[order][1:] == UNKNOWN  # unknown chunks may be at different points
