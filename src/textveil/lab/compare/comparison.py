@@ -27,7 +27,8 @@ from textveil.lab.metrics.quantities import (
 )
 from textveil.lab.metrics.registry import METRICS
 from textveil.progress import Progress, ignore_progress
-from textveil.tables import TEXT_COLUMN, strip_suffix
+from textveil.tables import TEXT_COLUMN
+from textveil.tables.compression import strip_suffix
 from textveil.version import __version__
 
 FORMAT_VERSION = 1
