@@ -139,7 +139,7 @@ def _name_scores(distribution: str) -> str:
 
 def list_trained(study: Study) -> list[str]:
     """The metrics that fine-tune a model."""
-    chosen = {name: choose_classifier(name, options) for name, options in study.metrics.items()}
+    chosen = {name: choose_classifier(METRICS.load(name), options) for name, options in study.metrics.items()}
     return [name for name, each in chosen.items() if each and "epochs" in CLASSIFIERS.load(each).list_options()]
 
 

@@ -29,7 +29,7 @@ def list_models(study: Study) -> Iterator[tuple[str, str]]:
             yield from ((name, model) for model in find_models(registry.load(name), options, unused))
             yield from ((name, resource) for resource in _DATA.get((key, name), ()))
     for name, options in study.metrics.items():
-        if (classifier := choose_classifier(name, options)) is not None:
+        if (classifier := choose_classifier(METRICS.load(name), options)) is not None:
             given = options.get("classifier_options") or {}
             yield from ((name, model) for model in find_models(CLASSIFIERS.load(classifier), given))
 
