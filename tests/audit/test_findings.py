@@ -3,8 +3,8 @@ import math
 
 import pytest
 
+from textveil.lab.audit import Audit, Finding, Verdict
 from textveil.lab.audit.claims import Claim, Pair
-from textveil.lab.audit.findings import Audit, Finding, Verdict
 
 PAIR = Pair("near words", "alpha", "beta")
 
