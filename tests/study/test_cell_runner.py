@@ -94,14 +94,15 @@ def test_an_option_of_the_wrong_kind_is_reported_before_anything_is_run(make_stu
 
 def test_scores_that_do_not_depend_on_the_text_are_not_cached(make_study):
     runner = make_study().runner
-    assert runner.cached_distributor("uniform") is runner.distributor("uniform")
-    assert not runner.store.folder.exists()
-    assert runner.cached_distributor("yake") is runner.cached_distributor("yake") is not runner.distributor("yake")
-    assert runner.store.scores.exists()
+    plain = runner.distributors
     assert set(runner.environment.decompositions) == {"words"}
     assert set(runner.environment.distributions) == {"uniform", "yake"}
     assert runner.environment.mechanisms == {}
     assert "yake" in runner.environment.distributions["yake"]
+    assert not runner.store.folder.exists()
+    assert runner.cached_distributors["uniform"] is plain["uniform"]
+    assert runner.cached_distributors["yake"] is not plain["yake"]
+    assert runner.store.scores.exists()
 
 
 def test_the_reason_of_an_unexpected_error_does_not_quote_its_message():

@@ -26,8 +26,13 @@ from textveil.methods.mechanisms import MECHANISMS
 from textveil.obfuscator import Obfuscator
 from textveil.profiles import PAPER, load_profile
 from textveil.results import Obfuscation
+from textveil.text.documents import Document
 from textveil.version import __version__
 
+T = TypeVar("T")
+
+STORED_TEXTS = 8
+"""The number of texts whose scores are stored together. After an interruption, at most these are scored again."""
 MEDIAN = "0.5"
 """The quantile of the distance between two typical words, as bundles spell it."""
 
@@ -79,8 +84,6 @@ def _check_different(epsilons: Mapping[str, float], methods: str) -> None:
             )
 
 
-T = TypeVar("T")
-
 TEXTS_KEY = "texts"
 """The key of a failed obfuscation. It is a constant, since a cell is obfuscated in one way only."""
 
@@ -108,8 +111,6 @@ class CellRunner:
     def __init__(self, study: Study, store: Store) -> None:
         self.study = study
         self.store = store
-        self._distributors: dict[str, Distributor] = {}
-        self._cached_distributors: dict[str, Distributor] = {}
         self._study_datasets: dict[str, StudyDataset] = {}
         self._evaluation_datasets: dict[str, Dataset] = {}
 
@@ -136,7 +137,7 @@ class CellRunner:
             vectors = self.bundle.vectors(DECOMPOSERS.load(name).name)  # an error comes now rather than later
             prior = self.bundle.prior(DECOMPOSERS.load(name).name)
             decompositions[name] = _describe(_build(DECOMPOSERS.load(name), name, options, self.bundle))
-        distributions = {name: _describe(self.distributor(name)) for name in self.study.distributions}
+        distributions = {name: _describe(built) for name, built in self.distributors.items()}
         mechanisms = {
             name: _describe(_build(kind, name, options, vectors, *([prior] if kind.uses_prior else [])))
             for name, options in self.study.mechanisms.items()
@@ -145,19 +146,25 @@ class CellRunner:
         levels = find_epsilons(self.study, self.bundle)
         return Environment(self.bundle.hash, decompositions, distributions, mechanisms, levels)
 
-    def distributor(self, name: str) -> Distributor:
-        """A distributor of the study."""
-        if name not in self._distributors:
-            self._distributors[name] = _build(DISTRIBUTORS.load(name), name, self.study.distributions[name])
-        return self._distributors[name]
+    @cached_property
+    def distributors(self) -> dict[str, Distributor]:
+        """The distributors of the study by name."""
+        return {name: _build(DISTRIBUTORS.load(name), name, given) for name, given in self.study.distributions.items()}
 
-    def cached_distributor(self, name: str) -> Distributor:
-        """A distributor that stores its scores, if they depend on the text. It creates the folder of scores."""
-        if name not in self._cached_distributors:
-            built = self.distributor(name)
-            cached = built if built.data_independent else CachedDistributor(built, self.store.scores)
-            self._cached_distributors[name] = cached
-        return self._cached_distributors[name]
+    @cached_property
+    def cached_distributors(self) -> dict[str, Distributor]:
+        """The same, where those whose scores depend on the text store them. It creates the folder of scores."""
+        return {
+            name: built if built.data_independent else CachedDistributor(built, self.store.scores)
+            for name, built in self.distributors.items()
+        }
+
+    def score_texts(self, dataset: str, distribution: str, start: int, stop: int) -> None:
+        """Score some texts of a data set. Scores are stored after every few texts."""
+        texts = self.study_dataset(dataset).texts
+        for first in range(start, stop, STORED_TEXTS):
+            documents = [Document.parse(text) for text in texts[first : min(first + STORED_TEXTS, stop)]]
+            self.cached_distributors[distribution].score(documents)
 
     def study_dataset(self, name: str) -> StudyDataset:
         """A data set of the study, which was read before."""
@@ -249,7 +256,7 @@ class CellRunner:
             self.bundle,
             decomposition=cell.decomposition,
             decomposition_options=self.study.decompositions[cell.decomposition],
-            distribution=self.cached_distributor(cell.distribution),
+            distribution=self.cached_distributors[cell.distribution],
             mechanism=cell.mechanism,
             mechanism_options=self.study.mechanisms[cell.mechanism],
             profile=cell.profile,
@@ -307,8 +314,8 @@ class CellRunner:
     def _open_case(self, cell: Cell, texts: CellTexts, keys: Mapping[str, str]) -> Case:
         """The input of metrics, with earlier measurements."""
         dataset = self.evaluation_dataset(cell.dataset)
-        found = {name: self.store.find_value(cell, name, key, texts) for name, key in keys.items()}
-        measured = {name: value.measurement for name, value in found.items() if value is not None}
+        found = self.store.find_values(cell, keys, texts)
+        measured = {name: value.measurement for name, value in found.items()}
         pairs = dataset.pair(self.store.read_texts(cell))
         return Case(dataset, pairs, texts.certificate, measured=measured)
 

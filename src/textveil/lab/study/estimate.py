@@ -19,7 +19,7 @@ from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.lab.metrics.dataset import Classes, Texts
 from textveil.lab.study.cell_runner import CellRunner
 from textveil.lab.study.datasets import DatasetInfo, read_dataset
-from textveil.lab.study.experiment import CellTask, OriginalsTask, Plan, ScoreTask
+from textveil.lab.study.experiment import CellTask, Plan
 from textveil.lab.study.status import CellState, find_states
 from textveil.lab.study.store import OBFUSCATION, Store
 from textveil.lab.study.study import Sample, Study, choose_classifier
@@ -113,7 +113,7 @@ def _list_work(study: Study, plan: Plan, infos: dict[str, DatasetInfo]) -> Itera
     for cell in plan.cells:
         yield from _list_steps(study, cell, infos[cell.cell.dataset])
     for task in plan.shared:
-        if isinstance(task, ScoreTask):
+        if task.distribution is not None:
             yield (task.dataset, _name_scores(task.distribution)), task.stop - task.start
 
 
@@ -128,9 +128,8 @@ def _list_steps(study: Study, task: CellTask, info: DatasetInfo) -> Iterator[tup
 def _list_originals(study: Study, plan: Plan, infos: dict[str, DatasetInfo]) -> Iterator[tuple[Step, float]]:
     """The metrics of originals, which take about as long as those of a cell."""
     for task in plan.shared:
-        if isinstance(task, OriginalsTask):
-            for metric in task.metrics:
-                yield (task.dataset, metric), count_read(study, metric, infos[task.dataset])
+        for metric in task.metrics:
+            yield (task.dataset, metric), count_read(study, metric, infos[task.dataset])
 
 
 def _name_scores(distribution: str) -> str:
