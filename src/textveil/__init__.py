@@ -75,7 +75,7 @@ _LAZY = {
     "Obfuscation": "textveil.results",
     "Obfuscator": "textveil.obfuscator",
     "Outcome": "textveil.outcomes",
-    "analyze": "textveil.lab.report",
+    "analyze": "textveil.lab.report.findings",
     "describe_level": "textveil.budget",
     "list_bundles": "textveil.facade",
     "list_decompositions": "textveil.facade",
