@@ -153,7 +153,7 @@ def test_decompositions_and_mechanisms_take_options(tmp_path, values):
         ({"draws": 0}, "draws: "),
         ({"draws": 1.5}, "draws: .*integer"),
         ({"draft_share": 0.2}, "`draft_share` goes with the profile 'proven'"),
-        ({"draft_share": 2, "profiles": ["proven"]}, "draft_share: .*from 0.01 to 0.99"),
+        ({"draft_share": 2, "profiles": ["proven"]}, "draft_share.*from 0.01 to 0.99"),
         ({"profiles": ["proven"], "metrics": ["inversion"]}, "Under the profile 'proven', .*yake read a draft"),
         (
             {"profiles": ["proven"], "distributions": ["uniform"], "draft_share": 0.2, "metrics": ["inversion"]},

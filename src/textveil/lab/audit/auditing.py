@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from numbers import Integral, Real
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
-from textveil.budget import Budget, Level
+from textveil.budget import Budget, BudgetArguments
 from textveil.errors import ParameterError, describe_bug
 from textveil.lab.audit.claims import TOLERANCE, Claim, Claims, ObfuscatorClaims, Pair, choose_pairs
 from textveil.lab.audit.events import Coder, Numbers, find_event
@@ -255,15 +255,13 @@ def audit(
 def audit_obfuscator(
     obfuscator: Obfuscator,
     *,
-    epsilon: float | None = None,
-    epsilon_per_word: float | None = None,
-    level: Level | None = None,
     budget: Budget | None = None,
     pairs: Sequence[Pair] | None = None,
     claims: Claims | None = None,
     draws: int = DRAWS,
     confidence: float = CONFIDENCE,
     progress: Progress = ignore_progress,
+    **given: Unpack[BudgetArguments],
 ) -> Audit:
     """Try to refute what the certificates of an obfuscator claim; see :func:`audit`.
 
@@ -271,29 +269,28 @@ def audit_obfuscator(
 
     Args:
         obfuscator: The obfuscator.
-        epsilon: The budget of a text.
-        epsilon_per_word: The budget per word instead, times the words of a text that are perturbed.
-        level: The level of protection, instead of a number.
-        budget: The budget of a certificate, instead.
+        budget: The budget of a certificate, instead of the arguments below.
         pairs: The pairs of texts; by default those of :func:`choose_pairs` for the vocabulary.
         claims: Another claim to refute; by default that of the certificates.
         draws: The number of answers to draw for each text.
         confidence: The probability that all bounds hold.
         progress: Receives progress reports.
+        given: The budget of a text; per word, it is multiplied by the words of the text that are perturbed.
     """
     if obfuscator.ledger is not None:
         raise ParameterError("An audit draws many answers and releases none. Use an obfuscator without a `ledger`.")
-    length = None if epsilon is not None else "own"
-    given = obfuscator.build_budget(epsilon, epsilon_per_word, length, level) if budget is None else budget
+    if given.get("epsilon") is None:
+        given.setdefault("length", "own")
+    budget = obfuscator.build_budget(**given) if budget is None else budget
 
     def answer(texts: Sequence[str]) -> list[str]:
-        written = (result.text for result in obfuscator.obfuscate_all(texts, budget=given))
+        written = (result.text for result in obfuscator.obfuscate_all(texts, budget=budget))
         if obfuscator.terms.form == "plain":  # sentences depend on the words alone, and would only split events
             return [" ".join(find_words(text)) for text in written]
         return list(written)
 
     chosen = choose_pairs(obfuscator.mechanism.space) if pairs is None else pairs
-    stated = ObfuscatorClaims(obfuscator, given) if claims is None else claims
+    stated = ObfuscatorClaims(obfuscator, budget) if claims is None else claims
     return audit(answer, chosen, stated, draws=draws, confidence=confidence, progress=progress)
 
 

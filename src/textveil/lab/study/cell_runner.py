@@ -252,23 +252,18 @@ class CellRunner:
 
     def obfuscate(self, cell: Cell) -> list[Obfuscation]:
         """Obfuscate every text of a cell."""
-        obfuscator = Obfuscator(
-            self.bundle,
+        settings = self.study.choose_settings(self.bundle, load_profile(cell.profile)).replace(
             decomposition=cell.decomposition,
             decomposition_options=self.study.decompositions[cell.decomposition],
             distribution=self.cached_distributors[cell.distribution],
             mechanism=cell.mechanism,
             mechanism_options=self.study.mechanisms[cell.mechanism],
-            profile=cell.profile,
-            stopwords=self.study.stopwords,
-            form=cell.form or load_profile(cell.profile).earlier_form,
-            largest_share=None if cell.largest_share is None else float(cell.largest_share),
-            draft_share=cell.draft_share,
             seed=cell.noise_seed,
+            epsilon_per_word=cell.epsilon_per_word,
+            length=cell.length,
         )
-        budget = obfuscator.build_budget(epsilon_per_word=cell.epsilon_per_word, length=cell.length)
         texts = self.study_dataset(cell.dataset).texts
-        return list(obfuscator.obfuscate_all(texts, budget=budget, first_document=0))
+        return list(Obfuscator(settings).obfuscate_all(texts, first_document=0))
 
     def _make_texts(self, cell: Cell) -> list[Obfuscation]:
         started = time.monotonic()

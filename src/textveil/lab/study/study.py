@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar
 
@@ -26,9 +25,8 @@ from pydantic import (
     model_validator,
 )
 
-from textveil.budget import Budget, Length
+from textveil.budget import Length
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.draft import DRAFT_SHARE, choose_draft_share
 from textveil.errors import InputError, StudyError
 from textveil.lab.metrics import METRICS
 from textveil.lab.metrics.classification import SEEDS
@@ -36,9 +34,9 @@ from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import SIMPLE_MECHANISM
 from textveil.profiles import STRICT, Form, Profile, Stopwords, load_profile
 from textveil.registry import Method, Registry, unknown_name
+from textveil.settings import SIMPLE_MECHANISM, Settings
 from textveil.tables import FORMATS, TEXT_COLUMN
 
 SAMPLE_SEED = 42
@@ -298,7 +296,7 @@ class Study(_Part):
     default the profile decides: own, and average with the profile paper."""
     largest_share: Annotated[float, Field(gt=0)] | None = None
     """The largest share of a chunk. By default, profiles other than paper take it from the bundle; inf lifts it."""
-    draft_share: Annotated[float | None, AfterValidator(partial(DRAFT_SHARE.check, of="the study"))] = None
+    draft_share: float | None = None
     """The part of a budget that buys a draft, under the profile proven. By default the obfuscator decides."""
     decompositions: Annotated[Methods, Field(min_length=1)]
     """The decompositions: a list of names, or a mapping from names to options."""
@@ -342,24 +340,20 @@ class Study(_Part):
     def _fit_together(self) -> Study:
         if len(set(self.levels.values())) < len(self.levels):
             raise ValueError("Two levels have the same epsilon. Remove one of them.")
-        profiles = [*map(load_profile, self.profiles)]
+        profiles = [load_profile(name) for name in self.profiles]
         if self.draft_share is not None and not any(profile.public_allocation for profile in profiles):
             raise ValueError("`draft_share` goes with the profile 'proven'. Add this profile, or remove the key.")
+        splitters = [name for name in self.decompositions if not DECOMPOSERS.load(name).data_independent]
+        readers = [*splitters, *(name for name in self.distributions if not DISTRIBUTORS.load(name).data_independent)]
         for profile in profiles:
-            profile.choose_stopwords(self.stopwords)
-            profile.choose_form(self.form)
-            profile.choose_budget(Budget(epsilon_per_word=1.0, length=self.length))
-            methods: list[Any] = [
-                *map(DECOMPOSERS.load, self.decompositions),
-                *map(DISTRIBUTORS.load, self.distributions),
-            ]
-            dependent = [method.name for method in methods if not method.data_independent]
-            drafted = choose_draft_share(profile, self.choose_draft_share(profile), data_independent=not dependent)
-            if drafted is not None and "inversion" in self.metrics:
-                readers = ", ".join(dependent) or "all methods"
+            settings = self.choose_settings(self.bundle, profile)
+            settings.replace(epsilon_per_word=1.0, length=self.length)
+            drafts = profile.public_allocation and (readers or settings.draft_share is not None)
+            if drafts and "inversion" in self.metrics:
                 raise ValueError(
-                    f"Under the profile {profile.name!r}, {readers} read a draft, and the metric "
-                    "'inversion' attacks only texts without one. Remove it, or write another study for this profile."
+                    f"Under the profile {profile.name!r}, {', '.join(readers) or 'all methods'} read a draft, and the "
+                    "metric 'inversion' attacks only texts without one. Remove it, or write another study for this "
+                    "profile."
                 )
         for name in self.metrics:
             if lacking := [other for other in METRICS.load(name).after if other not in self.metrics]:
@@ -382,9 +376,16 @@ class Study(_Part):
             datasets[name] = source.model_copy(update={"sample": sample})
         return self.model_copy(update={"scale": 1.0, "datasets": datasets})
 
-    def choose_draft_share(self, profile: Profile) -> float | None:
-        """The `draft_share` under a profile; ``None`` if the profile has no drafts."""
-        return self.draft_share if profile.public_allocation else None
+    def choose_settings(self, bundle: str | Bundle, profile: Profile) -> Settings:
+        """The settings that all cells of a profile share. The draft share is only for profiles with drafts."""
+        return Settings(
+            bundle,
+            profile=profile.name,
+            stopwords=self.stopwords,
+            form=self.form,
+            largest_share=self.largest_share,
+            draft_share=self.draft_share if profile.public_allocation else None,
+        )
 
     def choose_options(self, metric: str) -> Options:
         """The options of a metric, including those that the study sets for all metrics."""
