@@ -45,22 +45,29 @@ def find_epsilons(study: Study, bundle: Bundle) -> dict[str, dict[str, dict[str,
     Raises:
         StudyError: Two levels have the same epsilon per word for a decomposition and a mechanism.
     """
-    calibrated = [name for name, level in study.levels.items() if isinstance(level, CalibratedLevel)]
-    found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in calibrated}
-    for decomposition in study.decompositions if calibrated else ():
+    found: dict[str, dict[str, dict[str, float]]] = {
+        name: {} for name, level in study.levels.items() if isinstance(level, CalibratedLevel)
+    }
+    for decomposition, split in study.decompositions.items() if found else ():
         for mechanism, options in study.mechanisms.items():
             obfuscator = Obfuscator(
                 bundle,
                 decomposition=decomposition,
-                decomposition_options=study.decompositions[decomposition],
+                decomposition_options=split,
                 mechanism=mechanism,
                 mechanism_options=options,
                 profile=PAPER.name,  # takes all mechanisms, and needs no largest share
             )
-            epsilons = {name: find_epsilon(level, obfuscator) for name, level in study.levels.items()}
-            _check_different(epsilons, f"{decomposition} and {mechanism}")
-            for name in calibrated:
-                found[name].setdefault(decomposition, {})[mechanism] = epsilons[name]
+            names: dict[float, str] = {}
+            for name, level in study.levels.items():
+                epsilon = find_epsilon(level, obfuscator)
+                if (same := names.setdefault(epsilon, name)) != name:
+                    raise StudyError(
+                        f"With {decomposition} and {mechanism}, the levels {same!r} and {name!r} have the same epsilon "
+                        f"per word, {epsilon:g}. Remove one of them, or set them farther apart."
+                    )
+                if name in found:
+                    found[name].setdefault(decomposition, {})[mechanism] = epsilon
     return found
 
 
@@ -72,16 +79,6 @@ def find_epsilon(level: Level, obfuscator: Obfuscator) -> float:
         return obfuscator.find_share(level.unchanged)
     typical = float(obfuscator.terms.distance["pairs"].get(MEDIAN, 0.0))
     return float(level.bound or 0.0) / (typical or 1.0)  # all entries may be at the same place
-
-
-def _check_different(epsilons: Mapping[str, float], methods: str) -> None:
-    names: dict[float, str] = {}
-    for name, epsilon in epsilons.items():
-        if (same := names.setdefault(epsilon, name)) != name:
-            raise StudyError(
-                f"With {methods}, the levels {same!r} and {name!r} have the same epsilon per word, {epsilon:g}. Remove "
-                "one of them, or set them farther apart."
-            )
 
 
 TEXTS_KEY = "texts"
@@ -122,12 +119,12 @@ class CellRunner:
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """The metrics by name. Those that are computed from other metrics come last."""
-        built = {name: _build(METRICS.load(name), name, self._choose_options(name)) for name in self.study.metrics}
+        built: dict[str, Metric] = {}
+        for name in self.study.metrics:
+            options = self.study.choose_options(name)
+            options |= {"bundle": self.bundle} if options.get("bundle") == self.study.bundle else {}
+            built[name] = _build(METRICS.load(name), name, options)
         return dict(sorted(built.items(), key=lambda item: len(item[1].after)))
-
-    def _choose_options(self, metric: str) -> Options:
-        options = self.study.choose_options(metric)
-        return {**options, "bundle": self.bundle} if options.get("bundle") == self.study.bundle else options
 
     @cached_property
     def environment(self) -> Environment:
@@ -233,15 +230,19 @@ class CellRunner:
             if obfuscate or not self._has_whole_texts(cell):
                 made = self._make_texts(cell)
                 self.store.forget_failure(cell, OBFUSCATION, TEXTS_KEY)
-            for done in self._measure(cell, metrics, made):
-                if isinstance(done, Failure):
-                    failures.append(done)
+            for name, failure in self._measure(cell, metrics, made):
+                if failure is None:
+                    measured.append(name)
                 else:
-                    measured.append(done)
+                    failures.append(failure)
         except Exception as error:  # noqa: BLE001 # the other cells continue
-            failures.append(Failure(OBFUSCATION, describe_error(error)))
-            self.store.write_failure(cell, TEXTS_KEY, failures[-1])
+            failures.append(self._store_failure(cell, OBFUSCATION, TEXTS_KEY, error))
         return CellDone(cell, time.monotonic() - started, made is not None, tuple(measured), tuple(failures))
+
+    def _store_failure(self, cell: Cell, what: str, key: str, error: Exception) -> Failure:
+        failure = Failure(what, describe_error(error))
+        self.store.write_failure(cell, key, failure)
+        return failure
 
     def _has_whole_texts(self, cell: Cell) -> bool:
         try:
@@ -276,8 +277,8 @@ class CellRunner:
 
     def _measure(
         self, cell: Cell, metrics: Sequence[str], made: Sequence[Obfuscation] | None
-    ) -> Iterator[str | Failure]:
-        """Measure the metrics: the name of each, or its failure."""
+    ) -> Iterator[tuple[str, Failure | None]]:
+        """Measure the metrics: the name of each, with its failure."""
         texts = self.store.find_texts(cell)
         if texts is None or not metrics:
             return
@@ -289,14 +290,12 @@ class CellRunner:
             try:
                 measurement = self._measure_one(cell, case, self.metrics[name], made)
             except Exception as error:  # noqa: BLE001 # the other metrics continue
-                failure = Failure(name, describe_error(error))
-                self.store.write_failure(cell, keys[name], failure)
-                yield failure
+                yield name, self._store_failure(cell, name, keys[name], error)
                 continue
             value = Value(measurement, texts.sha256, time.monotonic() - started)
             self.store.write_value(cell, name, keys[name], value)
             case = replace(case, measured={**case.measured, name: measurement})
-            yield name
+            yield name, None
 
     def _add_dependent(self, metrics: Sequence[str], keys: Mapping[str, str]) -> list[str]:
         """The metrics to measure, and those that read one of them, in the order of measurement."""

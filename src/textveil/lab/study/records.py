@@ -17,6 +17,7 @@ from textveil.lab.study.status import CellState
 from textveil.lab.study.store import CellTexts, Store, Value
 from textveil.lab.study.study import CalibratedLevel, StudyFile
 from textveil.registry import describe_method
+from textveil.settings import AXES
 from textveil.storage.atomic import writing
 from textveil.version import __version__
 
@@ -41,28 +42,24 @@ def build_records(file: StudyFile, states: Iterable[CellState]) -> list[Record]:
     return records
 
 
+_OF_CELL = (
+    "epsilon", "epsilon_per_word", "decomposition", "distribution", "mechanism", "profile", "draw", "stopwords"
+)  # fmt: skip
 _MEASURED = ("metric", "value", "std", "low", "high", "caveats", "measured_by")
 """The columns that differ between the rows of a cell, besides time and versions. They stand in the middle."""
 
 
 def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
-    certificate, level = texts.certificate, file.study.levels[cell.level]
+    terms, tally, level = texts.certificate.terms, texts.certificate.tally, file.study.levels[cell.level]
     return {
         "study": file.study.name,
         "cell": cell.id,
         "dataset": cell.dataset,
         "level": cell.level,
         "level_target": str(level) if isinstance(level, CalibratedLevel) else None,
-        "epsilon": cell.epsilon,
-        "epsilon_per_word": cell.epsilon_per_word,
-        "decomposition": cell.decomposition,
-        "distribution": cell.distribution,
-        "mechanism": cell.mechanism,
-        "profile": cell.profile,
-        "draw": cell.draw,
-        "stopwords": cell.stopwords,
-        "form": certificate.terms.form,
-        "texts": certificate.tally.documents.total(),
+        **{name: getattr(cell, name) for name in _OF_CELL},
+        "form": terms.form,
+        "texts": tally.documents.total(),
         **dict.fromkeys(_MEASURED),
         "seconds": texts.seconds,
         "seed": cell.seed,
@@ -71,10 +68,8 @@ def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
         "dataset_sha256": cell.texts,
         "bundle_sha256": cell.bundle,
         "texts_sha256": texts.sha256,
-        "decomposition_method": describe_method(certificate.terms.decomposition),
-        "distribution_method": describe_method(certificate.terms.distribution),
-        "mechanism_method": describe_method(certificate.terms.mechanism),
-        "versions": json.dumps(dict(certificate.terms.versions), sort_keys=True),
+        **{f"{axis}_method": describe_method(getattr(terms, axis)) for axis in AXES},
+        "versions": json.dumps(dict(terms.versions), sort_keys=True),
     }
 
 
