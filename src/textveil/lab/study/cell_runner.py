@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -226,23 +227,21 @@ class CellRunner:
         made: list[Obfuscation] | None = None
         measured: list[str] = []
         failures: list[Failure] = []
-        try:
+        with self._storing_failures(cell, OBFUSCATION, TEXTS_KEY, failures):
             if obfuscate or not self._has_whole_texts(cell):
                 made = self._make_texts(cell)
-                self.store.forget_failure(cell, OBFUSCATION, TEXTS_KEY)
-            for name, failure in self._measure(cell, metrics, made):
-                if failure is None:
-                    measured.append(name)
-                else:
-                    failures.append(failure)
-        except Exception as error:  # noqa: BLE001 # the other cells continue
-            failures.append(self._store_failure(cell, OBFUSCATION, TEXTS_KEY, error))
+            measured = self._measure(cell, metrics, made, failures)
         return CellDone(cell, time.monotonic() - started, made is not None, tuple(measured), tuple(failures))
 
-    def _store_failure(self, cell: Cell, what: str, key: str, error: Exception) -> Failure:
-        failure = Failure(what, describe_error(error))
-        self.store.write_failure(cell, key, failure)
-        return failure
+    @contextmanager
+    def _storing_failures(self, cell: Cell, what: str, key: str, failures: list[Failure]) -> Iterator[None]:
+        """Store and list the failure of a step, so that other steps and other cells continue."""
+        self.store.forget_failure(cell, what, key)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 # see above
+            failures.append(Failure(what, describe_error(error)))
+            self.store.write_failure(cell, key, failures[-1])
 
     def _has_whole_texts(self, cell: Cell) -> bool:
         try:
@@ -276,26 +275,24 @@ class CellRunner:
         return made
 
     def _measure(
-        self, cell: Cell, metrics: Sequence[str], made: Sequence[Obfuscation] | None
-    ) -> Iterator[tuple[str, Failure | None]]:
-        """Measure the metrics: the name of each, with its failure."""
+        self, cell: Cell, metrics: Sequence[str], made: Sequence[Obfuscation] | None, failures: list[Failure]
+    ) -> list[str]:
+        """Measure the metrics, and return the names of those that did not fail."""
+        measured: list[str] = []
         texts = self.store.find_texts(cell)
         if texts is None or not metrics:
-            return
+            return measured
         keys = self.find_keys(self.study_dataset(cell.dataset).info)
         case = self._open_case(cell, texts, keys)
         for name in self._add_dependent(metrics, keys):
-            self.store.forget_failure(cell, name, keys[name])
-            started = time.monotonic()
-            try:
+            with self._storing_failures(cell, name, keys[name], failures):
+                started = time.monotonic()
                 measurement = self._measure_one(cell, case, self.metrics[name], made)
-            except Exception as error:  # noqa: BLE001 # the other metrics continue
-                yield name, self._store_failure(cell, name, keys[name], error)
-                continue
-            value = Value(measurement, texts.sha256, time.monotonic() - started)
-            self.store.write_value(cell, name, keys[name], value)
-            case = replace(case, measured={**case.measured, name: measurement})
-            yield name, None
+                value = Value(measurement, texts.sha256, time.monotonic() - started)
+                self.store.write_value(cell, name, keys[name], value)
+                case = replace(case, measured={**case.measured, name: measurement})
+                measured.append(name)
+        return measured
 
     def _add_dependent(self, metrics: Sequence[str], keys: Mapping[str, str]) -> list[str]:
         """The metrics to measure, and those that read one of them, in the order of measurement."""

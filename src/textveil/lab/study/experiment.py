@@ -247,19 +247,18 @@ class Experiment:
         kept = []
         for task in tasks:
             reason = failed.get((task.cell.dataset, task.cell.distribution))
-            if task.obfuscate and reason is not None:
+            if reason is None or not task.obfuscate:
+                kept.append(task)
+            else:
                 failure = Failure(OBFUSCATION, f"Its scores could not be computed. {reason}")
                 self.store.write_failure(task.cell, TEXTS_KEY, failure)
-            else:
-                kept.append(task)
         return kept
 
     def _give_up_cell(self, task: CellTask) -> CellDone:
         """The result of a cell that kills every worker: its first missing step has failed."""
         keys = self.runner.find_keys(self.runner.study_dataset(task.cell.dataset).info)
         state = find_state(self.store, task.cell, keys)
-        next_metric = next((metric for metric in self.runner.metrics if metric in state.missing), OBFUSCATION)
-        what = OBFUSCATION if state.texts is None else next_metric
+        what = OBFUSCATION if state.texts is None or not state.missing else state.missing[0]
         failure = Failure(what, WORKER_DIED)
         self.store.write_failure(task.cell, keys.get(what, TEXTS_KEY), failure)
         return CellDone(task.cell, 0.0, obfuscated=False, measured=(), failures=(failure,))
