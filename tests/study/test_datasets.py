@@ -90,9 +90,9 @@ def test_a_class_of_one_is_a_problem_of_its_column_alone(read, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "error", "said"),
     [
-        ({"text": "body"}, ColumnError, r"no column 'body'. It has: 'text', .*'datasets.reviews'"),
-        ({"label": "sentiment"}, ColumnError, "no column 'sentiment'.*'datasets.reviews'"),
-        ({"where": {"country": "x"}}, ColumnError, "no column 'country'.*'datasets.reviews'"),
+        ({"text": "body"}, ColumnError, r"no column 'body'. It has: 'text', .*Fix 'datasets.reviews'"),
+        ({"label": "sentiment"}, ColumnError, "no column 'sentiment'.*Fix 'datasets.reviews'"),
+        ({"where": {"country": "x"}}, ColumnError, "no column 'country'.*Fix 'datasets.reviews'"),
         ({"where": {"language": "de"}}, InputError, "all rows have another language"),
         ({"label": {"column": "stars", "map": {9: "x"}}}, InputError, r"all rows have no label \(stars\)"),
         ({"sample": 49}, StudyError, "49 texts, but only 48 texts match. Lower 'datasets.reviews.sample'"),

@@ -270,7 +270,7 @@ def test_a_data_set_without_an_attribute_has_no_attackers(make_study, local, tmp
 
 def test_bad_data_is_reported_before_anything_is_run(make_study, local, tmp_path):
     bad = {"reviews": {"path": "reviews.jsonl", "label": "sentiment"}}
-    with pytest.raises(ColumnError, match="no column 'sentiment'.*'datasets.reviews'"):
+    with pytest.raises(ColumnError, match="no column 'sentiment'.*Fix 'datasets.reviews'"):
         make_study(datasets=bad).run(local)
     with pytest.raises(InputError, match="'reviews' was not found"):
         make_study(datasets={"reviews": {"path": "nowhere.csv"}}).run(local)

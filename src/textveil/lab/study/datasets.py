@@ -237,7 +237,8 @@ class _Rows:
         try:
             return read_columns(source.path, source.text, list(dict.fromkeys(wanted)), source.format)
         except ColumnError as error:
-            raise ColumnError(f"{error} The study file names it in 'datasets.{self._name}'.") from error
+            said = str(error).partition(" Choose one")[0]  # with a parameter, but here the study file chooses
+            raise ColumnError(f"{said} Fix 'datasets.{self._name}' in the study file.") from error
 
     def _keep(self, reason: str, fits: Callable[[int], bool]) -> None:
         kept = [row for row in self.chosen if fits(row)]
