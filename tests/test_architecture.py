@@ -50,7 +50,7 @@ LAYERS = {
         "planning",
         "output",
     ],
-    "obfuscation": ["tables", "jobs", "obfuscator"],
+    "obfuscation": ["settings", "tables", "jobs", "obfuscator"],
     "lab": ["lab"],
     "interfaces": ["facade", "adapters", "testing", "client", "pandas", "polars", "service", "cli"],
 }

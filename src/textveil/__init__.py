@@ -43,13 +43,12 @@ if TYPE_CHECKING:
         list_distributions,
         list_levels,
         list_mechanisms,
-        list_metrics,
         list_profiles,
         obfuscate,
         obfuscate_file,
     )
     from textveil.jobs import FileJob, JobOptions, JobReport
-    from textveil.lab.metrics import Dataset, Evaluator
+    from textveil.lab.metrics import Dataset, Evaluator, list_metrics
     from textveil.lab.report.findings import analyze
     from textveil.lab.study import Experiment
     from textveil.ledger import Ledger
@@ -83,7 +82,7 @@ _LAZY = {
     "list_distributions": "textveil.facade",
     "list_levels": "textveil.facade",
     "list_mechanisms": "textveil.facade",
-    "list_metrics": "textveil.facade",
+    "list_metrics": "textveil.lab.metrics",
     "list_profiles": "textveil.facade",
     "obfuscate": "textveil.facade",
     "obfuscate_file": "textveil.facade",

@@ -30,8 +30,9 @@ from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.distribution.allocation import check_budget
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import DISTRIBUTION, Obfuscator
+from textveil.obfuscator import Obfuscator
 from textveil.profiles import PROFILES
+from textveil.settings import DISTRIBUTION
 
 DISTANCE = "distance"
 STYLES = {

@@ -28,9 +28,10 @@ from textveil.lab.metrics.files import read_columns
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import DISTRIBUTION, Obfuscator
+from textveil.obfuscator import Obfuscator
 from textveil.profiles import PROFILES, STRICT
 from textveil.randomness import SeededRandomness
+from textveil.settings import DISTRIBUTION
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 

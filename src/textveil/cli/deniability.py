@@ -16,8 +16,8 @@ from textveil.deniability import DRAWS, Estimate
 from textveil.lab.attacks.deniability import WordDeniability, measure_deniability
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import DISTRIBUTION
 from textveil.profiles import PROFILES, STRICT
+from textveil.settings import DISTRIBUTION
 
 EXAMPLES = """
 \b

@@ -6,7 +6,6 @@ import json
 import math
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
@@ -37,16 +36,16 @@ from textveil.ledger import REPEATS, Ledger, Repeat
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import (
+from textveil.obfuscator import Obfuscator
+from textveil.profiles import PROFILES, STRICT, load_profile
+from textveil.settings import (
     DECOMPOSITION,
     DISTRIBUTION,
     MECHANISM,
     SIMPLE_MECHANISM,
-    Obfuscator,
     choose_decomposition,
     choose_mechanism,
 )
-from textveil.profiles import PROFILES, STRICT, load_profile
 from textveil.summary import is_refused, summarize
 from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 from textveil.text.batches import BATCH_SIZE
@@ -373,7 +372,7 @@ class _Given(NamedTuple):
         """
         if self.calibration is not None:
             self.calibration.check(obfuscator.terms)
-            obfuscator.terms = replace(obfuscator.terms, calibration=self.calibration.summary)
+            obfuscator.add_calibration(self.calibration.summary)
         budget = obfuscator.build_budget(self.epsilon, self.epsilon_per_word, self.length, self.level)
         if deniability:
             obfuscator.add_deniability(budget)

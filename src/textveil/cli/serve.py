@@ -13,11 +13,11 @@ from textveil.cli.reporting import report, reporting_errors
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import DISTRIBUTION
 from textveil.profiles import PROFILES, STRICT
 from textveil.service import settings as defaults
 from textveil.service.running import run
 from textveil.service.settings import Settings
+from textveil.settings import DISTRIBUTION
 
 EXAMPLES = """
 \b
