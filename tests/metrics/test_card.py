@@ -8,8 +8,8 @@ import pytest
 from tests.metrics.making import around, make_evaluation, make_measurement
 from textveil.budget import MEASURED, Budget, describe_level
 from textveil.certificate import Certificate, Tally
+from textveil.lab.metrics.leaks import list_leaks
 from textveil.lab.metrics.quantities import ADAPTIVE, STATIC
-from textveil.lab.metrics.verdicts import list_leaks
 from textveil.lab.metrics.verification import Check
 from textveil.lab.report.card import CLAIMS, OPEN_POINTS, Facts, Rows, build_card, judge_attack
 from textveil.profiles import PROFILES

@@ -5,9 +5,9 @@ import pytest
 from tests.metrics.making import around, make_measurement
 from tests.metrics.test_predictions import make_predictions
 from textveil.lab.metrics.base import Interval
-from textveil.lab.metrics.classification import Chance
-from textveil.lab.metrics.trade_off import TradeOff
-from textveil.lab.metrics.verdicts import LEAKING, MUCH, describe_chance, find_caveats, judge, list_leaks, refuse
+from textveil.lab.metrics.classification import Chance, describe_chance, find_caveats
+from textveil.lab.metrics.leaks import LEAKING, list_leaks
+from textveil.lab.metrics.trade_off import MUCH, TradeOff, judge, refuse
 
 CHANCE = Chance(0.1, Interval(0.056, 0.144))
 
