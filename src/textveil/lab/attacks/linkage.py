@@ -13,9 +13,9 @@ import numpy as np
 from textveil.bundles.vectors import Floats
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.extras import require, require_version
-from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify
+from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify, read_versions
 from textveil.lab.metrics.dataset import SAMPLE_SEED, Codes, Texts
-from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows, read_versions
+from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows
 from textveil.lab.metrics.uncertainty import (
     SEED,
     bootstrap_ratio,
@@ -27,7 +27,6 @@ from textveil.lab.metrics.uncertainty import (
 )
 from textveil.models.encoders import DEFAULT_ENCODER
 from textveil.models.files import DEVICE_OPTION, ModelFiles
-from textveil.models.files import EXTRA as NEURAL
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
@@ -220,7 +219,8 @@ class Linkage(Metric):
         self.files: ModelFiles | None = None
         if "encoder" in given:
             try:
-                self.files = _find_encoder(self.model)
+                read_versions(PACKAGES)
+                self.files = ModelFiles.find(self.model)
             except (MissingExtraError, ResourceError):
                 if self.attackers is not None or self.model != DEFAULT_ENCODER:
                     raise
@@ -240,7 +240,7 @@ class Linkage(Metric):
     def versions(self) -> dict[str, str]:
         """Scikit-learn, and the packages that run the encoder."""
         own = {"scikit-learn": require_version("scikit-learn", extra=EXTRA)}
-        return own if self.files is None else {**own, **read_versions()}
+        return own if self.files is None else {**own, **read_versions(PACKAGES)}
 
     @cached_property
     def encoder(self) -> CachedEncoder | None:
@@ -309,12 +309,6 @@ class Linkage(Metric):
                 self.encoder.embed_all(originals, originals=True, progress=case.progress)
             return EncoderAttacker(self.encoder, originals, places)
         return (ShapeAttacker if name == "shape" else WordAttacker)([originals[place] for place in places])
-
-
-def _find_encoder(model: str) -> ModelFiles:
-    for package in PACKAGES:
-        require_version(package, extra=NEURAL)
-    return ModelFiles.find(model)
 
 
 class LinkageAttacker(ABC):

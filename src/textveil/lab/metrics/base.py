@@ -11,7 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from textveil.certificate import Certificate
 from textveil.errors import InputError, ParameterError
+from textveil.extras import require_version
 from textveil.lab.metrics.dataset import Classes, Dataset, Texts
+from textveil.models.files import EXTRA as NEURAL
+from textveil.models.files import ModelFiles
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Method, Option
 from textveil.results import Obfuscation
@@ -165,6 +168,38 @@ class Metric(Method):
         """Build a measurement of this metric. Intervals that are ``None`` are left out."""
         known = {name: interval for name, interval in (intervals or {}).items() if interval is not None}
         return Measurement(self.name, self.description, values, line, details, self.software, known, tuple(caveats))
+
+
+class ModelMetric(Metric):
+    """A metric with one pretrained model, which its option ``model`` names."""
+
+    packages: ClassVar[tuple[str, ...]]
+    """The packages that run the model."""
+    model: str
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        read_versions(self.packages)
+        self.files = ModelFiles.find(self.model)
+
+    @property
+    def model_used(self) -> Mapping[str, str]:
+        """The files of the model."""
+        return self.files.as_dict()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The packages that run the model."""
+        return read_versions(self.packages)
+
+
+def read_versions(packages: Sequence[str]) -> dict[str, str]:
+    """The versions of packages of neural models.
+
+    Raises:
+        MissingExtraError: One of them is not installed.
+    """
+    return {package: require_version(package, extra=NEURAL) for package in packages}
 
 
 def identify(scores: str, versions: Mapping[str, str], **parts: object) -> dict[str, object]:

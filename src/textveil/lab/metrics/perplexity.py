@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr
 from functools import cached_property
 from io import StringIO
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from textveil.errors import InputError, ResourceError
-from textveil.extras import require, require_version
+from textveil.extras import require
 from textveil.lab.metrics.base import EXTRA as EVALUATE
-from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, Metric, identify
+from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, ModelMetric, identify
 from textveil.lab.metrics.dataset import Texts
 from textveil.lab.metrics.uncertainty import bootstrap, bootstrap_mean, describe_few, show_bounds, show_interval
 from textveil.models.encoders import Values
@@ -34,10 +34,9 @@ DEFAULT_LANGUAGE_MODEL = "smollm2"
 TOKENS = 32
 BATCH_SIZE = 32
 """Texts to read at a time."""
-_PACKAGES = ("torch", "transformers")
 
 
-class Perplexity(Metric):
+class Perplexity(ModelMetric):
     """The perplexity of the first tokens of a text: the exponential of their mean loss, without the first token.
 
     With a start token, the first token of the text has a loss, too: the paper's perplexity. The start token is one of
@@ -51,6 +50,7 @@ class Perplexity(Metric):
     """
 
     name = "perplexity"
+    packages = ("torch", "transformers")
 
     options = (
         Option(
@@ -67,28 +67,11 @@ class Perplexity(Metric):
         Option("batch_size", int, BATCH_SIZE, "Texts to read at a time.", least=1, changes_results=False),
         DEVICE_OPTION,
     )
-    model: str
     tokens: int
     start_token: bool
     sample: int | None
     batch_size: int
     device: str | None
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        for package in _PACKAGES:
-            require_version(package, extra=EXTRA)
-        self.files = ModelFiles.find(self.model)
-
-    @property
-    def model_used(self) -> Mapping[str, str]:
-        """The language model."""
-        return self.files.as_dict()
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The packages that run the model."""
-        return {package: require_version(package, extra=EXTRA) for package in _PACKAGES}
 
     @cached_property
     def language_model(self) -> LanguageModel:
