@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -36,6 +34,9 @@ GUESSES = 10
 VALUES = ("top_1", f"top_{GUESSES}", "auc")
 """The measures of success: the share found with one guess and with ten, and the AUC."""
 PERMUTATIONS = 400
+Compare: TypeAlias = Callable[[Texts, Codes], Floats]
+"""Finds the similarity of the texts at some positions (rows) with every original (columns)."""
+T = TypeVar("T")
 _STREAM = 2
 """Another stream than those of the bootstrap and of the chance of classifiers."""
 _DECIMALS = 12
@@ -69,20 +70,14 @@ def balance_classes(codes: Codes) -> Floats:
     return weights
 
 
-@dataclass(frozen=True, slots=True)
-class Success:
-    """The success of an attacker.
-
-    Args:
-        values: The success over all texts, by measure.
-        intervals: Its 95 % intervals.
-        permuted: The success under every permutation of the right candidates, with the measures as columns.
-        candidates: The number of candidates.
-    """
+class Success(NamedTuple):
+    """The success of an attacker."""
 
     values: Mapping[str, float]
+    """The success over all texts, by measure."""
     intervals: Mapping[str, Interval | None]
     permuted: Floats
+    """The success under every permutation of the right candidates, with the measures as columns."""
     candidates: int
 
     @classmethod
@@ -104,22 +99,15 @@ class Success:
         return cls(values, intervals, np.round(permuted / weights.sum(), _DECIMALS), candidates)
 
 
-@dataclass(frozen=True, slots=True)
-class Strongest:
-    """The attacker with the highest success with one guess; among equals the one with the highest AUC.
-
-    Args:
-        attacker: Its name.
-        success: Its success.
-        attackers: The number of attackers that it was chosen from.
-        chance: The mean success, under permutations, of the attacker that is then the strongest.
-        chance_intervals: The central 95 % of it.
-    """
+class Strongest(NamedTuple):
+    """The attacker with the highest success with one guess; among equals the one with the highest AUC."""
 
     attacker: str
     success: Success
     attackers: int
+    """The number of attackers that it was chosen from."""
     chance: Mapping[str, float]
+    """The mean success, under permutations, of the attacker that is then the strongest."""
     chance_intervals: Mapping[str, Interval]
 
     @classmethod
@@ -145,17 +133,11 @@ class Strongest:
 
     def name_values(self, prefix: str) -> dict[str, float]:
         """The values and the levels of chance, with a prefix."""
-        return {
-            **{f"{prefix}{name}": value for name, value in self.success.values.items()},
-            **{f"{prefix}chance_{name}": level for name, level in self.chance.items()},
-        }
+        return _name(prefix, self.success.values, self.chance)
 
     def name_intervals(self, prefix: str) -> dict[str, Interval | None]:
         """The intervals of the values and of chance, with a prefix."""
-        return {
-            **{f"{prefix}{name}": interval for name, interval in self.success.intervals.items()},
-            **{f"{prefix}chance_{name}": interval for name, interval in self.chance_intervals.items()},
-        }
+        return _name(prefix, self.success.intervals, self.chance_intervals)
 
     def describe_chance(self) -> str:
         """The success with one guess beside chance. It cannot be told from chance within the interval of chance."""
@@ -164,6 +146,11 @@ class Strongest:
         of_best = f" for the best of {self.attackers} attackers" if self.attackers > 1 else ""
         hidden = self.success.values["top_1"] <= interval.high
         return f"This cannot be told from chance, {shown}{of_best}." if hidden else f"Chance is {shown}{of_best}."
+
+
+def _name(prefix: str, found: Mapping[str, T], chance: Mapping[str, T]) -> dict[str, T]:
+    named = {f"{prefix}{name}": each for name, each in found.items()}
+    return named | {f"{prefix}chance_{name}": each for name, each in chance.items()}
 
 
 ATTACKERS = ("words", "shape", "encoder")
@@ -291,35 +278,28 @@ class Linkage(Metric):
         blocks = [np.arange(start, min(start + BLOCK, len(places))) for start in range(0, len(places), BLOCK)]
         keys = [hash_text(*context, str(block[0]), *(obfuscated[place] for place in places[block])) for block in blocks]
         if missing := cached.find_missing(keys):
-            attacker, orders = self._build(name, case, places), permute_truth(len(places))
+            compare, orders = self._build(name, case, places), permute_truth(len(places))
             for done, number in enumerate(missing):
                 case.progress(f"linkage, {name}", done * BLOCK, done / len(missing))
                 block = blocks[number]
-                parts = rank(attacker.compare(obfuscated, places[block]), block, codes, orders)
+                parts = rank(compare(obfuscated, places[block]), block, codes, orders)
                 cached.add({keys[number]: np.concatenate([part.ravel() for part in parts])})
         width = len(VALUES) * (1 if codes is None else 2)
         rows = [cached[key].reshape(-1, width) for key in keys]
         scores = np.vstack([row[:-PERMUTATIONS] for row in rows])
         return scores, np.sum([row[-PERMUTATIONS:] for row in rows], axis=0)
 
-    def _build(self, name: str, case: Case, places: Codes) -> LinkageAttacker:
+    def _build(self, name: str, case: Case, places: Codes) -> Compare:
         originals = case.originals
         if name == "encoder" and self.encoder is not None:
             if len(places) == len(originals):
                 self.encoder.embed_all(originals, originals=True, progress=case.progress)
-            return EncoderAttacker(self.encoder, originals, places)
-        return (ShapeAttacker if name == "shape" else WordAttacker)([originals[place] for place in places])
+            points = normalize_rows(self.encoder.embed(originals, places.tolist()))
+            return partial(compare_embeddings, self.encoder, points)
+        return (ShapeAttacker if name == "shape" else WordAttacker)([originals[place] for place in places]).compare
 
 
-class LinkageAttacker(ABC):
-    """Compares obfuscated texts with all originals."""
-
-    @abstractmethod
-    def compare(self, obfuscated: Texts, places: Codes) -> Floats:
-        """The similarity of the texts at some positions (rows) with every original (columns)."""
-
-
-class WordAttacker(LinkageAttacker):
+class WordAttacker:
     """Compares the words of texts: the cosine of TF-IDF, with the frequencies of the originals."""
 
     def __init__(self, originals: Sequence[str]) -> None:
@@ -371,17 +351,10 @@ class ShapeAttacker(WordAttacker):
         return similarity
 
 
-class EncoderAttacker(LinkageAttacker):
-    """Compares the meaning of texts: the cosine of sentence embeddings."""
-
-    def __init__(self, encoder: CachedEncoder, originals: Texts, places: Codes) -> None:
-        self._encoder = encoder
-        self._originals = normalize_rows(encoder.embed(originals, places.tolist()))
-
-    def compare(self, obfuscated: Texts, places: Codes) -> Floats:
-        """The cosines of some texts with every original."""
-        cosines: Floats = normalize_rows(self._encoder.embed(obfuscated, places.tolist())) @ self._originals.T
-        return cosines
+def compare_embeddings(encoder: CachedEncoder, points: Floats, obfuscated: Texts, places: Codes) -> Floats:
+    """The cosines of the sentence embeddings of some texts with those of every original."""
+    cosines: Floats = normalize_rows(encoder.embed(obfuscated, places.tolist())) @ points.T
+    return cosines
 
 
 def rank(similarities: Floats, own: Codes, codes: Codes | None, orders: Codes) -> tuple[Floats, Floats]:
