@@ -6,7 +6,6 @@ import pytest
 
 from textveil.budget import Budget
 from textveil.certificate import Certificate, Tally
-from textveil.errors import InputError
 from textveil.lab.metrics.replay import rebuild_obfuscator
 from textveil.lab.metrics.verification import Check, check_statements, summarize_checks, verify_certificate
 from textveil.obfuscator import Obfuscator
@@ -153,9 +152,3 @@ def test_certificates_as_they_are_issued_state_what_their_settings_imply(tiny_wi
     for certificate in (*certificates, total):
         loaded = Certificate.from_dict(json.loads(certificate.to_json()))
         check_statements(loaded, rebuild_obfuscator(loaded.terms, tiny_with_prior))
-
-
-def test_statements_of_an_earlier_format_are_not_compared(issued):
-    earlier = replace(issued, _as_read={**issued.as_dict(), "certificate": 1})
-    with pytest.raises(InputError, match="Audit it with the version of textveil that wrote it"):
-        check_statements(earlier, Obfuscator())
