@@ -119,10 +119,7 @@ class Overlap(Metric):
         """Compare the words of every pair."""
         aligned, (content, contents, rouge, unrelated) = Alignment.of(case), self._compare(case).T
         values = {"unchanged": aligned.share, "rouge_l": float(rouge.mean())}
-        intervals: dict[str, Interval | None] = {
-            "unchanged": aligned.find_interval(),
-            "rouge_l": bootstrap_mean(rouge),
-        }
+        intervals: dict[str, Interval | None] = {"unchanged": aligned.find_interval(), "rouge_l": bootstrap_mean(rouge)}
         line = f"{aligned.share:.1%}{show_interval(intervals['unchanged'], '.1%')} of the words are unchanged"
         if contents.any():
             values["unchanged_content"] = float(content.sum() / contents.sum())

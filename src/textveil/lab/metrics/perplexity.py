@@ -159,10 +159,7 @@ class LanguageModel:
         if packed := sorted(files.folder.glob("*.gguf")):
             require("gguf", extra=EVALUATE)
             options["gguf_file"], weights = packed[0].name, {}
-        with (
-            reading_model(files, "causal language model"),
-            redirect_stderr(StringIO()),
-        ):
+        with reading_model(files, "causal language model"), redirect_stderr(StringIO()):
             tokenizer = transformers.AutoTokenizer.from_pretrained(str(files.folder), **options)
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 str(files.folder), dtype=torch.float32, **weights, **options
