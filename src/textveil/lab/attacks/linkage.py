@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.extras import require, require_version
-from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify, read_versions
+from textveil.lab.metrics.base import EXTRA, Case, Measurement, Metric, Need, Reading, identify, read_versions
 from textveil.lab.metrics.dataset import SAMPLE_SEED, Codes, Texts
 from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows
+from textveil.lab.metrics.quantities import is_chance
 from textveil.lab.metrics.uncertainty import (
     SEED,
     bootstrap_ratio,
     count_above,
     describe_few,
-    show_bounds,
-    show_interval,
     take_interval,
 )
 from textveil.models.encoders import DEFAULT_ENCODER
@@ -36,7 +35,6 @@ VALUES = ("top_1", f"top_{GUESSES}", "auc")
 PERMUTATIONS = 400
 Compare: TypeAlias = Callable[[Texts, Codes], Floats]
 """Finds the similarity of the texts at some positions (rows) with every original (columns)."""
-T = TypeVar("T")
 _STREAM = 2
 """Another stream than those of the bootstrap and of the chance of classifiers."""
 _DECIMALS = 12
@@ -73,9 +71,8 @@ def balance_classes(codes: Codes) -> Floats:
 class Success(NamedTuple):
     """The success of an attacker."""
 
-    values: Mapping[str, float]
+    values: Mapping[str, Reading]
     """The success over all texts, by measure."""
-    intervals: Mapping[str, Interval | None]
     permuted: Floats
     """The success under every permutation of the right candidates, with the measures as columns."""
     candidates: int
@@ -94,9 +91,13 @@ class Success(NamedTuple):
         columns = dict(zip(VALUES, scores.T, strict=True))
         if candidates <= GUESSES:  # ten guesses always succeed
             del columns[f"top_{GUESSES}"]
-        values = {name: round(float(np.average(each, weights=weights)), _DECIMALS) for name, each in columns.items()}
-        intervals = {name: bootstrap_ratio(each * weights, weights) for name, each in columns.items()}
-        return cls(values, intervals, np.round(permuted / weights.sum(), _DECIMALS), candidates)
+        values = {
+            name: Reading(
+                round(float(np.average(each, weights=weights)), _DECIMALS), bootstrap_ratio(each * weights, weights)
+            )
+            for name, each in columns.items()
+        }
+        return cls(values, np.round(permuted / weights.sum(), _DECIMALS), candidates)
 
 
 class Strongest(NamedTuple):
@@ -106,9 +107,8 @@ class Strongest(NamedTuple):
     success: Success
     attackers: int
     """The number of attackers that it was chosen from."""
-    chance: Mapping[str, float]
-    """The mean success, under permutations, of the attacker that is then the strongest."""
-    chance_intervals: Mapping[str, Interval]
+    chance: Mapping[str, Reading]
+    """The mean success, under permutations, of the attacker that is then the strongest, and the central 95 %."""
 
     @classmethod
     def of(cls, found: Mapping[str, Success]) -> Strongest:
@@ -117,7 +117,7 @@ class Strongest(NamedTuple):
         The best of several attackers exceeds the chance of each of them, because it was chosen for its success. So the
         attackers are compared with the truth permuted, in the same way for all of them, and the best is chosen again.
         """
-        name = max(found, key=lambda each: (found[each].values["top_1"], found[each].values["auc"]))
+        name = max(found, key=lambda each: (found[each].values["top_1"].value, found[each].values["auc"].value))
         permuted = np.stack([each.permuted for each in found.values()])  # attackers, permutations, measures
         first, last = VALUES.index("top_1"), VALUES.index("auc")
         best = np.lexsort((permuted[..., last], permuted[..., first]), axis=0)[-1]
@@ -127,30 +127,21 @@ class Strongest(NamedTuple):
             name,
             found[name],
             len(found),
-            {measure: float(column.mean()) for measure, column in columns.items()},
-            {measure: take_interval(column) for measure, column in columns.items()},
+            {measure: Reading(float(column.mean()), take_interval(column)) for measure, column in columns.items()},
         )
 
-    def name_values(self, prefix: str) -> dict[str, float]:
+    def name_values(self, prefix: str) -> dict[str, Reading]:
         """The values and the levels of chance, with a prefix."""
-        return _name(prefix, self.success.values, self.chance)
-
-    def name_intervals(self, prefix: str) -> dict[str, Interval | None]:
-        """The intervals of the values and of chance, with a prefix."""
-        return _name(prefix, self.success.intervals, self.chance_intervals)
+        named = {f"{prefix}{name}": each for name, each in self.success.values.items()}
+        return named | {f"{prefix}chance_{name}": each for name, each in self.chance.items()}
 
     def describe_chance(self) -> str:
         """The success with one guess beside chance. It cannot be told from chance within the interval of chance."""
-        level, interval = self.chance["top_1"], self.chance_intervals["top_1"]
-        shown = f"{level:.2%}{show_bounds(interval, '.2%')}"
+        level = self.chance["top_1"]
         of_best = f" for the best of {self.attackers} attackers" if self.attackers > 1 else ""
-        hidden = self.success.values["top_1"] <= interval.high
-        return f"This cannot be told from chance, {shown}{of_best}." if hidden else f"Chance is {shown}{of_best}."
-
-
-def _name(prefix: str, found: Mapping[str, T], chance: Mapping[str, T]) -> dict[str, T]:
-    named = {f"{prefix}{name}": each for name, each in found.items()}
-    return named | {f"{prefix}chance_{name}": each for name, each in chance.items()}
+        hidden = is_chance(self.success.values["top_1"], level)
+        start = "This cannot be told from chance," if hidden else "Chance is"
+        return f"{start} {level.show('.2%')}{of_best}."
 
 
 ATTACKERS = ("words", "shape", "encoder")
@@ -240,22 +231,20 @@ class Linkage(Metric):
         found = {name: self._rank(name, case, places) for name in self.attackers or ()}
         links = {name: _take(ranked, 0, len(places)) for name, ranked in found.items()}
         strongest = Strongest.of(links)
-        values, intervals = strongest.name_values(""), strongest.name_intervals("")
+        values = strongest.name_values("")
         lines = [_write_link(strongest)]
-        details: dict[str, Any] = {"attackers": {name: dict(each.values) for name, each in links.items()}}
+        details: dict[str, Any] = {"attackers": _list_values(links)}
         classes = case.dataset.attribute
         if classes is not None:
             codes = classes.codes[places]
             inferred = {name: _take(ranked, 1, len(classes.names), codes) for name, ranked in found.items()}
             strongest = Strongest.of(inferred)
             values |= strongest.name_values("attribute_")
-            intervals |= strongest.name_intervals("attribute_")
             lines.append(_write_inference(strongest))
-            details["attribute_attackers"] = {name: dict(each.values) for name, each in inferred.items()}
+            details["attribute_attackers"] = _list_values(inferred)
         return self.report(
             " ".join(lines),
             values,
-            intervals=intervals,
             caveats=describe_few(len(places)),
             texts=len(places),
             **details,
@@ -396,23 +385,26 @@ _COMPARES = {"words": "words", "shape": "punctuation and lengths", "encoder": "s
 
 
 def _write_link(strongest: Strongest) -> str:
-    link, auc = strongest.success, strongest.chance["auc"]
-    ten = f" and for {link.values['top_10']:.1%} with ten" if "top_10" in link.values else ""
+    link, auc = strongest.success.values, strongest.chance["auc"]
+    ten = f" and for {link['top_10'].value:.1%} with ten" if "top_10" in link else ""
     return (
-        f"An attacker who compares {_COMPARES[strongest.attacker]} with {link.candidates:,} originals finds the right "
-        f"one for {link.values['top_1']:.1%}{show_interval(link.intervals['top_1'], '.1%')} of the texts with one "
-        f"guess{ten}. {strongest.describe_chance()} The AUC is {link.values['auc']:.3f}"
-        f"{show_bounds(link.intervals['auc'])}; chance is {auc:.3f}{show_bounds(strongest.chance_intervals['auc'])}."
+        f"An attacker who compares {_COMPARES[strongest.attacker]} with {strongest.success.candidates:,} originals "
+        f"finds the right one for {link['top_1'].show('.1%', first=True)} of the texts with one guess{ten}. "
+        f"{strongest.describe_chance()} The AUC is {link['auc'].show('.3f')}; chance is {auc.show('.3f')}."
     )
 
 
 def _write_inference(strongest: Strongest) -> str:
-    link = strongest.success
     return (
-        f"By the other originals ({_COMPARES[strongest.attacker]}), it finds the right one of {link.candidates:,} "
-        f"values of the attribute for {link.values['top_1']:.1%}{show_bounds(link.intervals['top_1'], '.1%')}. "
-        f"{strongest.describe_chance()}"
+        f"By the other originals ({_COMPARES[strongest.attacker]}), it finds the right one of "
+        f"{strongest.success.candidates:,} values of the attribute for "
+        f"{strongest.success.values['top_1'].show('.1%')}. {strongest.describe_chance()}"
     )
+
+
+def _list_values(found: Mapping[str, Success]) -> dict[str, dict[str, float]]:
+    """The success of every attacker, by measure."""
+    return {name: {measure: each.value for measure, each in success.values.items()} for name, success in found.items()}
 
 
 def _take(ranked: tuple[Floats, Floats], number: int, candidates: int, codes: Codes | None = None) -> Success:

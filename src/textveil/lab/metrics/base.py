@@ -98,6 +98,28 @@ class Interval(NamedTuple):
     high: float
 
 
+class Reading(NamedTuple):
+    """A value with its 95 % interval, if it has one."""
+
+    value: float
+    interval: Interval | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """The reading as a JSON object."""
+        return {"value": self.value, "interval": None if self.interval is None else list(self.interval)}
+
+    def show(self, form: str, *, first: bool = False) -> str:
+        """The value with its interval in parentheses, which the first one of a text explains.
+
+        >>> Reading(0.104, Interval(0.06, 0.15)).show(".1%", first=True)
+        '10.4% (95 % interval 6.0% to 15.0%)'
+        """
+        if self.interval is None:
+            return f"{self.value:{form}}"
+        low, high = (f"{bound:{form}}" for bound in self.interval)
+        return f"{self.value:{form}} ({'95 % interval ' if first else ''}{low} to {high})"
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """The result of a metric."""
@@ -159,15 +181,26 @@ class Metric(Method):
     def report(
         self,
         line: str,
-        values: Mapping[str, float],
+        values: Mapping[str, float | Reading],
         *,
         intervals: Mapping[str, Interval | None] | None = None,
         caveats: Sequence[str] = (),
         **details: Any,
     ) -> Measurement:
-        """Build a measurement of this metric. Intervals that are ``None`` are left out."""
-        known = {name: interval for name, interval in (intervals or {}).items() if interval is not None}
-        return Measurement(self.name, self.description, values, line, details, self.software, known, tuple(caveats))
+        """Build a measurement of this metric.
+
+        Args:
+            line: The values in plain language.
+            values: Numbers by name, with their intervals or without.
+            intervals: The intervals of numbers that have none. Those that are ``None`` are left out.
+            caveats: Reasons to draw no conclusion.
+            details: Further results.
+        """
+        numbers = {name: each.value if isinstance(each, Reading) else each for name, each in values.items()}
+        bounds = {name: each.interval for name, each in values.items() if isinstance(each, Reading)}
+        bounds |= intervals or {}
+        known = {name: interval for name, interval in bounds.items() if interval is not None}
+        return Measurement(self.name, self.description, numbers, line, details, self.software, known, tuple(caveats))
 
 
 class ModelMetric(Metric):

@@ -14,7 +14,7 @@ from cachetools import LRUCache
 from textveil.bundles.vectors import Floats
 from textveil.errors import InputError, ParameterError
 from textveil.extras import require
-from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, Need, check_seeds, identify
+from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, Need, Reading, check_seeds, identify
 from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.lab.metrics.classifiers.base import find_or_fit
 from textveil.lab.metrics.dataset import Classes, Codes, Split, Texts
@@ -23,8 +23,6 @@ from textveil.lab.metrics.uncertainty import (
     SEED,
     bound_agreement,
     describe_few,
-    show_bounds,
-    show_interval,
     take_interval,
 )
 from textveil.randomness import SeededRandomness
@@ -224,14 +222,14 @@ class Scores(NamedTuple):
     """The F1 of classifiers by name, and what each of them has by chance."""
 
     predicted: Mapping[str, Predictions]
-    intervals: Mapping[str, Interval]
+    f1s: Mapping[str, Reading]
     chances: Mapping[str, Chance]
 
     @classmethod
     def of(cls, predicted: Mapping[str, Predictions]) -> Scores:
         """The F1 of predictions by name."""
-        intervals = {name: found.find_interval() for name, found in predicted.items()}
-        return cls(predicted, intervals, {name: Chance.of(found) for name, found in predicted.items()})
+        f1s = {name: Reading(found.f1, found.find_interval()) for name, found in predicted.items()}
+        return cls(predicted, f1s, {name: Chance.of(found) for name, found in predicted.items()})
 
     @property
     def chance(self) -> Chance:
@@ -244,12 +242,11 @@ class Scores(NamedTuple):
 
     def show(self, name: str, *, first: bool = False) -> str:
         """An F1 with its interval, which the first one of a text explains."""
-        show = show_interval if first else show_bounds
-        return f"{self.predicted[name].f1:.1%}{show(self.intervals[name], '.1%')}"
+        return self.f1s[name].show(".1%", first=first)
 
     def describe_chance(self, **phrases: str) -> str:
         """Whether some classifiers, each with its noun phrase, can be told from chance."""
-        return describe_chance({phrase: self.predicted[name].f1 for name, phrase in phrases.items()}, self.chance)
+        return describe_chance({phrase: self.f1s[name].value for name, phrase in phrases.items()}, self.chance)
 
 
 def describe_chance(f1s: Mapping[str, float], chance: Chance) -> str:
@@ -262,7 +259,7 @@ def describe_chance(f1s: Mapping[str, float], chance: Chance) -> str:
     >>> describe_chance({"the first": 0.1, "the second": 0.4}, Chance(0.1, Interval(0.05, 0.15)))
     'The first cannot be told from chance, which has F1 10.0% (5.0% to 15.0%); the second is above it.'
     """
-    level = f"chance, which has F1 {chance.level:.1%}{show_bounds(chance.interval, '.1%')}"
+    level = f"chance, which has F1 {Reading(*chance).show('.1%')}"
     lost = [name for name, f1 in f1s.items() if chance.reaches(f1)]
     above = [name for name in f1s if name not in lost]
     if lost and above:
@@ -274,20 +271,20 @@ def describe_chance(f1s: Mapping[str, float], chance: Chance) -> str:
     return line[0].upper() + line[1:]
 
 
-def find_caveats(originals: Predictions, interval: Interval, chance: Chance, *, name: str) -> list[str]:
+def find_caveats(f1: Reading, chance: Chance, texts: int, *, name: str) -> list[str]:
     """The reasons to draw no conclusion from classifiers: few test texts, or originals that teach nothing.
 
     Args:
-        originals: The predictions of the classifier that was trained and tested on originals.
-        interval: The interval of its F1.
+        f1: The F1 of the classifier that was trained and tested on originals.
         chance: Its level by chance. That of no other classifier matters, so all obfuscations have the same caveats.
+        texts: The number of its test texts.
         name: The name of the classes: ``label`` or ``attribute``.
     """
-    caveats = describe_few(originals.texts, "test texts")
-    if interval.low <= chance.interval.high:
+    caveats = describe_few(texts, "test texts")
+    if f1.interval is None or f1.interval.low <= chance.interval.high:
         caveats.append(
-            f"The {name} cannot be learned from the originals: F1 {originals.f1:.1%}{show_bounds(interval, '.1%')} "
-            f"is near chance, {chance.level:.1%}{show_bounds(chance.interval, '.1%')}."
+            f"The {name} cannot be learned from the originals: F1 {f1.show('.1%')} is near chance, "
+            f"{Reading(*chance).show('.1%')}."
         )
     return caveats
 
@@ -436,7 +433,7 @@ class Classification(Metric):
         *,
         originals: str,
         seeds: Sequence[object],
-        **ratios: tuple[float, Interval],
+        **more: Reading,
     ) -> Measurement:
         """Build a measurement of F1s, with chance, the majority baseline, and reasons for doubt.
 
@@ -446,24 +443,24 @@ class Classification(Metric):
             scores: The scores.
             originals: The name of the score that was trained and tested on originals.
             seeds: The scores of every seed.
-            ratios: Further values with their intervals.
+            more: Further values.
         """
-        classes, chance, predicted = case.classes(self.target), scores.chance, scores.predicted[originals]
+        classes, predicted = case.classes(self.target), scores.predicted[originals]
         majority = majority_f1(classes, self.split_seeds)
-        values = {**summarize(scores.predicted), "chance": chance.level, "majority": majority}
         return self.report(
             f"{line} The majority baseline over {len(classes.names)} classes is {majority:.1%}. There were "
             f"{predicted.texts:,} test texts.",
-            {**values, **{name: value for name, (value, _) in ratios.items()}},
-            intervals={
-                **scores.intervals,
-                **{name: interval for name, (_, interval) in ratios.items()},
-                "chance": chance.interval,
+            {
+                **summarize(scores.predicted),
+                **scores.f1s,
+                "chance": Reading(*scores.chance),
+                "majority": majority,
+                **more,
             },
-            caveats=(
-                *find_caveats(predicted, scores.intervals[originals], scores.chances[originals], name=classes.column),
+            caveats=[
+                *find_caveats(scores.f1s[originals], scores.chances[originals], predicted.texts, name=classes.column),
                 *find_weakness(self, case),
-            ),
+            ],
             seeds=dict(zip(map(str, self.seeds), seeds, strict=True)),
             chance={name: level.as_dict() for name, level in scores.chances.items()},
             test_texts=predicted.texts,

@@ -10,7 +10,7 @@ import numpy as np
 
 from textveil.certificate import RETURN_BANDS, Certificate
 from textveil.errors import InputError
-from textveil.lab.metrics.base import Case, Interval, Measurement, Metric
+from textveil.lab.metrics.base import Case, Interval, Measurement, Metric, Reading
 from textveil.lab.metrics.overlap import Alignment
 from textveil.lab.metrics.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few, show_interval
 from textveil.lab.metrics.verification import check_unchanged_words
@@ -55,19 +55,15 @@ class ClearText(Metric):
         """Align the texts, and explain unchanged words by the certificate and the outcomes of chunks if given."""
         aligned = Alignment.of(case)
         explained = explain(case)
-        values = {"unchanged": aligned.share, "identical": aligned.identical / len(aligned.words), **explained.values}
+        identical = Reading(aligned.identical / len(aligned.words), bootstrap_mean(aligned.unchanged == aligned.words))
         details = {"words": self._list_words(case.obfuscations), **explained.details}
         return self.report(
             " ".join([describe_alignment(aligned), *explained.lines]),
-            values,
-            intervals={
-                "unchanged": aligned.find_interval(),
-                "identical": bootstrap_mean(aligned.unchanged == aligned.words),
-                **explained.intervals,
-            },
+            {"unchanged": aligned.share, "identical": identical, **explained.values},
+            intervals=explained.intervals,
             caveats=[
                 *describe_few(len(aligned.words)),
-                *(find_mismatch(case, aligned.share) if explained.values else ()),
+                *(find_mismatch(case, aligned.share.value) if explained.values else ()),
             ],
             **details,
         )
@@ -84,7 +80,8 @@ class ClearText(Metric):
 
 def describe_alignment(aligned: Alignment) -> str:
     """The unchanged words in plain language."""
-    line = f"{aligned.share:.1%} of the words reach the output unchanged{show_interval(aligned.find_interval(), '.1%')}"
+    value, interval = aligned.share
+    line = f"{value:.1%} of the words reach the output unchanged{show_interval(interval, '.1%')}"
     texts = len(aligned.words)
     return f"{line}, in {aligned.identical:,} of {texts:,} texts all of them." if aligned.identical else f"{line}."
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textveil.lab.metrics.base import Case, Measurement, Need
+from textveil.lab.metrics.base import Case, Measurement, Need, Reading
 from textveil.lab.metrics.classification import Classification, Scenario, Scores
-from textveil.lab.metrics.uncertainty import show_bounds
 
 
 class Downstream(Classification):
@@ -20,12 +19,12 @@ class Downstream(Classification):
         """Train and test the classifier."""
         obfuscated, original = self.predict(case, Scenario.ADAPTIVE), self.predict(case, Scenario.BASELINE)
         scores = Scores.of({"f1": obfuscated, "original": original})
-        kept, ratios = "", {}
+        kept, more = "", {}
         if original.f1 > 0:
-            share, interval = ratios["retained"] = obfuscated.f1 / original.f1, obfuscated.find_ratio(original)
-            kept = f" Obfuscated texts keep {share:.1%}{show_bounds(interval, '.1%')} of it."
+            more["retained"] = Reading(obfuscated.f1 / original.f1, obfuscated.find_ratio(original))
+            kept = f" Obfuscated texts keep {more['retained'].show('.1%')} of it."
         line = (
             f"A classifier trained on obfuscated texts predicts the label with F1 {scores.show('f1', first=True)}. "
             f"{scores.describe_chance(f1='this')} With originals the F1 is {scores.show('original')}.{kept}"
         )
-        return self.report_scores(case, line, scores, originals="original", seeds=obfuscated.by_seed, **ratios)
+        return self.report_scores(case, line, scores, originals="original", seeds=obfuscated.by_seed, **more)

@@ -13,9 +13,9 @@ import numpy as np
 from textveil.errors import InputError, ResourceError
 from textveil.extras import require
 from textveil.lab.metrics.base import EXTRA as EVALUATE
-from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, ModelMetric, identify
+from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, ModelMetric, Reading, identify
 from textveil.lab.metrics.dataset import Texts
-from textveil.lab.metrics.uncertainty import bootstrap, bootstrap_mean, describe_few, show_bounds, show_interval
+from textveil.lab.metrics.uncertainty import average, bootstrap, describe_few
 from textveil.models.encoders import Values
 from textveil.models.files import (
     DEVICE_OPTION,
@@ -85,30 +85,21 @@ class Perplexity(ModelMetric):
         if not len(original) or not len(obfuscated):
             needed = "token" if self.start_token else "two tokens"
             raise InputError(f"No text has the {needed} that a perplexity needs. Remove perplexity from `metrics`.")
-        values = {
-            "mean": float(obfuscated.mean()),
-            "median": float(np.median(obfuscated)),
-            "original_mean": float(original.mean()),
-            "original_median": float(np.median(original)),
-        }
-        intervals = {
-            "mean": bootstrap_mean(obfuscated),
-            "median": bootstrap(_median, obfuscated),
-            "original_mean": bootstrap_mean(original),
-            "original_median": bootstrap(_median, original),
+        readings = {
+            "mean": average(obfuscated),
+            "median": Reading(float(np.median(obfuscated)), bootstrap(_median, obfuscated)),
+            "original_mean": average(original),
+            "original_median": Reading(float(np.median(original)), bootstrap(_median, original)),
         }
         line = (
-            f"The median perplexity of {len(obfuscated):,} texts is {values['median']:,.0f}"
-            f"{show_interval(intervals['median'], ',.0f')}; of the originals it is {values['original_median']:,.0f}"
-            f"{show_bounds(intervals['original_median'], ',.0f')}. The mean is {values['mean']:,.0f}"
-            f"{show_bounds(intervals['mean'], ',.0f')}; of the originals it is {values['original_mean']:,.0f}"
-            f"{show_bounds(intervals['original_mean'], ',.0f')}. The model {self.files.name} read the first "
-            f"{self.tokens} tokens. Lower is more fluent."
+            f"The median perplexity of {len(obfuscated):,} texts is {readings['median'].show(',.0f', first=True)}; of "
+            f"the originals it is {readings['original_median'].show(',.0f')}. The mean is "
+            f"{readings['mean'].show(',.0f')}; of the originals it is {readings['original_mean'].show(',.0f')}. The "
+            f"model {self.files.name} read the first {self.tokens} tokens. Lower is more fluent."
         )
         return self.report(
             line,
-            values,
-            intervals=intervals,
+            readings,
             caveats=describe_few(len(obfuscated)),
             texts=len(obfuscated),
             originals=len(original),

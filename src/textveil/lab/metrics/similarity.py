@@ -11,7 +11,7 @@ import numpy as np
 from textveil.errors import ParameterError
 from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, Metric, identify, read_versions
 from textveil.lab.metrics.encoding import BATCH_OPTION, PACKAGES, CachedEncoder
-from textveil.lab.metrics.uncertainty import bootstrap_mean, describe_few, show_interval
+from textveil.lab.metrics.uncertainty import average, describe_few
 from textveil.models.encoders import DEFAULT_ENCODER, Values
 from textveil.models.files import DEVICE_OPTION, MODEL_SOURCES, ModelFiles
 from textveil.registry import Option
@@ -105,12 +105,11 @@ class Similarity(Metric):
         """Compare every pair with every encoder."""
         found = {encoder.files.name: encoder.compare(case, self.sample, self.versions) for encoder in self.encoders}
         cosines = np.mean(list(found.values()), axis=0)
-        cosine, interval = float(np.mean(cosines)), bootstrap_mean(cosines)
+        cosine = average(cosines)
         return self.report(
-            f"The mean cosine similarity of {len(cosines):,} original and obfuscated texts is {cosine:.3f}"
-            f"{show_interval(interval)}; identical texts have 1.",
+            f"The mean cosine similarity of {len(cosines):,} original and obfuscated texts is "
+            f"{cosine.show('.3f', first=True)}; identical texts have 1.",
             {"cosine": cosine},
-            intervals={"cosine": interval},
             caveats=describe_few(len(cosines), "pairs of texts"),
             encoders={name: float(np.mean(each)) for name, each in found.items()},
             pairs=len(cosines),

@@ -9,7 +9,7 @@ import numpy as np
 
 from textveil.lab.metrics.base import Case, Measurement, ModelMetric, identify
 from textveil.lab.metrics.encoding import BATCH_OPTION, ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows
-from textveil.lab.metrics.uncertainty import bootstrap_mean, describe_few, show_interval
+from textveil.lab.metrics.uncertainty import average, describe_few
 from textveil.models.encoders import Values
 from textveil.models.files import DEVICE_OPTION
 from textveil.registry import Option
@@ -58,14 +58,15 @@ class TokenSimilarity(ModelMetric):
         texts = len(scores["f1"])
         if texts < 2:
             del scores["unrelated"]
-        values = {name: float(column.mean()) for name, column in scores.items()}
-        intervals = {name: bootstrap_mean(column) for name, column in scores.items()}
-        unrelated = f"; with an unrelated original it is {values['unrelated']:.3f}" if "unrelated" in values else ""
+        readings = {name: average(column) for name, column in scores.items()}
+        unrelated = ""
+        if "unrelated" in readings:
+            unrelated = f"; with an unrelated original it is {readings['unrelated'].value:.3f}"
         line = (
-            f"The tokens of original and obfuscated texts match with an F1 of {values['f1']:.3f}"
-            f"{show_interval(intervals['f1'])}; identical texts have 1{unrelated}."
+            "The tokens of original and obfuscated texts match with an F1 of "
+            f"{readings['f1'].show('.3f', first=True)}; identical texts have 1{unrelated}."
         )
-        return self.report(line, values, intervals=intervals, caveats=describe_few(texts), texts=texts)
+        return self.report(line, readings, caveats=describe_few(texts), texts=texts)
 
     def _compare(self, case: Case) -> Values:
         """F1, precision, recall and unrelated F1 of every pair of the sample."""

@@ -64,7 +64,7 @@ class TradeOff(Metric):
 
 def _measure_words(case: Case) -> Measurement:
     """The unchanged words, as ``clear_text`` measures them."""
-    return Measurement("clear_text", "", {"unchanged": Alignment.of(case).share}, "")
+    return Measurement("clear_text", "", {"unchanged": Alignment.of(case).share.value}, "")
 
 
 PARTS = {

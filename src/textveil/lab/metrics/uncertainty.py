@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from textveil.bundles.vectors import Floats
 from textveil.extras import require
-from textveil.lab.metrics.base import EXTRA, Interval
+from textveil.lab.metrics.base import EXTRA, Interval, Reading
 from textveil.lab.metrics.dataset import Codes
 from textveil.randomness import SeededRandomness
 
@@ -78,6 +78,11 @@ def bootstrap_mean(values: npt.ArrayLike) -> Interval | None:
     table = _as_table(values)
     known = ~np.isnan(table)
     return bootstrap_ratio(np.where(known, table, 0), known)
+
+
+def average(values: npt.ArrayLike) -> Reading:
+    """The mean over texts with its interval; see :func:`bootstrap_mean`."""
+    return Reading(float(np.mean(np.asarray(values))), bootstrap_mean(values))
 
 
 def bootstrap_ratio(counts: npt.ArrayLike, totals: npt.ArrayLike) -> Interval | None:
