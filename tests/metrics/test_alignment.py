@@ -83,5 +83,7 @@ def test_very_long_texts_are_aligned_in_parts():
 def test_numbers_are_cached_without_text(tmp_path, monkeypatch):
     first = align(["soup and bread"], ["soup and tea"], tmp_path)
     monkeypatch.setattr("textveil.lab.metrics.overlap.count_unchanged", None)
-    assert align(["soup and bread"], ["soup and tea"], tmp_path).share.value == first.share == pytest.approx(2 / 3)
+    assert (
+        align(["soup and bread"], ["soup and tea"], tmp_path).share.value == first.share.value == pytest.approx(2 / 3)
+    )
     assert not any(b"soup" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
