@@ -15,17 +15,6 @@ from textveil.resources import find
 
 TEXTS = ["The soup was cold, dear Grzybowski.", None, "It was a box office hit, of course."]
 EPSILON = 70.0
-NEW_IN_FORMAT_2 = (
-    "decomposition",
-    "distribution",
-    "stopwords",
-    "neighbors",
-    "other_columns",
-    "emoji",
-    "returned",
-    "words_with_largest_share",
-    "dropped_symbols",
-)
 
 
 @cache
@@ -140,15 +129,6 @@ def test_an_encoder_for_a_distribution_without_one_is_refused(minilm):
     _, certificate = obfuscate()
     with pytest.raises(ParameterError, match="'uniform' uses no encoder. Remove `model`"):
         replay(certificate, TEXTS, bundle="en", model=minilm)
-
-
-def test_another_encoder_is_refused(minilm):
-    _, certificate = obfuscate(distribution="gradients", distribution_options={"steps": 4})
-    distribution = certificate.terms.distribution
-    other = {**distribution, "model": {**distribution["model"], "sha256": "0123456789ab" * 5}}
-    edited = replace(certificate, terms=replace(certificate.terms, distribution=other))
-    with pytest.raises(ParameterError, match="all-minilm-l6-v2 of the distribution was 0123456789ab; here it is"):
-        replay(edited, TEXTS, bundle="en")
 
 
 def test_the_tagger_is_rebuilt(nltk_tagger):
