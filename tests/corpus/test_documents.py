@@ -5,6 +5,7 @@ import pytest
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus.inputs import Corpus
+from textveil.lab.corpus.resumption import Reading
 from textveil.lab.corpus.splitting import count_documents
 from textveil.progress import ignore_progress
 
@@ -19,9 +20,7 @@ def corpus(tmp_path):
 
 
 def count(corpus, tmp_path, expressions=EXPRESSIONS, progress=ignore_progress):
-    return count_documents(
-        corpus, tmp_path / "documents", LocalExecutor(), workers=1, expressions=expressions, progress=progress
-    )
+    return count_documents(Reading(corpus, LocalExecutor(), progress), tmp_path / "documents", expressions)
 
 
 def test_a_document_counts_once_for_every_expression_in_it(corpus, tmp_path):

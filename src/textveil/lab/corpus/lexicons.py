@@ -22,8 +22,8 @@ from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
 from textveil.lab.corpus import MIN_PMI, TOP_SHARE
 from textveil.lab.corpus.counting.ngrams import MANIFEST as COUNTS_MANIFEST
-from textveil.lab.corpus.counting.ngrams import NgramCounts, check_output, write_table
-from textveil.storage.atomic import hash_file, writing, writing_folder
+from textveil.lab.corpus.counting.ngrams import NgramCounts, check_output, write_manifest, write_table
+from textveil.storage.atomic import hash_file, writing_folder
 from textveil.text.matching import LONGEST
 from textveil.version import __version__
 
@@ -250,8 +250,7 @@ class ScoreJob:
             manifest["lexicons"] = {
                 measure: self._write(scored, measure, frequent, folder / lexicon_name(measure)) for measure in MEASURES
             }
-            with writing(folder / MANIFEST) as stream:
-                stream.write((json.dumps(manifest, indent=2) + "\n").encode())
+            write_manifest(folder / MANIFEST, manifest)
         return manifest
 
     def _check(self, counts: NgramCounts, min_count: int) -> None:
