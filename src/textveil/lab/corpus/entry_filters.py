@@ -451,23 +451,8 @@ def list_unfit(
         total: The number of all documents.
         wordnet: The folder of WordNet. Without it, misspelled and most offensive words are not found.
     """
-    found = sort_unfit(entries, documents, total, wordnet=wordnet)
-    unfit = {entry for group in found.values() for entry in group}
-    return [entry for entry in entries if entry in unfit]
-
-
-def sort_unfit(
-    entries: Sequence[str], documents: npt.NDArray[np.int64], total: int, *, wordnet: Path | None = None
-) -> dict[str, list[str]]:
-    """The unfit entries by the first rule that finds them. The arguments are those of :func:`list_unfit`."""
     counts = {entry: 10_000 * int(count) / max(total, 1) for entry, count in zip(entries, documents, strict=True)}
-    wording = _Wording(counts, read_meanings(wordnet) if wordnet else None)
-    found: dict[str, list[str]] = {rule: [] for rule in wording.rules}
-    for entry in entries:
-        rule = wording.judge(entry)
-        if rule is not None:
-            found[rule].append(entry)
-    return found
+    return list(filter(_Wording(counts, read_meanings(wordnet) if wordnet else None).is_unfit, entries))
 
 
 @dataclass(frozen=True)
@@ -483,38 +468,26 @@ class _Wording:
     meanings: Meanings | None
 
     @cached_property
-    def rules(self) -> dict[str, Callable[[str, float], bool]]:
-        """By name, whether a word is unfit. Every rule gets the word and the number of documents with it."""
-        always: dict[str, Callable[[str, float], bool]] = {
-            "numbers": _is_odd_number,
-            "leftovers": self._is_leftover,
-            "archaic": self._is_archaic,
-            "offensive": self._is_offensive,
-            "long-drawn": self._is_long_drawn,
-        }
-        return (
-            always
-            if self.meanings is None
-            else always | {"misspelled": self._is_misspelled, "unknown": self._is_unknown}
-        )
+    def _rules(self) -> Sequence[Callable[[str, float], bool]]:
+        """Whether a word is unfit. Every rule gets the word and the number of documents with it."""
+        always = [_is_odd_number, self._is_leftover, self._is_archaic, self._is_offensive, self._is_long_drawn]
+        return always + ([self._is_misspelled, self._is_unknown] if self.meanings else [])
 
-    def judge(self, entry: str) -> str | None:
-        """The first rule by which an entry is unfit."""
+    def is_unfit(self, entry: str) -> bool:
+        """Whether a rule forbids an entry."""
         words = entry.split("_")
         if len(words) > 1 and self.meanings is not None:
             if entry in self.meanings.offensive:
-                return "offensive"
+                return True
             if entry in self.meanings.common or entry in self.meanings.proper:  # "vitamin c", "Los Angeles"
-                return "offensive" if any(self._is_offensive(word, 0.0) for word in words) else None
+                return any(self._is_offensive(word, 0.0) for word in words)
         contracted = {place for place, pair in enumerate(pairwise(words)) if pair in CONTRACTIONS}
         for place, word in enumerate(words):
-            if place in contracted or place - 1 in contracted:
-                continue
-            count = max(self.counts.get(word, 0.0), self.counts[entry])
-            for name, rule in self.rules.items():
-                if rule(word, count):
-                    return name
-        return None
+            if place not in contracted and place - 1 not in contracted:
+                count = max(self.counts.get(word, 0.0), self.counts[entry])
+                if any(rule(word, count) for rule in self._rules):
+                    return True
+        return False
 
     def _is_leftover(self, word: str, count: float) -> bool:
         """Whether a word is part of something else, such as an address, a contraction or a wrongly decoded letter."""

@@ -32,7 +32,6 @@ from textveil.lab.corpus.counting.ngrams import (
 from textveil.lab.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask
 from textveil.lab.corpus.counting.runs import (
     Index,
-    PairKeys,
     Run,
     join_runs,
     make_ranges,
@@ -80,7 +79,6 @@ class Assembly:
         shorter = self._open_rows(length - 1)
         with writing(self._path(length)) as longer:
             for keys, counts in read_run(self._levels[length - 1]):
-                assert isinstance(keys, PairKeys)  # noqa: S101 # like every run of this level
                 prefix, suffix = split_key(keys.values)
                 begins, ends = (prefix, suffix) if length == 2 else (shorter[prefix], shorter[suffix, -1])
                 rows = np.column_stack((begins, ends))
