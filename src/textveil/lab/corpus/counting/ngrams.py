@@ -126,11 +126,6 @@ class NgramCounts:
         return int(self.manifest["tokens"])
 
     @property
-    def documents(self) -> int:
-        """The number of documents in the corpus."""
-        return int(self.manifest["documents"])
-
-    @property
     def min_count(self) -> int:
         """The lowest count of an n-gram."""
         return int(self.manifest["min_count"])

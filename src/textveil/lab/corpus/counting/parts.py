@@ -177,8 +177,8 @@ class MergeTask(Task):
     def run(self) -> int:
         """Write the frequent keys and then the mark."""
         keys, counts, distinct = merge_range(self.keys, self.min_count)
-        run = write_run(self.output.with_suffix(".keys"), keys, counts)
-        return Mark(rows=run.rows, distinct=distinct).write(self.output).rows
+        write_run(self.output.with_suffix(".keys"), keys, counts)
+        return Mark(rows=len(keys), distinct=distinct).write(self.output).rows
 
     def recall(self) -> int:
         """The number of frequent keys."""

@@ -238,11 +238,6 @@ class Run(NamedTuple):
     sizes: list[int]
     places: list[int]
 
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return sum(self.sizes)
-
 
 def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
     """Write sorted, distinct keys with their counts.
