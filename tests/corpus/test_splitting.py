@@ -1,4 +1,4 @@
-"""Splitting a corpus into tokens."""
+"""Splitting a corpus into tokens, and counting documents with an expression."""
 
 import lzma
 import random
@@ -12,7 +12,7 @@ from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus import inputs
 from textveil.lab.corpus.inputs import Corpus
 from textveil.lab.corpus.resumption import Reading
-from textveil.lab.corpus.splitting import LONGEST_LINE, join_tokens, read_split, split_corpus
+from textveil.lab.corpus.splitting import LONGEST_LINE, count_documents, join_tokens, read_split, split_corpus
 from textveil.progress import ignore_progress
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
@@ -132,3 +132,46 @@ def test_a_background_is_joined_behind_the_corpus(tmp_path):
     joined = join_tokens(parts)
     assert joined.read_text(encoding="utf-8") == "one\ntwo\n"
     assert joined.parent == parts[1].parent
+
+
+EXPRESSIONS = ["green tea", "cup of tea", "a cup of tea", "of tea", "not there"]
+
+
+@pytest.fixture
+def teas(tmp_path):
+    path = tmp_path / "teas.txt"
+    path.write_text("A cup of tea. Green tea, green tea!\nof\ntea\nGreen TEA\n", encoding="utf-8")
+    return Corpus.find([path])
+
+
+def count(teas, tmp_path, expressions=EXPRESSIONS, progress=ignore_progress):
+    return count_documents(Reading(teas, LocalExecutor(), progress), tmp_path / "documents", expressions)
+
+
+def test_a_document_counts_once_for_every_expression_in_it(teas, tmp_path):
+    assert count(teas, tmp_path) == {
+        "green tea": 2,
+        "cup of tea": 1,
+        "a cup of tea": 1,
+        "of tea": 1,
+        "not there": 0,
+    }
+
+
+def test_finished_blocks_are_not_read_again(teas, tmp_path):
+    first = count(teas, tmp_path)
+    told = []
+    assert count(teas, tmp_path, progress=lambda *values: told.append(values)) == first
+    assert told == []
+
+
+def test_other_expressions_are_counted_anew(teas, tmp_path):
+    count(teas, tmp_path)
+    assert count(teas, tmp_path, ["green tea"]) == {"green tea": 2}
+
+
+def test_a_damaged_block_is_refused(teas, tmp_path):
+    count(teas, tmp_path)
+    (tmp_path / "documents" / "000000-000000.npy").write_bytes(b"{")
+    with pytest.raises(InputError, match="`overwrite=True` to start over"):
+        count(teas, tmp_path)
