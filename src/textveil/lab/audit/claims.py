@@ -298,7 +298,7 @@ class ObfuscatorClaims:
         if self._obfuscator.terms.decomposition["name"] not in SINGLE_WORDS and mechanism.cap is None:
             return Claim(math.inf, not_covered="a draft may join words to chunks of any distance")
         number = len(texts[0])
-        epsilon = self._obfuscator.choose_budget(self._budget).of(number)
+        epsilon = self._obfuscator.profile.choose_budget(self._budget).of(number)
         draft = draft_share * min(epsilon / max(number, 1), largest)
         distances = _measure(mechanism, *(self._ask(words) for words in texts))
         if self._obfuscator.terms.decomposition["name"] not in SINGLE_WORDS:
@@ -313,7 +313,7 @@ class ObfuscatorClaims:
         """The request for single words, without shares."""
         rows = np.array([self._obfuscator.mechanism.vectors.find(word) for word in words], dtype=np.int64)
         unknown = [word for word, row in zip(words, rows, strict=True) if row == UNKNOWN]
-        spelled = self._obfuscator.place_unknown(unknown)
+        spelled = self._obfuscator.planner.place_unknown(unknown)
         nothing_drawn = self._obfuscator.randomness.stream(0)
         return Request(rows, np.zeros(len(rows)), nothing_drawn, spelled)
 
