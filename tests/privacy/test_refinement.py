@@ -65,17 +65,13 @@ class Leaking(Obfuscator):
 
     def __init__(self, *given, **settings):
         super().__init__(*given, **settings)
-        self._planner = LeakingPlanner(self._planner)
+        honest = self.planner.plan
 
+        def plan(documents, budget, screened=None, drafts=None):
+            pairs = zip(documents, drafts, strict=True)
+            return honest(documents, budget, screened, [DraftedText(each, draft.words) for each, draft in pairs])
 
-class LeakingPlanner:
-    def __init__(self, planner):
-        self._planner = planner
-
-    def plan(self, screened, drafts, budget):
-        pairs = zip(screened, drafts, strict=True)
-        leaked = [DraftedText(each.document, draft.words) for each, draft in pairs]
-        return self._planner.plan(screened, leaked, budget)
+        self.planner.plan = plan
 
 
 @pytest.fixture(scope="module")
@@ -374,4 +370,4 @@ def test_means_of_words_have_unknown_ones_at_the_center(tiny):
 
 def test_a_drafter_uses_the_mechanism_itself_where_all_entries_are_words(make_bundle):
     mechanism = Obfuscator(make_bundle(["one", "two", "three"])).mechanism
-    assert Drafter(mechanism, None, draft_share=0.5, largest_share=1.0).mechanism is mechanism
+    assert Drafter(mechanism, None, draft_share=0.5, largest_share=1.0)._mechanism is mechanism
