@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +11,7 @@ from textveil.bundles.bundle import Bundle
 from textveil.bundles.vectors import RowNumbers, measure_distances
 from textveil.deniability import describe_deniability
 from textveil.methods.mechanisms import Mechanism
-from textveil.methods.mechanisms.noise import EXACT, NearestEntry, measure_recall
-from textveil.methods.mechanisms.returns import LARGEST_RATE, draw_entries, find_share
-
-_RECALL_PARTS = (0.0, 0.125, 0.25, 0.5, 1.0)
-"""The parts of the largest share at which the recall of an approximate index is measured."""
+from textveil.methods.mechanisms.returns import draw_entries, find_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +39,6 @@ class Figures:
         if self.mechanism.space is self.bundle.vectors(self.decomposition):
             return self.bundle.distance(self.decomposition)
         return self._find("distance", None, lambda: measure_distances(self.mechanism.space))
-
-    def index(self, largest_share: float) -> str | dict[str, Any]:
-        """How the nearest entry is searched: exactly, or how often an approximate search finds it, by share."""
-        mechanism = self.mechanism
-        if not isinstance(mechanism, NearestEntry) or mechanism.index == EXACT:
-            return mechanism.index
-        largest = largest_share if math.isfinite(largest_share) else self.share(LARGEST_RATE)
-        shares = [largest * part for part in _RECALL_PARTS]
-        recall = self._find("recall", shares, lambda: measure_recall(mechanism, shares, self._draw()))
-        return {"kind": mechanism.index, "recall": recall}
 
     def deniability(self, shares: Mapping[str, float]) -> Mapping[str, Any]:
         """How likely words stay, and how many others they may become, at shares by their meaning."""

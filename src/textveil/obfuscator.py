@@ -393,7 +393,7 @@ class Obfuscator:
             mechanism={
                 **mechanism.as_dict(),
                 "guarantee": mechanism.guarantee,
-                "index": self._figures.index(self.largest_share),
+                "index": mechanism.index,
                 "cap": mechanism.cap,
             },
             allocation=allocation if self.draft_share is None else "public given the draft",
