@@ -14,14 +14,13 @@ from textveil.cli.experiment_display import (
     count_by_dataset,
     list_failures,
     make_table,
-    name_shared,
     spell_reason,
     watching,
     write_time,
 )
 from textveil.execution.local import LocalExecutor
 from textveil.lab.study.cell_runner import CellDone
-from textveil.lab.study.experiment import CellTask, Job, OriginalsTask, Plan, ScoreTask, SharedDone, Watcher
+from textveil.lab.study.experiment import CellTask, Job, Plan, SharedDone, SharedTask, Watcher
 from textveil.lab.study.status import CellState, Counts
 from textveil.lab.study.store import CellTexts, Failure
 
@@ -29,8 +28,8 @@ JOB = Job(folder=None, study="")
 FINISHED = CellState(CELL, CellTexts(None, "", 2.0), {}, (), ())
 FAILED = CellState(CELL, None, {}, (), (Failure("obfuscation", "Too few."),))
 NEW = CellState(CELL, None, {}, ("downstream",), ())
-SCORES = ScoreTask(JOB, "reviews", "yake", 128, 256)
-ORIGINALS = OriginalsTask(JOB, "reviews", ("downstream",))
+SCORES = SharedTask(JOB, "reviews", distribution="yake", start=128, stop=256)
+ORIGINALS = SharedTask(JOB, "reviews", ("downstream",))
 
 
 @pytest.mark.parametrize(
@@ -64,8 +63,8 @@ def test_cells_are_counted_by_data_set():
 
 
 def test_shared_tasks_have_names():
-    assert name_shared(SCORES) == "scores of yake for reviews, texts 129 to 256"
-    assert name_shared(ORIGINALS) == "originals of reviews"
+    assert str(SCORES) == "scores of yake for reviews, texts 129 to 256"
+    assert str(ORIGINALS) == "originals of reviews"
 
 
 def test_a_line_for_every_task(capsys):

@@ -18,7 +18,7 @@ from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.jobs import check_free
 from textveil.methods.decomposition import DECOMPOSERS
-from textveil.methods.decomposition.base import LexiconDecomposer
+from textveil.methods.decomposition.lexicons import LexiconDecomposer
 from textveil.resources import find
 
 app = typer.Typer(

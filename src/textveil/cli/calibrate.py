@@ -16,6 +16,7 @@ from textveil.cli.options import flag_of, with_method_options
 from textveil.cli.reporting import report, reporting_errors
 from textveil.draft import DRAFT_SHARE
 from textveil.errors import ParameterError, TargetError
+from textveil.extras import require
 from textveil.jobs import check_free
 from textveil.lab.calibration import TARGETS, Calibration
 from textveil.lab.calibration import calibrate as find
@@ -115,6 +116,8 @@ def calibrate(
     for path in (output, html):
         if path is not None:
             check_free(path, overwrite=overwrite)
+    if html is not None:
+        require("matplotlib", extra="analyze")
     texts, columns = _read(
         input_file, column, [*(labels or ()), *([] if attribute is None else [attribute])], sample, seed
     )

@@ -39,9 +39,9 @@ from textveil.cli.reporting import report, reporting_errors, spell_flag
 from textveil.errors import TextveilError
 from textveil.extras import require
 from textveil.jobs import check_free
-from textveil.lab.compare.comparison import ComparedFiles, Comparison, Contender, split_name
+from textveil.lab.compare.comparison import Comparison, Contender, read_files, split_name
 from textveil.lab.compare.comparison import compare as measure
-from textveil.lab.compare.curves import Frontier, choose_against, compare_frontiers
+from textveil.lab.compare.curves import Frontier, choose_against, compare_frontiers, show_value
 from textveil.lab.metrics import METRICS, Dataset
 from textveil.lab.metrics.columns import Reference
 from textveil.lab.metrics.quantities import Quantity, Reading, Side
@@ -120,8 +120,9 @@ def compare(
     """
     drawings = [] if figures is None else [figures / f"curves.{kind}" for kind in ("svg", "png")]
     outputs = [*(path for path in (html, as_json) if path is not None), *drawings]
-    if figures is not None:
+    if html is not None or figures is not None:
         require("matplotlib", extra="analyze")
+    if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     for path in outputs:
         check_free(path, overwrite=overwrite)
@@ -138,7 +139,8 @@ def compare(
         }
     )
     options = add_samples(options, samples)
-    rows = ComparedFiles(originals, files, names, text, obfuscated_text, label, attribute, format_name).read()
+    columns = {"label": label, "attribute": attribute, "format_name": format_name}
+    rows = read_files(originals, files, names=names, text=text, obfuscated_text=obfuscated_text, **columns)
     against = choose_against([split_name(name)[0] for name in rows.obfuscations], against)
     folder = None if no_cache else cache or originals.with_name(f"{originals.name}.scores")
     dataset = Dataset(rows.originals, label=rows.label, attribute=rows.attribute, folder=folder)
@@ -226,12 +228,7 @@ def _build_table(comparison: Comparison, side: Side, quantities: list[Quantity])
 
 
 def _write_reading(quantity: Quantity, reading: Reading | None) -> str:
-    if reading is None:
-        return ""
-    shown = quantity.show(reading.value)
-    if reading.interval is None or reading.interval.low == reading.interval.high:
-        return shown
-    return f"{shown}\n{quantity.show_interval(reading.interval)}"
+    return "\n".join(filter(None, show_value(quantity, reading)))
 
 
 def _write_cell(comparison: Comparison, contender: Contender, quantity: Quantity) -> str:

@@ -46,13 +46,13 @@ from textveil.lab.metrics.columns import name_column
 from textveil.lab.metrics.files import PairedFiles, Pairs
 from textveil.lab.metrics.replay import replay
 from textveil.lab.metrics.verification import verify_certificate
-from textveil.lab.report.card import Page, build_card, write_card_page
+from textveil.lab.report.card import Card, build_card
 from textveil.progress import Progress
 from textveil.results import Obfuscation
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 
-_FORMATS = {".html": write_card_page, ".htm": write_card_page, ".md": Page.to_markdown}
+_FORMATS = {".html": Card.to_html, ".htm": Card.to_html, ".md": Card.to_markdown}
 
 
 def check_cards(paths: Sequence[Path] | None, *, overwrite: bool) -> None:

@@ -17,7 +17,7 @@ from textveil.lab.study.status import CellState, Counts
 
 if TYPE_CHECKING:
     from textveil.lab.study.cell_runner import CellDone
-    from textveil.lab.study.experiment import SharedDone, SharedTask
+    from textveil.lab.study.experiment import SharedDone
 
 
 def write_time(seconds: float) -> str:
@@ -112,7 +112,7 @@ class Lines(_Counting):
         """Print a shared task, with its time or its failure."""
         super().shared_done(done)
         failed = f": failed: {spell_reason(done.reason)}" if done.reason else f", {done.seconds:.1f} s"
-        report(f"[{self.shared}/{len(self.plan.shared)}] {name_shared(done.task)}{failed}")
+        report(f"[{self.shared}/{len(self.plan.shared)}] {done.task}{failed}")
         for warning in list_warnings(done):
             report(warning)
 
@@ -138,7 +138,7 @@ class _Live(_Counting):
         super().shared_done(done)
         for warning in list_warnings(done):
             self._live.console.print(warning, markup=False)
-        self._show(f"{self.shared} of {len(self.plan.shared)} shared tasks, last: {name_shared(done.task)}")
+        self._show(f"{self.shared} of {len(self.plan.shared)} shared tasks, last: {done.task}")
 
     def cell_done(self, done: CellDone) -> None:
         super().cell_done(done)
@@ -162,15 +162,7 @@ class _Live(_Counting):
 
 def list_warnings(done: SharedDone) -> Iterator[str]:
     """A line for every warning of a shared task."""
-    return (f"Warning: {name_shared(done.task)}: {spell_reason(warning)}" for warning in done.warnings)
-
-
-def name_shared(task: SharedTask) -> str:
-    """The name of a shared task."""
-    distribution = getattr(task, "distribution", None)
-    if distribution is None:
-        return f"originals of {task.dataset}"
-    return f"scores of {distribution} for {task.dataset}, texts {task.start + 1:,} to {task.stop:,}"  # type: ignore[union-attr]
+    return (f"Warning: {done.task}: {spell_reason(warning)}" for warning in done.warnings)
 
 
 @contextmanager

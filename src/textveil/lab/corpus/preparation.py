@@ -64,7 +64,7 @@ from textveil.lab.corpus.training import (
 )
 from textveil.lab.corpus.wordnet import read_wordnet_table
 from textveil.methods.decomposition import DECOMPOSERS
-from textveil.methods.decomposition.base import LexiconDecomposer
+from textveil.methods.decomposition.lexicons import LexiconDecomposer
 from textveil.models.files import EXTRA, ModelFiles
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import unknown_name
