@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -19,32 +18,32 @@ import randomgen
 
 from textveil.budget import LEVEL, Budget, BudgetArguments, check_level, find_rate
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.bundles.vectors import UNKNOWN, Floats, measure_distances
 from textveil.certificate import Terms, Versions
-from textveil.deniability import describe_deniability
-from textveil.draft import DraftedText, Drafter, average_words
+from textveil.draft import refuse_draft
 from textveil.errors import BudgetError, ParameterError, ProfileError
+from textveil.figures import Figures
 from textveil.methods.decomposition import DECOMPOSERS, Decomposer
 from textveil.methods.distribution import DISTRIBUTORS, Distributor
 from textveil.methods.mechanisms import MECHANISMS, Mechanism, Request
-from textveil.methods.mechanisms.base import ASKED, NO_GUARANTEE
-from textveil.methods.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
+from textveil.methods.mechanisms.base import NO_GUARANTEE
+from textveil.methods.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE
 from textveil.output import Writer, finish_all
 from textveil.planning import Plan, Planner
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, Streams, SystemRandomness
-from textveil.redaction import Screen, Screened
+from textveil.redaction import Screen
 from textveil.results import Obfuscation
 from textveil.settings import OtherArguments, Settings
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
 from textveil.text.batches import BATCH_SIZE, batch_texts, check_batch_size
-from textveil.text.documents import Chunk, Document
 from textveil.version import __version__
 
 if TYPE_CHECKING:
     from textveil.accounting import Account
     from textveil.execution import Executor
     from textveil.jobs import JobReport
+    from textveil.ledger import Ledger
+    from textveil.profiles import Profile
 
 
 class Obfuscator:
@@ -81,23 +80,26 @@ class Obfuscator:
             DISTRIBUTORS.choose(chosen.distribution), **(chosen.distribution_options or {})
         )
         self._vectors = self.bundle.vectors(self._decomposer.name)
-        self._spelling = self.bundle.spelling(self._decomposer.name)
-        self._mechanism = self._build_mechanism(chosen.mechanism or "", chosen.mechanism_options or {})
-        if self.ledger is not None and self.ledger.budget_per_document is not None:
-            self._check_accountable()
+        self.mechanism: Mechanism = self._build_mechanism(chosen.mechanism or "", chosen.mechanism_options or {})
+        if self.ledger is not None:
+            _check_accountable(self.ledger, self.profile, self.mechanism)
         self._writer = Writer(self.profile.choose_form(chosen.form), self.profile.guards_form, chosen.keep_emoji)
-        self.largest_share = self._choose_largest_share(chosen.largest_share)
+        self._figures = Figures(self.bundle, self._decomposer.name, self.mechanism)
+        self.largest_share = chosen.largest_share or math.inf
+        if chosen.largest_share is None and self.profile.caps_shares:
+            self.largest_share = self.find_share(LARGEST_RATE)
         self.settings = chosen.replace(largest_share=self.largest_share)
         """The settings, with every choice made that profile and bundle decide."""
-        self._drafter = self._build_drafter()
-        self._planner = Planner(
+        self.planner = Planner(
             self._decomposer,
             self._distributor,
-            self._vectors,
+            self.mechanism,
             profile=self.profile,
             stopwords=self.stopwords,
             largest_share=self.largest_share,
             draft_share=self.draft_share,
+            spelling=self.bundle.spelling(self._decomposer.name),
+            screen=self._screen,
         )
         self._documents = count()
         self._streams = Streams()
@@ -119,27 +121,9 @@ class Obfuscator:
             )
         return built
 
-    def _check_accountable(self) -> None:
-        """Refuse a limit for what has no bound: words in clear, and mechanisms without a guarantee."""
-        if self.profile.releases_unperturbed or self._mechanism.guarantee == NO_GUARANTEE:
-            raise ProfileError(
-                "`budget_per_document` limits what documents spend. The profile 'paper' releases words in clear, and "
-                "some mechanisms have no guarantee. Neither has a bound to limit. Leave it out, or choose another one."
-            )
-
-    def _build_drafter(self) -> Drafter | None:
-        if self.draft_share is None:
-            return None
-        return Drafter(self._mechanism, self._spelling, draft_share=self.draft_share, largest_share=self.largest_share)
-
     def __repr__(self) -> str:
-        axes = ", ".join(method.description for method in (self._decomposer, self._distributor, self._mechanism))
+        axes = ", ".join(method.description for method in (self._decomposer, self._distributor, self.mechanism))
         return f"Obfuscator({self.bundle.manifest.name!r}, {axes}, profile {self.profile.name!r})"
-
-    def _choose_largest_share(self, wanted: float | None) -> float:
-        if wanted is not None:
-            return wanted
-        return self.find_share(LARGEST_RATE) if self.profile.caps_shares else math.inf
 
     def find_share(self, rate: float) -> float:
         """The share at which words return at a rate, such as 0.2 for every fifth word.
@@ -148,14 +132,7 @@ class Obfuscator:
         """
         if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < rate < 1:
             raise ParameterError(f"`rate` must be greater than 0 and less than 1. Got {rate!r} instead.")
-        mechanism, decomposition = self._mechanism, self._decomposer.name
-
-        def compute() -> dict[str, float]:
-            entries = draw_entries(mechanism, self.bundle.counts(decomposition))
-            return {"share": find_share(mechanism, float(rate), entries)}
-
-        name = json.dumps(["share", mechanism.as_dict(), float(rate)], sort_keys=True)
-        return self.bundle.find_figures(decomposition, name, compute)["share"]
+        return self._figures.share(float(rate))
 
     def add_deniability(self, budget: Budget) -> None:
         """State the deniability of public words in all certificates from now on, at the shares that a budget allows.
@@ -165,34 +142,15 @@ class Obfuscator:
         Raises:
             ParameterError: Texts are drafted first, so that a word is perturbed twice.
         """
-        self.refuse_draft("Deniability")
-        mechanism, decomposition = self._mechanism, self._decomposer.name
+        refuse_draft(self.draft_share, "Deniability")
         shares = {meaning: min(share, self.largest_share) for meaning, share in budget.list_shares().items()}
         if math.isfinite(self.largest_share):
             shares.setdefault("largest", self.largest_share)
-
-        def compute() -> dict[str, Any]:
-            return describe_deniability(mechanism, draw_entries(mechanism, self.bundle.counts(decomposition)), shares)
-
-        name = json.dumps(["deniability", mechanism.as_dict(), shares], sort_keys=True)
-        self.terms = replace(self.terms, deniability=self.bundle.find_figures(decomposition, name, compute))
+        self.terms = replace(self.terms, deniability=self._figures.deniability(shares))
 
     def add_calibration(self, summary: Mapping[str, Any]) -> None:
         """State the calibration that decided the budget, in all certificates from now on."""
         self.terms = replace(self.terms, calibration=summary)
-
-    def refuse_draft(self, figure: str) -> None:
-        """Refuse to state a figure about one round of noise where there are two."""
-        if self.draft_share is not None:
-            raise ParameterError(f"{figure} is not known for texts that are drafted first (`draft_share`).")
-
-    def _find_distance(self) -> Mapping[str, Any]:
-        """The distances between entries that the guarantee is about."""
-        mechanism, decomposition = self._mechanism, self._decomposer.name
-        if mechanism.space is self._vectors:
-            return self.bundle.distance(decomposition)
-        name = json.dumps(["distance", mechanism.as_dict()], sort_keys=True)
-        return self.bundle.find_figures(decomposition, name, lambda: measure_distances(mechanism.space))
 
     def for_run(self, key: bytes) -> Obfuscator:
         """The obfuscator for a run that may be resumed.
@@ -230,11 +188,6 @@ class Obfuscator:
         seeded.terms = replace(self.terms, randomness=source)
         return seeded
 
-    @property
-    def mechanism(self) -> Mechanism:
-        """How chunks are perturbed."""
-        return self._mechanism
-
     def plan(self, text: str, budget: Budget) -> tuple[Plan, Request]:
         """What is to become of the chunks of a text, and what the mechanism is asked for. No noise is drawn.
 
@@ -243,12 +196,14 @@ class Obfuscator:
         """
         if self.draft_share is not None:
             raise ParameterError("With `draft_share`, chunks and shares depend on noise. There is no plan without it.")
-        (plan,) = self._planner.plan(self._read([text]), [None], self.choose_budget(budget))
-        return plan, self._request(plan, self.randomness.stream(0))
+        plans, requests = self.planner.ask([text], self.profile.choose_budget(budget), [self.randomness.stream(0)])
+        return plans[0], requests[0]
 
-    def choose_budget(self, budget: Budget) -> Budget:
-        """The budget with its meaning per word settled by the profile."""
-        return self.profile.choose_budget(budget)
+    def __call__(self, texts: Iterable[str | None], **budget: Unpack[BudgetArguments]) -> list[Obfuscation]:
+        """Obfuscate many texts at once: one result per text, in order. See :meth:`obfuscate_all`."""
+        return list(self.obfuscate_all(texts, **budget))
+
+    transform = __call__
 
     def obfuscate(self, text: str, **budget: Unpack[BudgetArguments]) -> Obfuscation:
         """Obfuscate one text with the budget ``epsilon``, or ``epsilon_per_word`` times its number of words.
@@ -284,7 +239,7 @@ class Obfuscator:
         """
         if budget is not None and any(value is not None for value in given.values()):
             raise BudgetError("Set `budget`, or `epsilon` and the like, not both.")
-        chosen = self.build_budget(**given) if budget is None else self.choose_budget(budget)
+        chosen = self.build_budget(**given) if budget is None else self.profile.choose_budget(budget)
         check_batch_size(batch_size)
         if isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns") or not _is_iterable(texts):
             raise ParameterError(
@@ -321,7 +276,7 @@ class Obfuscator:
         if epsilon is None and epsilon_per_word is None:
             epsilon_per_word = self.find_share(find_rate(level or LEVEL))
         try:
-            return self.choose_budget(Budget(epsilon, epsilon_per_word, length))  # type: ignore[arg-type] # checked
+            return self.profile.choose_budget(Budget(epsilon, epsilon_per_word, length))  # type: ignore[arg-type] # checked
         except BudgetError as error:
             low, high = self.find_share(SMALLEST_RATE), self.find_share(LARGEST_RATE)
             raise BudgetError(
@@ -408,9 +363,8 @@ class Obfuscator:
     ) -> Iterator[Obfuscation]:
         """Obfuscate a batch of texts, each with the noise of its number. The caller charges the ledger."""
         with self._streams.open(self.randomness, numbers) as streams:
-            read = [text or "" for text in texts]
-            plans, requests = (self._plan_each if self._repeats_plans else self._plan_all)(read, budget, streams)
-            chosen = self._mechanism.perturb(requests)
+            plans, requests = self.planner.ask([text or "" for text in texts], budget, streams)
+            chosen = self.mechanism.perturb(requests)
         entries = self._vectors.entries
         return finish_all(
             plans,
@@ -421,80 +375,10 @@ class Obfuscator:
             missing=[text is None for text in texts],
         )
 
-    def _plan_all(
-        self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
-    ) -> tuple[list[Plan], list[Request]]:
-        """The plans of texts, and what the mechanism is asked for them."""
-        screened = self._read(texts)
-        drafts = self._draft([each.document for each in screened], budget, streams)
-        plans = self._planner.plan(screened, drafts, budget)
-        return plans, [self._request(*pair) for pair in zip(plans, streams, strict=True)]
-
-    @property
-    def _repeats_plans(self) -> bool:
-        """Whether equal texts have equal plans, to the last bit: not if scores are those of a model or of a draft."""
-        return self._drafter is None and self._screen is None and self._distributor.data_independent
-
-    def _plan_each(
-        self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
-    ) -> tuple[list[Plan], list[Request]]:
-        """The same, where a text that comes again in a batch has the plan that it had before."""
-        firsts: dict[str, int] = {}
-        for number, text in enumerate(texts):
-            firsts.setdefault(text, number)
-        found = self._plan_all(list(firsts), budget, [streams[number] for number in firsts.values()])
-        if len(firsts) == len(texts):
-            return found
-        known = dict(zip(firsts, zip(*found, strict=True), strict=True))
-        plans, requests = [], []
-        for number, (text, stream) in enumerate(zip(texts, streams, strict=True)):
-            plan, request = known[text]
-            plans.append(plan)
-            requests.append(request if firsts[text] == number else request.repeat(stream))
-        return plans, requests
-
-    def _read(self, texts: Sequence[str]) -> list[Screened]:
-        """The documents of texts, with their identifiers if those are looked for."""
-        return list(map(Screened.nothing, texts)) if self._screen is None else self._screen.screen(texts)
-
-    def _draft(
-        self, documents: Sequence[Document], budget: Budget, streams: Sequence[np.random.Generator]
-    ) -> Sequence[DraftedText | None]:
-        """The drafts of documents; ``None`` for each of them where nothing is drafted."""
-        return [None] * len(documents) if self._drafter is None else self._drafter.write(documents, budget, streams)
-
-    def _request(self, plan: Plan, stream: np.random.Generator) -> Request:
-        """What the mechanism is asked for one document."""
-        asked = plan.list_asked()
-        context = [ASKED if planned.outcome.is_chosen else planned.row for planned in plan.chunks]
-        return Request(
-            np.array([planned.row for planned in asked], dtype=np.int64),
-            np.array([planned.share for planned in asked], dtype=np.float64),
-            stream,
-            self._spell(plan, [planned.chunk for planned in asked if planned.row == UNKNOWN]),
-            np.array(context, dtype=np.int64),
-            None if plan.draft is None else plan.draft.regroup(self._mechanism, [planned.chunk for planned in asked]),
-        )
-
-    def _spell(self, plan: Plan, unknown: Sequence[Chunk]) -> Floats | None:
-        """The positions of unknown chunks by their spelling, if the bundle has a table for it.
-
-        A code, such as a phone number, has no position of its own: it stays at the center. A chunk of several words
-        that were found in a draft is at the mean of its words.
-        """
-        keys = [None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown]
-        if plan.draft is not None and self._spelling is None:
-            return average_words(self._mechanism, plan.document, unknown)
-        return self.place_unknown(keys)
-
-    def place_unknown(self, keys: Sequence[str | None]) -> Floats | None:
-        """The positions of words that the vocabulary lacks, by their spelling; ``None`` if all are at the center."""
-        return None if self._spelling is None else self._spelling.place(keys)
-
     def _state_terms(self) -> Terms:
         public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
         mechanism, data_independent = (
-            self._mechanism,
+            self.mechanism,
             self._decomposer.data_independent and self._distributor.data_independent,
         )
         allocation = public if data_independent else "data-dependent"
@@ -518,7 +402,7 @@ class Obfuscator:
             emoji=self._writer.emoji,
             largest_share=self.largest_share if math.isfinite(self.largest_share) else None,
             randomness={"source": self.randomness.source, "predictable": self.randomness.predictable},
-            distance=self._find_distance(),
+            distance=self._figures.distance(),
             bundle={
                 "name": self.bundle.manifest.name,
                 "version": self.bundle.manifest.version,
@@ -528,6 +412,16 @@ class Obfuscator:
             draft_share=self.draft_share,
             identifiers=None if self._screen is None else self._screen.as_dict(),
             ledger=None if self.ledger is None else self.ledger.as_dict(),
+        )
+
+
+def _check_accountable(ledger: Ledger, profile: Profile, mechanism: Mechanism) -> None:
+    """Refuse a limit for what has no bound: words in clear, and mechanisms without a guarantee."""
+    unbounded = profile.releases_unperturbed or mechanism.guarantee == NO_GUARANTEE
+    if unbounded and ledger.budget_per_document is not None:
+        raise ProfileError(
+            "`budget_per_document` limits what documents spend. The profile 'paper' releases words in clear, and "
+            "some mechanisms have no guarantee. Neither has a bound to limit. Leave it out, or choose another one."
         )
 
 

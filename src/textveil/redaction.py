@@ -55,12 +55,6 @@ class Screened:
         """The identifiers that were redacted, in order."""
         return tuple(self.redactions.values())
 
-    @classmethod
-    def nothing(cls, text: str) -> Screened:
-        """A text in which nothing was looked for."""
-        document = Document.parse(text)
-        return cls(document, document)
-
     @property
     def codes(self) -> list[Code]:
         """The chunks of what was redacted, with their offsets in the document."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textveil.budget import Budget, BudgetArguments, Length, Level, check_level
 from textveil.bundles.bundle import DEFAULT_BUNDLE, SHIPPED, Bundle
-from textveil.draft import DRAFT_SHARE, choose_draft_share
+from textveil.draft import choose_draft_share
 from textveil.errors import ParameterError
 from textveil.methods.decomposition import DECOMPOSERS, Decomposer
 from textveil.methods.distribution import DISTRIBUTORS, Distributor
@@ -77,111 +78,68 @@ class Arguments(OtherArguments, total=False):
     bundle: Bundle | str | Path
 
 
-def _help(text: str) -> dict[str, str]:
-    return {"help": text}
-
-
 @dataclass(frozen=True, repr=False)
 class Settings:
     """The settings of an obfuscator, with its budget. A value that is not allowed is refused at once.
 
-    Every setting is one field, which says what it is for (:data:`HELP`). ``None`` leaves the choice to the profile and
-    the bundle; :meth:`complete` makes it.
+    ``None`` leaves the choice to the profile and the bundle; :meth:`complete` makes it.
+
+    Args:
+        bundle: A bundle, the name of one that ships with textveil, or a folder.
+        decomposition: How texts are split into chunks: a name or a decomposer. By default ``pmi``, or ``words`` if the
+            bundle has no vectors for it or the profile is ``proven``.
+        decomposition_options: Options of a decomposition that is given by name, such as the tagger of ``pos``.
+        distribution: How the budget is divided over words: a name or a distributor.
+        distribution_options: Options of a distribution that is given by name, such as the model of ``attention``.
+        mechanism: How chunks are perturbed: a name or a mechanism. By default ``fluent``, or ``madlib`` if the bundle
+            has no language model or the profile is ``paper``.
+        mechanism_options: Options of a mechanism that is given by name.
+        profile: What happens to words that cannot be perturbed, and what may be claimed.
+        stopwords: ``keep`` or ``perturb`` stopwords; by default the profile decides.
+        form: ``plain`` computes case and punctuation from the released words, ``keep`` keeps those of the original, and
+            ``bare`` writes only the words. By default ``plain``, or ``keep`` with the profile ``paper``.
+        keep_emoji: Keep emoji between words. By default the profile ``strict`` drops them and all other symbols.
+        identifiers: ``redact`` replaces the identifiers that Presidio finds (names, places, dates, numbers) by their
+            kinds, such as ``<PERSON>``, before all other steps. ``perturb`` keeps none of their words. By default,
+            identifiers are words like all others. A ``Screen`` finds identifiers in other ways.
+        largest_share: The largest share of a chunk; the rest is not spent. By default it is the share at which half of
+            the words return unchanged, computed from the bundle; infinity removes it. The profile ``paper`` has no
+            largest share.
+        draft_share: The part of a budget for a draft under the profile ``proven``. Chunks and scores are then computed
+            from the draft. By default there is a draft only if a method reads the text.
+        seed: Makes the noise repeatable, and so predictable. Leave it out to protect real texts.
+        ledger: Records the budgets that documents spend over all releases, and refuses releases beyond a limit.
+        epsilon: The budget of every document.
+        epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
+        level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
+        length: The words that ``epsilon_per_word`` is multiplied by: a text's ``own``, or the ``average`` of all texts,
+            as in the paper. By default the profile decides.
 
     >>> Settings(mechanism="madlib", level="high")
     Settings(mechanism='madlib', level='high')
     """
 
-    bundle: Bundle | str | Path = field(
-        default=DEFAULT_BUNDLE, metadata=_help("A bundle, the name of one that ships with textveil, or a folder.")
-    )
+    bundle: Bundle | str | Path = DEFAULT_BUNDLE
     _: KW_ONLY
-    decomposition: str | Decomposer | None = field(
-        default=None,
-        metadata=_help(
-            f"How texts are split into chunks: a name or a decomposer. By default {DECOMPOSITION}, or words if the "
-            "bundle has no vectors for it or the profile is proven."
-        ),
-    )
-    decomposition_options: Mapping[str, Any] | None = field(
-        default=None, metadata=_help("Options of a decomposition that is given by name, such as the tagger of pos.")
-    )
-    distribution: str | Distributor = field(
-        default=DISTRIBUTION, metadata=_help("How the budget is divided over words: a name or a distributor.")
-    )
-    distribution_options: Mapping[str, Any] | None = field(
-        default=None, metadata=_help("Options of a distribution that is given by name, such as the model of attention.")
-    )
-    mechanism: str | Mechanism | None = field(
-        default=None,
-        metadata=_help(
-            f"How chunks are perturbed: a name or a mechanism. By default {MECHANISM}, or {SIMPLE_MECHANISM} if the "
-            "bundle has no language model or the profile is paper."
-        ),
-    )
-    mechanism_options: Mapping[str, Any] | None = field(
-        default=None, metadata=_help("Options of a mechanism that is given by name.")
-    )
-    profile: str = field(
-        default=STRICT.name,
-        metadata=_help("What happens to words that cannot be perturbed, and what may be claimed."),
-    )
-    stopwords: Stopwords | None = field(
-        default=None, metadata=_help("keep or perturb stopwords; by default the profile decides.")
-    )
-    form: Form | None = field(
-        default=None,
-        metadata=_help(
-            "plain computes case and punctuation from the released words, keep keeps those of the original, and bare "
-            "writes only the words. By default plain, or keep with the profile paper."
-        ),
-    )
-    keep_emoji: bool = field(
-        default=False,
-        metadata=_help("Keep emoji between words. By default the profile strict drops them and all other symbols."),
-    )
-    identifiers: Treatment | Screen | None = field(
-        default=None,
-        metadata=_help(
-            "redact replaces the identifiers that Presidio finds (names, places, dates, numbers) by their kinds, such "
-            "as <PERSON>, before all other steps. perturb keeps none of their words. By default, identifiers are words "
-            "like all others. A Screen finds identifiers in other ways."
-        ),
-    )
-    largest_share: float | None = field(
-        default=None,
-        metadata=_help(
-            "The largest share of a chunk; the rest is not spent. By default it is the share at which half of the "
-            "words return unchanged, computed from the bundle; infinity removes it. The profile paper has no largest "
-            "share."
-        ),
-    )
-    draft_share: float | None = field(default=None, metadata=_help(DRAFT_SHARE.help))
-    seed: int | None = field(
-        default=None,
-        metadata=_help("Makes the noise repeatable, and so predictable. Leave it out to protect real texts."),
-    )
-    ledger: Ledger | None = field(
-        default=None,
-        metadata=_help(
-            "Records the budgets that documents spend over all releases, and refuses releases beyond a limit."
-        ),
-    )
-    epsilon: float | None = field(default=None, metadata=_help("The budget of every document."))
-    epsilon_per_word: float | None = field(
-        default=None, metadata=_help("The budget per word, instead of epsilon; kept stopwords do not count.")
-    )
-    level: Level | None = field(
-        default=None,
-        metadata=_help("The level of protection, instead of a number: high, medium (the default) or low."),
-    )
-    length: Length | None = field(
-        default=None,
-        metadata=_help(
-            "The words that epsilon_per_word is multiplied by: a text's own, or the average of all texts, as in the "
-            "paper. By default the profile decides."
-        ),
-    )
+    decomposition: str | Decomposer | None = None
+    decomposition_options: Mapping[str, Any] | None = None
+    distribution: str | Distributor = DISTRIBUTION
+    distribution_options: Mapping[str, Any] | None = None
+    mechanism: str | Mechanism | None = None
+    mechanism_options: Mapping[str, Any] | None = None
+    profile: str = STRICT.name
+    stopwords: Stopwords | None = None
+    form: Form | None = None
+    keep_emoji: bool = False
+    identifiers: Treatment | Screen | None = None
+    largest_share: float | None = None
+    draft_share: float | None = None
+    seed: int | None = None
+    ledger: Ledger | None = None
+    epsilon: float | None = None
+    epsilon_per_word: float | None = None
+    level: Level | None = None
+    length: Length | None = None
 
     def __post_init__(self) -> None:
         rules = self.rules
@@ -293,8 +251,11 @@ class Settings:
 NAMES = tuple(each.name for each in fields(Settings))
 """The names of all settings, with those of the budget."""
 BUDGET_NAMES = tuple(BudgetArguments.__annotations__)
-HELP: Mapping[str, str] = {each.name: each.metadata["help"] for each in fields(Settings)}
-"""What every setting is for."""
+_DESCRIBED = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
+HELP: Mapping[str, str] = dict.fromkeys(NAMES, "") | {
+    name: " ".join(text.replace("``", "").split()) for name, text in _DESCRIBED.findall(Settings.__doc__ or "")
+}
+"""What every setting is for, as the docstring says it."""
 
 
 def check_names(given: Mapping[str, Any], known: Collection[str] = NAMES, *, kind: str = "argument") -> None:

@@ -265,7 +265,8 @@ def test_a_ledger_that_fails_saves_nothing_unrecorded(tmp_path, tiny, two, monke
 KILLED = """
 import math, sys
 from pathlib import Path
-from textveil import Budget, FileJob, JobOptions, Obfuscator
+from textveil import Budget, Obfuscator
+from textveil.jobs import FileJob, JobOptions
 from textveil.jobs.workers import Workplace
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from textveil.errors import ParameterError, ProfileError, UnknownNameError
 from textveil.profiles import PROFILES
-from textveil.redaction import Screen, Screened, check_treatment, cover, mark, merge_found, redact, widen, write_kind
+from textveil.redaction import Screen, check_treatment, cover, mark, merge_found, redact, widen, write_kind
 from textveil.text.documents import Chunk, Document
 from textveil.text.identifiers import Found
 
@@ -85,7 +85,6 @@ def test_a_screen_looks_for_its_kinds():
         "treatment": "perturb", "kinds": ["A B"], "model": {"name": "given", "sha256": "0"}
     }  # fmt: skip
     assert write_kind("A B-c") == "<A_B_c>"
-    assert Screened.nothing("x").count() == {}
 
 
 def test_what_a_profile_allows():

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from textveil.budget import Budget
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.deniability import DRAWS, Estimate, Replacements
+from textveil.draft import refuse_draft
 from textveil.errors import ParameterError
 from textveil.lab.attacks.channels import ExactChannel
 from textveil.lab.attacks.inversion import Attacker
@@ -81,7 +82,7 @@ def measure_deniability(
     Raises:
         ParameterError: A word is not a word, or the share is not positive.
     """
-    obfuscator.refuse_draft("Deniability")
+    refuse_draft(obfuscator.draft_share, "Deniability")
     if not 0 < share < np.inf:
         raise ParameterError(f"`share` must be positive and finite. Got {share!r} instead.")
     if draws < 1:
@@ -89,7 +90,7 @@ def measure_deniability(
     keys = [_read_key(word, number) for number, word in enumerate(words, start=1)]
     mechanism = obfuscator.mechanism
     rows = np.array([mechanism.vectors.find(key) for key in keys], dtype=np.int64)
-    spelled = obfuscator.place_unknown([key for key, row in zip(keys, rows, strict=True) if row == UNKNOWN])
+    spelled = obfuscator.planner.place_unknown([key for key, row in zip(keys, rows, strict=True) if row == UNKNOWN])
     replacements = Replacements(mechanism, rows, share, spelled=spelled, draws=draws)
     found = zip(
         replacements.find_stays(), replacements.count_others(), _measure_guesses(obfuscator, replacements), strict=True
@@ -262,7 +263,7 @@ def describe_meaning(obfuscator: Obfuscator) -> dict[str, Any]:
     Raises:
         ParameterError: Texts are drafted first, so that a word is perturbed twice.
     """
-    obfuscator.refuse_draft("The meaning of an epsilon")
+    refuse_draft(obfuscator.draft_share, "The meaning of an epsilon")
     mechanism, decomposition = obfuscator.mechanism, obfuscator.terms.decomposition["name"]
     name = json.dumps(["meaning", REVISION, mechanism.as_dict(), obfuscator.stopwords], sort_keys=True)
     return obfuscator.bundle.find_figures(decomposition, name, lambda: _compute(obfuscator, decomposition))

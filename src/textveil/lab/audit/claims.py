@@ -297,7 +297,7 @@ class ObfuscatorClaims:
             if mechanism.cap is None:
                 return Claim(math.inf, not_covered="a draft may join words to chunks of any distance")
             distances = np.full(number, mechanism.cap)  # of chunks with these words
-        epsilon = self._obfuscator.choose_budget(self._budget).of(number)
+        epsilon = self._obfuscator.profile.choose_budget(self._budget).of(number)
         draft = draft_share * min(epsilon / max(number, 1), largest)
         bound, rest = draft * float(distances.sum()), (1 - draft_share) * epsilon
         for distance in sorted(distances.tolist(), reverse=True):
@@ -308,7 +308,7 @@ class ObfuscatorClaims:
     def _ask(self, words: Sequence[str]) -> Request:
         """The request for single words, without shares."""
         rows = np.array([self._obfuscator.mechanism.vectors.find(word) for word in words], dtype=np.int64)
-        spelled = self._obfuscator.place_unknown(
+        spelled = self._obfuscator.planner.place_unknown(
             [word for word in words if word not in self._obfuscator.mechanism.vectors]
         )
         return Request(rows, np.zeros(len(rows)), self._obfuscator.randomness.stream(0), spelled)
