@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from textveil.cli.reporting import report, reporting_errors
+from textveil.cli.options import AsJson, Overwrite, build_app, command
+from textveil.cli.reporting import report
 from textveil.lab.compare.curves import tell_frontiers
 from textveil.lab.report.findings import Findings, SettingFindings
 from textveil.lab.report.findings import analyze as find
@@ -27,26 +28,10 @@ from textveil.lab.report.wording import (
     tell_pairs,
 )
 
-EXAMPLES = """
-\b
-Examples:
-  textveil analyze results.csv
-  textveil analyze results.csv --output analysis
-  textveil analyze results.parquet --response utility_f1 --pairs 30
-  textveil analyze results.csv --json > findings.json
-
-\b
-The file has one row per cell, with the columns dataset, decomposition,
-distribution, level or epsilon (or both), optionally mechanism and profile, and
-metrics. Or it has one row per cell and metric, with the columns metric and value.
-Every data set and level must have every combination. The optional columns
-words_perturbed, words_drawn, words_kept_stopword, words_kept_unknown and
-words_kept_no_share count the words by outcome. The column draw numbers
-repetitions of a cell with other noise.
-"""
+app = build_app()
 
 
-@reporting_errors
+@command(app, "analyze")
 def analyze(
     results: Annotated[
         Path,
@@ -65,14 +50,26 @@ def analyze(
     drop_incomplete: Annotated[
         bool, typer.Option("--drop-incomplete", help="Exclude a data set and level that lacks a combination.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier analysis.")] = False,
+    as_json: AsJson = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Analyze results: find the factors that matter.
 
     Shows which factors matter, which combinations differ, and which one to choose.
 
     Analysis of variance with data set and level as controls, and Tukey's HSD over all pairs of combinations.
+
+    The file has one row per cell, with the columns dataset, decomposition, distribution, level or epsilon (or both),
+    optionally mechanism and profile, and metrics. Or it has one row per cell and metric, with the columns metric and
+    value. Every data set and level must have every combination. The optional columns words_perturbed, words_drawn,
+    words_kept_stopword, words_kept_unknown and words_kept_no_share count the words by outcome. The column draw numbers
+    repetitions of a cell with other noise.
+
+    Examples:
+      textveil analyze results.csv
+      textveil analyze results.csv --output analysis
+      textveil analyze results.parquet --response utility_f1 --pairs 30
+      textveil analyze results.csv --json > findings.json
     """
     if output is not None:
         check_folder(output, overwrite=overwrite)

@@ -10,16 +10,13 @@ from typing import Annotated
 
 import typer
 
-from textveil.cli.reporting import FAILURE, report, reporting_errors
+from textveil.cli.options import AsJson, Column, build_app, command
+from textveil.cli.reporting import FAILURE, report
 from textveil.errors import InputError, ParameterError
 from textveil.ledger import Ledger
 from textveil.tables import TEXT_COLUMN, FileSource, Layout
 
-app = typer.Typer(
-    help="Show, verify and merge ledgers of spent budgets.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = build_app("Show, verify and merge ledgers of spent budgets.")
 
 LedgerPath = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of the ledger.")]
 KeyPath = Annotated[Path | None, typer.Option("--key", help="The key file of the ledger. By default LEDGER.key.")]
@@ -30,15 +27,14 @@ def _open(path: Path, key: Path | None) -> Ledger:
     return Ledger(path, key_path=key, create=False)
 
 
-@app.command("show")
-@reporting_errors
+@command(app, "show", no_args_is_help=False)
 def show(
     ledger: LedgerPath,
     key: KeyPath = None,
     text: Annotated[
         str | None, typer.Option("--text", help="Show the releases of this document, given by its exact text.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the budgets that documents have spent.
 
@@ -78,8 +74,7 @@ def _show_document(ledger: Ledger, text: str, *, as_json: bool) -> None:
         typer.echo(f"{entry['released']}  {entry['epsilon']:<8.6g}  {used['profile']}, {axes}, {noise}")
 
 
-@app.command("verify")
-@reporting_errors
+@command(app, "verify", no_args_is_help=False)
 def verify(
     ledger: LedgerPath,
     key: KeyPath = None,
@@ -88,7 +83,7 @@ def verify(
         typer.Option(help="Also check that the ledger has every release of a text of this file in --obfuscated."),
     ] = None,
     obfuscated: Annotated[Path | None, typer.Option(help="The released file, with the rows of --original.")] = None,
-    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
+    column: Column = TEXT_COLUMN,
 ) -> None:
     """Check that nothing in a ledger was changed or removed.
 
@@ -127,8 +122,7 @@ def _list_unrecorded(ledger: Ledger, originals: list[str | None], released: list
     ]
 
 
-@app.command("merge")
-@reporting_errors
+@command(app, "merge", no_args_is_help=False)
 def merge(
     ledger: LedgerPath,
     others: Annotated[

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.configuration import Config
-from textveil.cli.reporting import report, reporting_errors
-from textveil.methods.decomposition import DECOMPOSERS
-from textveil.methods.distribution import DISTRIBUTORS
-from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import DISTRIBUTION
-from textveil.profiles import PROFILES, STRICT
+from textveil.cli.options import build_app, command
+from textveil.cli.reporting import report
+from textveil.cli.settings import pick
 from textveil.service import settings as defaults
 from textveil.service.running import run
 from textveil.service.settings import Settings
 
-EXAMPLES = """
-\b
-Examples:
-  textveil serve
-  textveil serve --profile proven --port 8080
-  textveil serve --host 0.0.0.0 --token-file token --workers 4
-  textveil serve --config textveil.toml
-"""
+app = build_app()
 
 
-@reporting_errors
+@command(
+    app,
+    "serve",
+    settings=pick("profile", "decomposition", "distribution", "mechanism", "identifiers"),
+    methods={},
+    no_args_is_help=False,
+)
 def serve(
     *,
     host: Annotated[
@@ -45,23 +41,7 @@ def serve(
         list[str] | None,
         typer.Option("--bundle", help="A name or folder of a bundle (repeatable). The first one is the default."),
     ] = None,
-    profile: Annotated[
-        str, typer.Option(help=f"The default profile: {', '.join(PROFILES)}. A request may choose another.")
-    ] = STRICT.name,
-    decomposition: Annotated[
-        str | None, typer.Option(help=f"The default decomposition: {', '.join(DECOMPOSERS)}.")
-    ] = None,
-    distribution: Annotated[
-        str, typer.Option(help=f"The default distribution: {', '.join(DISTRIBUTORS)}.")
-    ] = DISTRIBUTION,
-    mechanism: Annotated[str | None, typer.Option(help=f"The default mechanism: {', '.join(MECHANISMS)}.")] = None,
-    identifiers: Annotated[
-        str | None,
-        typer.Option(
-            help="Find identifiers in all texts with Presidio. redact replaces them by their kind, such as <PERSON>; "
-            "perturb keeps none of their words. A request may choose the other."
-        ),
-    ] = None,
+    settings: dict[str, Any],
     load: Annotated[
         list[str] | None,
         typer.Option(help="Load the model of this distribution at the start, not on first use (repeatable)."),
@@ -89,16 +69,19 @@ def serve(
     The page is at /, and JSON at /obfuscate and other routes. Without a token, only this machine can reach the service.
     Requests that arrive together are obfuscated together. Noise comes from the operating system. Neither errors nor the
     log contain a text. SIGTERM and Ctrl-C stop the service after open requests are finished.
+    Flags of methods decide what requests get that choose none.
+
+    Examples:
+      textveil serve
+      textveil serve --profile proven --port 8080
+      textveil serve --host 0.0.0.0 --token-file token --workers 4
+      textveil serve --config textveil.toml
     """
     chosen = Settings(
         host=host,
         port=port,
         bundles=tuple(bundles or [DEFAULT_BUNDLE]),
-        profile=profile,
-        decomposition=decomposition,
-        distribution=distribution,
-        mechanism=mechanism,
-        identifiers=identifiers,
+        **settings,
         load=tuple(load or ()),
         token_file=token_file,
         allow_seeds=allow_seeds,
