@@ -34,7 +34,7 @@ IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-all test-core test-oldest check format docs house bench compare-peers soak \
+.PHONY: help install demo serve test test-all test-core test-oldest check format docs packages bench compare-peers soak \
 	soak-service dist audit clean
 
 help:  ## List the tasks
@@ -126,8 +126,8 @@ format: $(VENV)/installed  ## Format the code
 	$(BIN)/ruff check --fix src tests scripts benchmarks soak docs
 	$(BIN)/ruff format src tests scripts benchmarks soak docs
 
-house: $(VENV)/core  ## Draw the rooms of the code and their imports (docs/figures/house_after.svg)
-	$(BIN)/python scripts/draw_house.py --output docs/figures/house_after.svg
+packages: $(VENV)/core  ## Draw the packages and their imports (docs/figures/packages.svg)
+	$(BIN)/python scripts/draw_packages.py --output docs/figures/packages.svg
 
 docs: $(VENV)/installed  ## Build the documentation site (build/docs/index.html); fails on a warning or a broken link
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs

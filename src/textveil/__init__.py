@@ -43,13 +43,12 @@ if TYPE_CHECKING:
         list_distributions,
         list_levels,
         list_mechanisms,
-        list_metrics,
         list_profiles,
         obfuscate,
         obfuscate_file,
     )
     from textveil.jobs import FileJob, JobOptions, JobReport
-    from textveil.lab.metrics import Dataset, Evaluator
+    from textveil.lab.metrics import Dataset, Evaluator, list_metrics
     from textveil.lab.report.findings import analyze
     from textveil.lab.study import Experiment
     from textveil.ledger import Ledger
@@ -76,14 +75,14 @@ _LAZY = {
     "Obfuscation": "textveil.results",
     "Obfuscator": "textveil.obfuscator",
     "Outcome": "textveil.outcomes",
-    "analyze": "textveil.lab.report",
+    "analyze": "textveil.lab.report.findings",
     "describe_level": "textveil.budget",
     "list_bundles": "textveil.facade",
     "list_decompositions": "textveil.facade",
     "list_distributions": "textveil.facade",
     "list_levels": "textveil.facade",
     "list_mechanisms": "textveil.facade",
-    "list_metrics": "textveil.facade",
+    "list_metrics": "textveil.lab.metrics",
     "list_profiles": "textveil.facade",
     "obfuscate": "textveil.facade",
     "obfuscate_file": "textveil.facade",

@@ -33,5 +33,5 @@ def test_obfuscation_does_not_load_what_only_building_needs():
         "print(*(name for name in sys.modules if name.startswith('textveil.bundles.')))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    needed = "bundle distances entries exact_index files matrices prior spelling vectors".split()
+    needed = "bundle entries exact_index files prior spelling vectors".split()
     assert set(shown.split()) == {f"textveil.bundles.{name}" for name in needed}

@@ -6,7 +6,7 @@ from textveil.errors import ParameterError, UnknownNameError
 from textveil.lab.calibration.calibration import TARGETS, check_targets, parse_targets
 from textveil.lab.metrics import METRICS
 
-from ..evaluation.making import make_measurement
+from ..metrics.making import make_measurement
 
 
 def test_every_target_is_measured_by_a_metric_that_exists():

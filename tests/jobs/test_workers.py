@@ -448,5 +448,5 @@ def test_a_task_does_not_show_its_texts(tiny):
 
 
 def test_a_shipped_bundle_is_named_and_another_one_is_a_path(tiny):
-    assert Obfuscator(Bundle.load("en")).for_workers().args[0] == "en"
-    assert Path(Obfuscator(tiny).for_workers().args[0]) == tiny.folder.resolve()
+    assert Obfuscator(Bundle.load("en")).for_workers().args[0].bundle == "en"
+    assert Path(Obfuscator(tiny).for_workers().args[0].bundle) == tiny.folder.resolve()

@@ -29,8 +29,8 @@ def test_every_pattern_matches_a_file() -> None:
             ["IMDB", "Gutenberg", "Blog Authorship", "non-commercial research"],
         ),
         ("textveil/bundles/en/words/matrix.npy", ["all-MiniLM-L6-v2", "Apache License 2.0"]),
-        ("textveil/language/pos.npz", ["CoNLL-2000", "NLTK"]),
-        ("textveil/language/punctuation.npz", ["Blog Authorship Corpus"]),
+        ("textveil/text/pos.npz", ["CoNLL-2000", "NLTK"]),
+        ("textveil/text/punctuation.npz", ["Blog Authorship Corpus"]),
     ],
 )
 def test_sources_are_named(path: str, words: list[str]) -> None:

@@ -34,9 +34,9 @@ from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import SIMPLE_MECHANISM
 from textveil.profiles import STRICT, Form, Profile, Stopwords, load_profile
 from textveil.registry import Registry, unknown_name
+from textveil.settings import SIMPLE_MECHANISM
 from textveil.tables import FORMATS, TEXT_COLUMN
 
 SAMPLE_SEED = 42

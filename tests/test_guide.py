@@ -1,4 +1,4 @@
-"""The rules of CONTRIBUTING about files and prose, and the guide and picture of the house in it."""
+"""The rules of CONTRIBUTING about files and prose, and the guide and picture of the code in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from scripts.draw_house import House, draw, read_house
+from scripts.draw_packages import Code, draw, read_code
 from textveil import Obfuscator
 from textveil.errors import ParameterError
 
@@ -28,18 +28,18 @@ def parse(svg: str) -> ElementTree.Element:
 
 
 @pytest.fixture(scope="module")
-def our_house() -> House:
-    return read_house(ROOT)
+def our_code() -> Code:
+    return read_code(ROOT)
 
 
-def test_the_picture_of_the_house_is_up_to_date(our_house: House) -> None:
-    picture = parse((ROOT / "docs/figures/house_after.svg").read_text(encoding="utf-8"))
-    assert picture.findtext(f"{SVG}desc") == our_house.summary, "Imports have changed: run make house."
+def test_the_picture_of_the_packages_is_up_to_date(our_code: Code) -> None:
+    picture = parse((ROOT / "docs/figures/packages.svg").read_text(encoding="utf-8"))
+    assert picture.findtext(f"{SVG}desc") == our_code.summary, "Imports have changed: run make packages."
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A house with a package of two modules, which both import the loose module below them."""
+    """A checkout with a package of two modules, which both import the loose module below them."""
     source = tmp_path / "src" / "textveil"
     files = {
         "__init__.py": "from textveil.attic.lamp import Lamp\n",
@@ -56,43 +56,34 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_a_house_has_rooms_layers_and_imports(checkout: Path) -> None:
-    house = read_house(checkout)
-    assert house.imports == {("attic", "cellar"): 2}  # modules, not statements; nothing inside a room
-    assert house.layers == [("low", ["cellar"]), ("high", ["attic"])]
-    assert (house.rooms["attic"].title, house.rooms["attic"].size) == ("attic/", "2 files, 6 lines")
-    assert (house.rooms["cellar"].title, house.rooms["cellar"].size) == ("cellar.py", "1 lines")
+    code = read_code(checkout)
+    assert code.imports == {("attic", "cellar"): 2}  # modules, not statements; nothing inside a package
+    assert code.layers == [("low", ["cellar"]), ("high", ["attic"])]
+    assert (code.packages["attic"].title, code.packages["attic"].size) == ("attic/", "2 files, 6 lines")
+    assert (code.packages["cellar"].title, code.packages["cellar"].size) == ("cellar.py", "1 lines")
 
 
-def test_layers_without_names_are_numbered(checkout: Path) -> None:
-    (checkout / "tests/test_architecture.py").write_text('LAYERS = [{"cellar"}, {"attic"}]\n')
-    assert read_house(checkout).layers == [("layer 1", ["cellar"]), ("layer 2", ["attic"])]
-
-
-def test_a_picture_has_a_box_per_room_and_an_arrow_per_import(checkout: Path) -> None:
-    picture = parse(draw(read_house(checkout), "Small & old"))
+def test_a_picture_names_every_package_and_layer(checkout: Path) -> None:
+    picture = parse(draw(read_code(checkout), "Small & old"))
     texts = [text.text for text in picture.iter(f"{SVG}text")]
     assert {"Small & old", "low", "high", "attic/", "cellar.py"} <= set(texts)
-    boxes = [box for box in picture.iter(f"{SVG}rect") if box.get("fill") == "white" and box.get("rx")]
-    assert len(boxes) == 2
-    lines = [path for path in picture.iter(f"{SVG}path") if path.get("stroke")]
-    assert len(lines) == 1
 
 
 def test_a_change_of_imports_changes_the_summary(checkout: Path) -> None:
-    before = read_house(checkout).summary
+    before = read_code(checkout).summary
     (checkout / "src/textveil/attic/chair.py").write_text("")
-    assert read_house(checkout).summary != before
+    assert read_code(checkout).summary != before
 
 
-def test_the_table_of_rooms_lists_every_room_in_its_layer(our_house: House) -> None:
+def test_the_table_of_packages_lists_every_package_in_its_layer(our_code: Code) -> None:
     table = CONTRIBUTING.partition("## What's where")[2].partition("\n## ")[0]
     listed: dict[str, set[str]] = {}
     layer = ""
-    for title, room in re.findall(r"^\| ([a-z ]*) ?\| `([^`]+)` \|", table, flags=re.MULTILINE):
+    for title, package in re.findall(r"^\| ([a-z ]*) ?\| `([^`]+)` \|", table, flags=re.MULTILINE):
         layer = title.strip() or layer
-        listed.setdefault(layer, set()).add(room)
+        listed.setdefault(layer, set()).add(package)
     layers = {
-        title: {our_house.rooms[name].title for name in names} - {"version.py"} for title, names in our_house.layers
+        title: {our_code.packages[name].title for name in names} - {"version.py"} for title, names in our_code.layers
     }
     assert listed == layers
 
@@ -179,14 +170,6 @@ def report(found: dict[Path, list[str]]) -> None:
         pytest.fail("\n".join([f"{len(lines)} files:", *lines]), pytrace=False)
 
 
-def test_every_module_has_a_mirrored_test_file() -> None:
-    modules = {path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if path.name != "__init__.py"}
-    modules.remove(Path("version.py"))
-    tests = [ROOT / "tests" / module.with_name(f"test_{module.name}") for module in modules]
-    assert len(tests) > 100
-    report({test: ["is missing"] for test in tests if not test.exists()})
-
-
 FLAG = re.compile(r"(?<![\w-])(?<!var\()--[a-z][a-z-]+")
 _PROGRAM = (
     r"(?:(?:python -m )?pip|hf|textveil "
@@ -242,65 +225,3 @@ def test_flags_are_found_outside_commands(source: str, expected: list[str]) -> N
 def test_no_message_outside_the_command_line_names_a_flag() -> None:
     paths = [path for path in SOURCE.rglob("*.py") if path != PIP_ARGUMENTS and SOURCE / "cli" not in path.parents]
     report({path: find_flags(path.read_text(encoding="utf-8")) for path in paths})
-
-
-_VERBS = (
-    "apolog author capital categor character critic custom emphas formal general global harmon initial item local "
-    "maxim memor minim modern normal optim organ parallel penal polar prior random real recogn regular serial special "
-    "standard summar symbol synchron token util vector visual"
-).split()
-BRITISH = re.compile(
-    rf"(?:{'|'.join(_VERBS)})is(?:e[drs]?|ers|ing|ations?)(?![a-z])"
-    r"|(?:anal|paral|catal)ys(?:e[dr]?|ers|ing)(?![a-z])"
-    r"|(?:behavi|col|endeav|fav|flav|harb|hon|hum|lab|neighb|rum)our"
-    r"|(?:cancel|chann|equal|jewel|label|level|marvel|model|signal|total|travel|tunnel)l(?:ed|ing|er|ous)"
-    r"|(?<![a-z])(?:centre|fibre|litre|metre|theatre)[ds]?(?![a-z])"
-    r"|(?:analogue|catalogue|dialogue)|(?:defence|licence|offence|pretence)"
-    r"|(?<![a-z])(?:burnt|dreamt|leapt|learnt|(?:mis)?spelt|spoilt|whilst|amongst)(?![a-z])"
-    r"|(?<![a-z])(?:artefact|cheque|fulfil(?![a-z])|grey|judgement|programmes?(?![a-z])|sceptic|skilful|tyre|(?:un)?ageing)"
-)
-EXCEPTIONS = re.compile(
-    r"([\"'`])(?:licence|changed_neighbours|centre|neighbours)\1"  # keys of bundles and certificates of old formats
-    r"|lexicon_licence"  # a file of a bundle
-    r"|catalogue==|resources[/.]catalogue"  # a package, and a module of ours
-    r"|```console.*?```",  # output with words of the vocabulary
-    flags=re.DOTALL,
-)
-PROSE = (
-    "src/**/*.py src/**/*.yaml docs/**/*.md docs/conf.py *.md examples/*.sh examples/*.py Makefile scripts/**/*.py "
-    "scripts/*.sh"
-).split()
-
-
-def find_british(text: str) -> list[str]:
-    """The British spellings of a text."""
-    return sorted(set(BRITISH.findall(EXCEPTIONS.sub("", text).lower())))
-
-
-@pytest.mark.parametrize(
-    "word",
-    "normalise _tokeniser organisation summarised RECOGNISERS analyse analysed colour COLOURS neighbouring centre grey "
-    "learnt misspelt labelled modelling travelled judgement catalogue licence defence behaviour programme".split(),
-)
-def test_british_spelling_is_found(word: str) -> None:
-    assert find_british(f"a {word} b")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "analyses analysis emphasis promise raised otherwise noise precise surprised pairwise revised exercise",
-        "four hour our your source course tour programmer programmed center parameter perimeter label label_ed model",
-        "spelled learned realistic optimistic minimal dialog catalog license excellent",
-        'values["licence"], `changed_neighbours`, lexicon_licence.txt, textveil.resources.catalogue',
-        "```console\n$ textveil obfuscate\nhonoured colours\n```",
-    ],
-)
-def test_american_spelling_and_keys_of_formats_are_allowed(text: str) -> None:
-    assert find_british(text) == []
-
-
-def test_prose_and_identifiers_have_american_spelling() -> None:
-    paths = [path for pattern in PROSE for path in ROOT.glob(pattern)]
-    assert len(paths) > 150
-    report({path: find_british(path.read_text(encoding="utf-8")) for path in paths})

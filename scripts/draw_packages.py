@@ -1,8 +1,8 @@
-"""Draw the rooms of the code and the imports between them.
+"""Draw the packages of the code and the imports between them.
 
-    python scripts/draw_house.py --output docs/figures/house_after.svg
+    python scripts/draw_packages.py --output docs/figures/packages.svg
 
-A room is a package or module directly below ``src/textveil``. The layers are the table ``LAYERS`` of
+A package is a package or module directly below ``src/textveil``. The layers are the table ``LAYERS`` of
 ``tests/test_architecture.py``. The script reads both without importing them, so it can also draw another checkout.
 """
 
@@ -28,7 +28,7 @@ NAMES = 118
 HEADER = 84
 BAND, BAND_GAP = 50, 34
 CHARACTER = 7.4
-"""The width of a character of a room's name, about."""
+"""The width of a character of a package's name, about."""
 LANE = 2.6
 """The distance between arrows that pass through the same gap."""
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
@@ -38,7 +38,7 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#7a5195", "#b8860b", "#cc79a7", "#56
 
 
 @dataclass(frozen=True)
-class Room:
+class Package:
     """A package or a loose module, with the number of its files and lines."""
 
     name: str
@@ -59,30 +59,33 @@ class Room:
 
 
 @dataclass(frozen=True)
-class House:
-    """The rooms of a checkout, its layers from the bottom up, and its imports.
+class Code:
+    """The packages of a checkout, its layers from the bottom up, and its imports.
 
     Attributes:
-        rooms: The rooms by name.
-        layers: Titles and the names of rooms, from the bottom up.
-        imports: The number of modules of a room that import another room, by the names of both.
+        packages: The packages by name.
+        layers: Titles and the names of packages, from the bottom up.
+        imports: The number of modules of a package that import another package, by the names of both.
     """
 
-    rooms: dict[str, Room]
+    packages: dict[str, Package]
     layers: list[tuple[str, list[str]]]
     imports: dict[tuple[str, str], int]
 
     @property
     def summary(self) -> str:
-        """The part of the house that the picture must be up to date with, as text."""
-        rooms = [f"{room.name} {room.files}" for room in sorted(self.rooms.values(), key=lambda room: room.name)]
+        """The part of the code that the picture must be up to date with, as text."""
+        packages = [
+            f"{package.name} {package.files}"
+            for package in sorted(self.packages.values(), key=lambda package: package.name)
+        ]
         edges = [f"{source} > {target} {count}" for (source, target), count in sorted(self.imports.items())]
         layers = [f"{title}: {' '.join(names)}" for title, names in self.layers]
-        return "\n".join([*layers, *rooms, *edges])
+        return "\n".join([*layers, *packages, *edges])
 
 
-def read_house(root: Path) -> House:
-    """Read the rooms, layers and imports of a checkout."""
+def read_code(root: Path) -> Code:
+    """Read the packages, layers and imports of a checkout."""
     source = root / "src" / PACKAGE
     counts: dict[str, list[int]] = defaultdict(list)
     importers: dict[tuple[str, str], set[Path]] = defaultdict(set)
@@ -95,17 +98,17 @@ def read_house(root: Path) -> House:
         for there in _find_imports(ast.parse(text)):
             if there != here:
                 importers[here, there].add(path)
-    rooms = {name: Room(name, (source / name).is_dir(), len(lines), sum(lines)) for name, lines in counts.items()}
+    packages = {name: Package(name, (source / name).is_dir(), len(lines), sum(lines)) for name, lines in counts.items()}
     imports = {edge: len(paths) for edge, paths in importers.items()}
     layers = [
-        (title, [name for name in names if name in rooms])
+        (title, [name for name in names if name in packages])
         for title, names in read_layers(root / "tests" / "test_architecture.py", imports)
     ]
-    return House(rooms, layers, imports)
+    return Code(packages, layers, imports)
 
 
 def _find_imports(tree: ast.Module) -> Iterator[str]:
-    """The rooms that a module imports."""
+    """The packages that a module imports."""
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -118,7 +121,7 @@ def _find_imports(tree: ast.Module) -> Iterator[str]:
 
 
 def read_layers(path: Path, imports: dict[tuple[str, str], int]) -> list[tuple[str, list[str]]]:
-    """The table ``LAYERS`` of a test file; rooms of a layer without an order are ordered to shorten their arrows."""
+    """The table ``LAYERS`` of a test file; packages of a layer without an order are ordered to shorten their arrows."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYERS":
             layers = ast.literal_eval(node.value)
@@ -129,7 +132,7 @@ def read_layers(path: Path, imports: dict[tuple[str, str], int]) -> list[tuple[s
 
 
 def _order(layers: list[tuple[str, list[str]]], imports: dict[tuple[str, str], int]) -> list[tuple[str, list[str]]]:
-    """Put every room of a layer near the rooms that it shares imports with."""
+    """Put every package of a layer near the packages that it shares imports with."""
     places = {name: (number + 1) / (len(names) + 1) for _, names in layers for number, name in enumerate(names)}
     neighbors: dict[str, list[str]] = defaultdict(list)
     for source, target in imports:
@@ -145,7 +148,7 @@ def _order(layers: list[tuple[str, list[str]]], imports: dict[tuple[str, str], i
 
 @dataclass(frozen=True)
 class Box:
-    """A room's rectangle."""
+    """A package's rectangle."""
 
     left: float
     top: float
@@ -164,30 +167,30 @@ class Box:
 
 @dataclass
 class Plan:
-    """The rectangles of all rooms, and the gaps between them in every layer, from the bottom up."""
+    """The rectangles of all packages, and the gaps between them in every layer, from the bottom up."""
 
-    house: House
+    code: Code
     boxes: dict[str, Box] = field(default_factory=dict)
     level: dict[str, int] = field(default_factory=dict)
     gaps: list[list[float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for level, (_, names) in enumerate(self.house.layers):
+        for level, (_, names) in enumerate(self.code.layers):
             self._place(level, names)
 
     @property
     def height(self) -> float:
         """The height of the picture."""
-        return HEADER + len(self.house.layers) * (BAND + BAND_GAP) + MARGIN
+        return HEADER + len(self.code.layers) * (BAND + BAND_GAP) + MARGIN
 
     def top(self, level: int) -> float:
         """The upper edge of a layer."""
-        return HEADER + (len(self.house.layers) - 1 - level) * (BAND + BAND_GAP) + BAND_GAP / 2
+        return HEADER + (len(self.code.layers) - 1 - level) * (BAND + BAND_GAP) + BAND_GAP / 2
 
     def _place(self, level: int, names: Sequence[str]) -> None:
         left, right = MARGIN + NAMES, WIDTH - MARGIN
-        rooms = [self.house.rooms[name] for name in names]
-        widths = [max(len(room.title) * CHARACTER, len(room.size) * 5.6) + 18 for room in rooms]
+        packages = [self.code.packages[name] for name in names]
+        widths = [max(len(package.title) * CHARACTER, len(package.size) * 5.6) + 18 for package in packages]
         gap = (right - left - sum(widths)) / (len(names) + 1)
         edges: list[float] = [left]
         for name, width in zip(names, widths, strict=True):
@@ -199,8 +202,8 @@ class Plan:
 
 
 def _route(plan: Plan) -> dict[tuple[str, str], list[tuple[float, float]]]:
-    """The points of every arrow that leads down: through the gaps of the layers between its rooms."""
-    leading = [edge for edge in plan.house.imports if plan.level[edge[0]] > plan.level[edge[1]]]
+    """The points of every arrow that leads down: through the gaps of the layers between its packages."""
+    leading = [edge for edge in plan.code.imports if plan.level[edge[0]] > plan.level[edge[1]]]
     starts = _spread(plan, leading, end=0)
     stops = _spread(plan, leading, end=1)
     gaps: dict[tuple[str, str], list[float]] = {}
@@ -258,11 +261,11 @@ def _draw_arrow(path: str, tip: tuple[float, float], *, up: bool, color: str, co
 
 
 def _draw_arrows(plan: Plan) -> Iterator[str]:
-    """All arrows, those to the bottom layer first and pale: nearly every room imports it."""
+    """All arrows, those to the bottom layer first and pale: nearly every package imports it."""
     routes = _route(plan)
-    for edge in sorted(plan.house.imports, key=lambda edge: (plan.level[edge[1]] > 0, plan.level[edge[0]], edge)):
+    for edge in sorted(plan.code.imports, key=lambda edge: (plan.level[edge[1]] > 0, plan.level[edge[0]], edge)):
         source, target = edge
-        count, level = plan.house.imports[edge], plan.level[source]
+        count, level = plan.code.imports[edge], plan.level[source]
         color = PALE if plan.level[target] == 0 else COLORS[level % len(COLORS)]
         if edge in routes:
             path, tip = _draw_path(routes[edge]), routes[edge][-1]
@@ -282,25 +285,25 @@ def _draw_text(x: float, y: float, text: str, *, size: int = 12, color: str = IN
 def _draw_boxes(plan: Plan) -> Iterator[str]:
     middle = ' text-anchor="middle"'
     for name, box in plan.boxes.items():
-        room = plan.house.rooms[name]
+        package = plan.code.packages[name]
         color = COLORS[plan.level[name] % len(COLORS)]
         yield (
             f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{BAND}" rx="5" fill="white" '
-            f'stroke="{color}" stroke-width="{1.8 if room.is_package else 0.9}"/>'
+            f'stroke="{color}" stroke-width="{1.8 if package.is_package else 0.9}"/>'
         )
         center = box.left + box.width / 2
-        weight = ' font-weight="bold"' if room.is_package else ""
-        yield _draw_text(center, box.top + 22, room.title, size=13, style=middle + weight)
-        yield _draw_text(center, box.top + 39, room.size, size=10, color=MUTED, style=middle)
+        weight = ' font-weight="bold"' if package.is_package else ""
+        yield _draw_text(center, box.top + 22, package.title, size=13, style=middle + weight)
+        yield _draw_text(center, box.top + 39, package.size, size=10, color=MUTED, style=middle)
 
 
-def draw(house: House, title: str) -> str:
-    """The picture as SVG, with the summary of the house as its description."""
-    plan = Plan(house)
-    loose = sum(not room.is_package for room in house.rooms.values())
+def draw(code: Code, title: str) -> str:
+    """The picture as SVG, with the summary of the code as its description."""
+    plan = Plan(code)
+    loose = sum(not package.is_package for package in code.packages.values())
     below = (
-        f"{len(house.layers)} layers, {len(house.rooms) - loose} packages and {loose} loose modules, "
-        f"{len(house.imports)} arrows. An arrow leads to what is imported; its width is the number of importing "
+        f"{len(code.layers)} layers, {len(code.packages) - loose} packages and {loose} loose modules, "
+        f"{len(code.imports)} arrows. An arrow leads to what is imported; its width is the number of importing "
         "modules. Imports of the bottom layer are gray."
     )
     height = plan.height
@@ -308,12 +311,12 @@ def draw(house: House, title: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" '
         f'height="{height:.0f}" font-family="{FONTS}">',
         f"<title>{escape(title)}</title>",
-        f"<desc>{escape(house.summary)}</desc>",
+        f"<desc>{escape(code.summary)}</desc>",
         f'<rect width="{WIDTH}" height="{height:.0f}" fill="white"/>',
         _draw_text(MARGIN, 36, title, size=20, style=' font-weight="bold"'),
         _draw_text(MARGIN, 60, below, color=MUTED),
     ]
-    for level, (name, _) in enumerate(house.layers):
+    for level, (name, _) in enumerate(code.layers):
         y = plan.top(level)
         lines.append(
             f'<rect x="{MARGIN}" y="{y - 8:.1f}" width="{WIDTH - 2 * MARGIN}" height="{BAND + 16}" rx="6" '
@@ -327,11 +330,11 @@ def main() -> None:
     """Draw a checkout."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkout", type=Path, default=ROOT, help="the folder of another checkout")
-    parser.add_argument("--title", default="The rooms of textveil")
+    parser.add_argument("--title", default="The packages of textveil")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(draw(read_house(options.checkout), options.title), encoding="utf-8")
+    options.output.write_text(draw(read_code(options.checkout), options.title), encoding="utf-8")
 
 
 if __name__ == "__main__":
