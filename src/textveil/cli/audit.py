@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -51,30 +51,12 @@ app = build_app()
 def audit(
     *,
     settings: dict[str, Any],
-    certificate: Annotated[
-        Path | None, typer.Option(help="Audit the settings and the budget of this certificate.")
-    ] = None,
-    command: Annotated[
-        str | None,
-        typer.Option(help="Audit a command instead: it reads texts and writes answers, one per line. Needs --claim."),
-    ] = None,
-    claim: Annotated[
-        str | None,
-        typer.Option(
-            help="The claim to refute: the largest log-ratio for any two words, or distance, which is "
-            "--epsilon-per-word times the distance of the words in the bundle. By default that of the certificate."
-        ),
-    ] = None,
-    draws: Annotated[int, typer.Option(help="Number of answers to draw for each text.")] = DRAWS,
-    confidence: Annotated[
-        float, typer.Option(help="Probability that all shown bounds hold at the same time.")
-    ] = CONFIDENCE,
-    pairs: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file of pairs: two texts per line, tab-separated. By default, pairs of words of the bundle."
-        ),
-    ] = None,
+    certificate: Path | None = None,
+    command: str | None = None,
+    claim: str | None = None,
+    draws: int = DRAWS,
+    confidence: float = CONFIDENCE,
+    pairs: Path | None = None,
     bundle: BundleName = DEFAULT_BUNDLE,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -86,6 +68,15 @@ def audit(
     Looks for an event that distinguishes the two texts of a pair, and bounds its log-ratio on other answers. A bound
     above the claim refutes the claim. If the mechanism has a closed form, the audit also computes exact log-ratios.
     The exit code is 0 if no claim was refuted, 1 if one was, and 2 if the auditee or an argument is wrong.
+
+    Args:
+        certificate: Audit the settings and the budget of this certificate.
+        command: Audit a command instead: it reads texts and writes answers, one per line. Needs --claim.
+        claim: The claim to refute: the largest log-ratio for any two words, or distance, which is --epsilon-per-word
+            times the distance of the words in the bundle. By default that of the certificate.
+        draws: Number of answers to draw for each text.
+        confidence: Probability that all shown bounds hold at the same time.
+        pairs: A file of pairs: two texts per line, tab-separated. By default, pairs of words of the bundle.
 
     Examples:
       textveil audit --epsilon-per-word 10

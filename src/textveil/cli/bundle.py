@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
-from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, SPELLING, STORAGES, UNVERIFIABLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, SPELLING, UNVERIFIABLE, Bundle
 from textveil.bundles.difference import compare_bundles, measure_size
-from textveil.bundles.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
+from textveil.bundles.vector_files import reading_vectors, write_vectors
 from textveil.cli.options import AsJson, Overwrite, build_app, command
 from textveil.cli.reporting import report
 from textveil.errors import InputError, ParameterError
@@ -181,16 +181,19 @@ def list_() -> None:
 def export(
     bundle: NameOrFolder = DEFAULT_BUNDLE,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
-    decomposition: Annotated[str, typer.Option(help="The decomposition whose vectors are written.")] = "words",
-    binary: Annotated[
-        bool, typer.Option("--binary", help="Write word2vec's binary format instead of its text format.")
-    ] = False,
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    decomposition: str = "words",
+    binary: bool = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write vectors in word2vec's format, which gensim and other programs read.
 
     The file includes the names of people that textveil never writes, because the format cannot mark them.
+
+    Args:
+        output: The file to write.
+        decomposition: The decomposition whose vectors are written.
+        binary: Write word2vec's binary format instead of its text format.
     """
     check_free(output, overwrite=overwrite)
     vectors = Bundle.load(bundle).vectors(DECOMPOSERS.load(decomposition).name)
@@ -200,31 +203,34 @@ def export(
 
 @command(app, "import", no_args_is_help=False)
 def import_(
-    vectors: Annotated[Path, typer.Argument(help="A file of word2vec (text or binary) or GloVe vectors.")],
+    vectors: Path,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")],
-    name: Annotated[str | None, typer.Option(help="The name of the bundle; by default that of the folder.")] = None,
-    vector_format: Annotated[
-        str, typer.Option("--format", help=f"The format of the file: {', '.join(VECTOR_FORMATS)}.")
-    ] = "auto",
-    limit: Annotated[int | None, typer.Option(help="Import only the first vectors, this many.")] = None,
-    storage: Annotated[
-        str,
-        typer.Option(help=f"The data type of the vectors: {', '.join(STORAGES)}. int8 has a scale per row."),
-    ] = "float32",
-    decomposition: Annotated[str, typer.Option(help="The decomposition of the entries.")] = "words",
-    lexicons: Annotated[
-        Path | None, typer.Option(help="The output folder of 'textveil prepare score', for pmi, llr and tscore.")
-    ] = None,
-    exclude: Annotated[
-        Path | None, typer.Option(help="A file of entries that must never be written, one per line.")
-    ] = None,
-    license: Annotated[str, typer.Option(help="The license of the vectors.")] = "unknown",  # noqa: A002
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    name: str | None = None,
+    vector_format: Annotated[str, typer.Option("--format")] = "auto",
+    limit: int | None = None,
+    storage: str = "float32",
+    decomposition: str = "words",
+    lexicons: Path | None = None,
+    exclude: Path | None = None,
+    license: str = "unknown",  # noqa: A002
 ) -> None:
     """Build a bundle from the vectors of another program.
 
     Texts are matched in lowercase, so an entry with capital letters is never found in a text. Entries that are not
     words, such as punctuation and addresses, are never written. All vectors are divided by their median distance.
+
+    Args:
+        vector_format: The format of the file: {textveil.bundles.vector_files:VECTOR_FORMATS}.
+        storage: The data type of the vectors: {textveil.bundles.bundle:STORAGES}. int8 has a scale per row.
+        vectors: A file of word2vec (text or binary) or GloVe vectors.
+        output: The folder of the new bundle.
+        name: The name of the bundle; by default that of the folder.
+        limit: Import only the first vectors, this many.
+        decomposition: The decomposition of the entries.
+        lexicons: The output folder of 'textveil prepare score', for pmi, llr and tscore.
+        exclude: A file of entries that must never be written, one per line.
+        license: The license of the vectors.
     """
     decomposition = DECOMPOSERS.load(decomposition).name
     excluded = _read_lines(exclude) if exclude is not None else []

@@ -47,36 +47,18 @@ _WIDTH = 40
 )
 def calibrate(
     *,
-    targets: Annotated[
-        list[str],
-        typer.Option("--target", "-t", metavar="NAME=LEVEL", help=f"A target (repeatable): {', '.join(TARGETS)}."),
-    ],
-    input_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--input",
-            "-i",
-            help="A file with texts of your own. The epsilon then depends on them. By default, public texts that ship "
-            "with textveil.",
-        ),
-    ] = None,
+    targets: Annotated[list[str], typer.Option("--target", "-t", metavar="NAME=LEVEL")],
+    input_file: Annotated[Path | None, typer.Option("--input", "-i")] = None,
     column: Column = TEXT_COLUMN,
-    attribute: Annotated[
-        str | None, typer.Option(help="For adaptive: the column that an attacker wants to infer, such as the author.")
-    ] = None,
-    labels: Annotated[
-        list[str] | None,
-        typer.Option("--label", help="For utility: the column with the label of a task (repeatable)."),
-    ] = None,
-    sample: Annotated[int, typer.Option(help="Number of texts to draw from the file.", min=1)] = SAMPLE,
-    confidence: Annotated[float, typer.Option(help="The probability that the targets are met.")] = CONFIDENCE,
+    attribute: str | None = None,
+    labels: Annotated[list[str] | None, typer.Option("--label")] = None,
+    sample: Annotated[int, typer.Option(min=1)] = SAMPLE,
+    confidence: float = CONFIDENCE,
     settings: dict[str, Any],
     bundle: BundleName = DEFAULT_BUNDLE,
-    seed: Annotated[int, typer.Option(help="The seed of the noise and of the sample.")] = SAMPLE_SEED,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the calibration to this file, for obfuscate --target.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the curve to this file.")] = None,
+    seed: int = SAMPLE_SEED,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    html: Path | None = None,
     as_json: AsJson = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -88,6 +70,18 @@ def calibrate(
     adaptive attacker, or for the log-ratio of any two words. For similarity and utility, it is a lower limit: utility
     is the share of the F1 of a task (--label) that is left, with a linear classifier and ten folds. The answer is the
     largest epsilon whose confidence bounds meet all targets. With a lower limit, it is the smallest.
+
+    Args:
+        targets: A target (repeatable): {textveil.lab.calibration:TARGETS}.
+        input_file: A file with texts of your own. The epsilon then depends on them. By default, public texts that ship
+            with textveil.
+        attribute: For adaptive: the column that an attacker wants to infer, such as the author.
+        labels: For utility: the column with the label of a task (repeatable).
+        sample: Number of texts to draw from the file.
+        confidence: The probability that the targets are met.
+        seed: The seed of the noise and of the sample.
+        output: Write the calibration to this file, for obfuscate --target.
+        html: Write a page with the curve to this file.
 
     Examples:
       textveil calibrate --target unchanged-content=0.2

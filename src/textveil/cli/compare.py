@@ -11,7 +11,6 @@ import typer
 
 from textveil.cli.display import build_table, show, showing_progress
 from textveil.cli.evaluate import (
-    LABEL_HELP,
     MetricFlags,
     add_samples,
     list_not_measured,
@@ -42,37 +41,17 @@ _NAME_WIDTH, _COLUMN_WIDTH = 22, 16
 
 @command(app, "compare")
 def compare(
-    originals: Annotated[
-        Path, typer.Argument(metavar="ORIGINALS", help="The file with the originals: csv, tsv, jsonl, parquet or txt.")
-    ],
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Files with obfuscated texts, from any tool, in the same rows."),
-    ],
+    originals: Annotated[Path, typer.Argument(metavar="ORIGINALS")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...")],
     *,
-    names: Annotated[
-        list[str] | None,
-        typer.Option("--name", "-n", help="The name of a file (repeatable, one per file). Default: its file name."),
-    ] = None,
-    label: Annotated[str | None, typer.Option(help=f"{LABEL_HELP}.")] = None,
+    names: Annotated[list[str] | None, typer.Option("--name", "-n")] = None,
+    label: str | None = None,
     flags: MetricFlags,
-    samples: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sample",
-            metavar="METRIC=TEXTS",
-            help="Measure a metric on at most this number of texts, such as perplexity=50 (repeatable).",
-        ),
-    ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page with tables and curves to this file.")] = None,
-    as_json: Annotated[Path | None, typer.Option("--json", help="Write all values as JSON to this file.")] = None,
-    figures: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write the curves to this folder: curves.svg and curves.png.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(help="The setting with which curves are compared. Default: the one named madlib, or the first."),
-    ] = None,
+    samples: Annotated[list[str] | None, typer.Option("--sample", metavar="METRIC=TEXTS")] = None,
+    html: Path | None = None,
+    as_json: Annotated[Path | None, typer.Option("--json")] = None,
+    figures: Annotated[Path | None, typer.Option(metavar="FOLDER")] = None,
+    against: str | None = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -80,6 +59,17 @@ def compare(
 
     Shows their privacy and utility side by side with those of the originals and of chance, with 95 % intervals. Shows
     which obfuscations are on the Pareto front of attack and utility, as far as the intervals support it.
+
+    Args:
+        label: {textveil.cli.evaluate:LABEL_HELP}.
+        originals: The file with the originals: csv, tsv, jsonl, parquet or txt.
+        files: Files with obfuscated texts, from any tool, in the same rows.
+        names: The name of a file (repeatable, one per file). Default: its file name.
+        samples: Measure a metric on at most this number of texts, such as perplexity=50 (repeatable).
+        html: Write a page with tables and curves to this file.
+        as_json: Write all values as JSON to this file.
+        figures: Write the curves to this folder: curves.svg and curves.png.
+        against: The setting with which curves are compared. Default: the one named madlib, or the first.
 
     Examples:
       textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html

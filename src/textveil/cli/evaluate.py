@@ -71,21 +71,26 @@ LABEL_HELP = f"For {_list_takers(Need.LABEL)}: the column with the label of a ta
 
 @dataclass(frozen=True, kw_only=True)
 class MetricFlags:
-    """Which columns hold the texts, what is measured on them, and where scores are cached."""
+    """Which columns hold the texts, what is measured on them, and where scores are cached.
 
-    text: Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")] = TEXT_COLUMN
-    obfuscated_text: Annotated[
-        str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
-    ] = None
+    Attributes:
+        metrics: Metrics to measure, comma-separated: {textveil.lab.metrics:METRICS}. Default: all.
+        text: The column with the texts.
+        obfuscated_text: The column with the obfuscated texts. Default: that of --text.
+        format_name: The format of the files. Default: by their names.
+        cache: The folder of cached scores, from which a run resumes. Default: ORIGINALS.scores.
+        no_cache: Cache scores in memory only.
+    """
+
+    text: Annotated[str, typer.Option("--text", "--column")] = TEXT_COLUMN
+    obfuscated_text: str | None = None
     attribute: Annotated[
         str | None,
         typer.Option(
             help=f"For {_list_takers(Need.ATTRIBUTE)}: the column that an attacker wants to infer, such as the author."
         ),
     ] = None
-    metrics: Annotated[
-        str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
-    ] = None
+    metrics: str | None = None
     attacker: Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")] = None
     attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None
     epochs: Annotated[int | None, flag(CLASSIFIERS, "transformer", "epochs")] = None
@@ -98,14 +103,9 @@ class MetricFlags:
     ] = None
     truncate: Annotated[bool | None, flag(METRICS, "similarity", "truncate")] = None
     language_model: Annotated[str | None, flag(METRICS, "perplexity", "model")] = None
-    format_name: Annotated[
-        str | None, typer.Option("--format", help="The format of the files. Default: by their names.")
-    ] = None
-    cache: Annotated[
-        Path | None,
-        typer.Option(help="The folder of cached scores, from which a run resumes. Default: ORIGINALS.scores."),
-    ] = None
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Cache scores in memory only.")] = False
+    format_name: Annotated[str | None, typer.Option("--format")] = None
+    cache: Path | None = None
+    no_cache: bool = False
 
     @property
     def wanted(self) -> list[str] | None:
@@ -211,41 +211,19 @@ def unit_of(stage: str) -> str:
 @command(app, "evaluate")
 def evaluate(
     *,
-    original: Annotated[
-        Path, typer.Option("--original", help="The file with the originals: csv, tsv, jsonl, parquet or txt.")
-    ],
-    obfuscated: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--obfuscated", help="The file with the obfuscated texts, in the same rows. Default: the same file."
-        ),
-    ] = None,
-    label: Annotated[list[str] | None, typer.Option(help=f"{LABEL_HELP} (repeatable).")] = None,
+    original: Path,
+    obfuscated: list[Path] | None = None,
+    label: list[str] | None = None,
     flags: MetricFlags,
-    certificate: Annotated[
-        Path | None, typer.Option(help="For clear_text, inversion: the certificate of the obfuscation.")
-    ] = None,
+    certificate: Path | None = None,
     bundle: Annotated[str | None, flag(METRICS, "inversion, clear_text", "bundle")] = None,
-    encoder: Annotated[
-        Path | None,
-        typer.Option(
-            help="For clear_text, inversion: the folder of the encoder that scored the words. Default: the encoder "
-            "that the certificate names.",
-        ),
-    ] = None,
+    encoder: Path | None = None,
     keep_embeddings: Annotated[bool, flag(METRICS, "similarity", "keep_embeddings")] = False,
     words: Annotated[int | None, flag(METRICS, "clear_text", "words")] = None,
-    sample: Annotated[
-        int | None, typer.Option(help="Measure at most this number of rows, drawn at random.", min=1)
-    ] = None,
+    sample: Annotated[int | None, typer.Option(min=1)] = None,
     as_json: AsJson = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Also write the evaluation as JSON to this file.")
-    ] = None,
-    cards: Annotated[
-        list[Path] | None,
-        typer.Option("--card", help="Write a release card to this .html or .md file (repeatable)."),
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    cards: Annotated[list[Path] | None, typer.Option("--card")] = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -257,6 +235,17 @@ def evaluate(
     trade-off. By default, the command measures every metric whose inputs are given and whose models are installed. It
     lists the others with the reason. Brackets contain 95 % intervals. The run resumes after an interruption: repeat
     the command.
+
+    Args:
+        label: {textveil.cli.evaluate:LABEL_HELP} (repeatable).
+        original: The file with the originals: csv, tsv, jsonl, parquet or txt.
+        obfuscated: The file with the obfuscated texts, in the same rows. Default: the same file.
+        certificate: For clear_text, inversion: the certificate of the obfuscation.
+        encoder: For clear_text, inversion: the folder of the encoder that scored the words. Default: the encoder that
+            the certificate names.
+        sample: Measure at most this number of rows, drawn at random.
+        output: Also write the evaluation as JSON to this file.
+        cards: Write a release card to this .html or .md file (repeatable).
 
     Examples:
       textveil evaluate --original reviews.csv --obfuscated out.csv --text text --label sentiment --attribute author

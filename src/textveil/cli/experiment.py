@@ -16,7 +16,7 @@ from textveil.cli.reporting import FAILURE, report, spell_flag
 from textveil.errors import InputError, ParameterError, spell_parameters
 from textveil.extras import require
 from textveil.jobs import check_free
-from textveil.lab.report.results import RELATIVE_GAIN, RESPONSES
+from textveil.lab.report.results import RELATIVE_GAIN
 
 if TYPE_CHECKING:
     from textveil.lab.study import Experiment
@@ -58,25 +58,24 @@ def _require_study() -> None:
 
 @command(app, "init")
 def init(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The study file to write.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
     *,
-    preset: Annotated[
-        str, typer.Option(help="Preset to start from: laptop (small models) or paper (the study of the paper).")
-    ] = "laptop",
-    trustpilot: Annotated[
-        Path | None, typer.Option(help="For --preset paper: the download of the Trustpilot corpus, to be converted.")
-    ] = None,
-    yelp: Annotated[
-        Path | None, typer.Option(help="For --preset paper: the download of Yelp reviews, to be converted.")
-    ] = None,
-    scale: Annotated[
-        float, typer.Option(help="The share of every sample to use. With 0.01 the study is a miniature.")
-    ] = 1.0,
+    preset: str = "laptop",
+    trustpilot: Path | None = None,
+    yelp: Path | None = None,
+    scale: float = 1.0,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a study file with comments, for you to edit.
 
     Downloads of the paper's data sets are converted to files beside the study. Then missing models are listed.
+
+    Args:
+        file: The study file to write.
+        preset: Preset to start from: laptop (small models) or paper (the study of the paper).
+        trustpilot: For --preset paper: the download of the Trustpilot corpus, to be converted.
+        yelp: For --preset paper: the download of Yelp reviews, to be converted.
+        scale: The share of every sample to use. With 0.01 the study is a miniature.
 
     Examples:
       textveil experiment init study.yaml
@@ -135,13 +134,9 @@ def run(
     *,
     folder: Folder = None,
     place: ExecutorFlags,
-    gpus_per_task: Annotated[
-        float, typer.Option(help="For --executor ray: number of GPUs per worker, such as 0.5.")
-    ] = 0.0,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Retry what failed before.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells and estimate the time. Nothing is run or written.")
-    ] = False,
+    gpus_per_task: float = 0.0,
+    retry_failed: bool = False,
+    dry_run: bool = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a study, or resume it.
@@ -149,6 +144,11 @@ def run(
     Shared work comes first: data sets are read, texts are scored by every distribution, and originals are measured.
     Then the texts of every cell are obfuscated and measured. Every result is stored as soon as it is computed. If a
     cell fails, it is listed with the reason, and the other cells continue.
+
+    Args:
+        gpus_per_task: For --executor ray: number of GPUs per worker, such as 0.5.
+        retry_failed: Retry what failed before.
+        dry_run: List the cells and estimate the time. Nothing is run or written.
 
     Examples:
       textveil experiment run study.yaml --dry-run
@@ -236,10 +236,13 @@ def status(
     study: StudyPath,
     *,
     folder: Folder = None,
-    cells: Annotated[bool, typer.Option("--cells", help="List every cell.")] = False,
+    cells: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the progress and the failures of a study. The study may be running.
+
+    Args:
+        cells: List every cell.
 
     Examples:
       textveil experiment status study.yaml
@@ -288,15 +291,17 @@ def report_results(
     study: StudyPath,
     *,
     folder: Folder = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the report. Default: FOLDER/report.")
-    ] = None,
-    response: Annotated[str, typer.Option(help=f"The metric to explain: {', '.join(RESPONSES)}.")] = RELATIVE_GAIN.name,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    response: str = RELATIVE_GAIN.name,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a report of the results: one HTML page, figures and tables.
 
     The study need not be finished. The report lists what is missing.
+
+    Args:
+        response: The metric to explain: {textveil.lab.report.results:RESPONSES}.
+        output: Folder for the report. Default: FOLDER/report.
 
     Examples:
       textveil experiment report study.yaml

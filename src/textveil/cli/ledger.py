@@ -31,9 +31,7 @@ def _open(path: Path, key: Path | None) -> Ledger:
 def show(
     ledger: LedgerPath,
     key: KeyPath = None,
-    text: Annotated[
-        str | None, typer.Option("--text", help="Show the releases of this document, given by its exact text.")
-    ] = None,
+    text: Annotated[str | None, typer.Option()] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the budgets that documents have spent.
@@ -41,6 +39,9 @@ def show(
     Shows the total and the documents that spent most, or the releases of a single document.
 
     A document is shown by the first digits of its keyed hash.
+
+    Args:
+        text: Show the releases of this document, given by its exact text.
     """
     opened = _open(ledger, key)
     if text is not None:
@@ -78,16 +79,17 @@ def _show_document(ledger: Ledger, text: str, *, as_json: bool) -> None:
 def verify(
     ledger: LedgerPath,
     key: KeyPath = None,
-    original: Annotated[
-        Path | None,
-        typer.Option(help="Also check that the ledger has every release of a text of this file in --obfuscated."),
-    ] = None,
-    obfuscated: Annotated[Path | None, typer.Option(help="The released file, with the rows of --original.")] = None,
+    original: Annotated[Path | None, typer.Option()] = None,
+    obfuscated: Annotated[Path | None, typer.Option()] = None,
     column: Column = TEXT_COLUMN,
 ) -> None:
     """Check that nothing in a ledger was changed or removed.
 
     A ledger that was replaced by an older copy of itself looks intact. To detect that, also check a released file.
+
+    Args:
+        original: Also check that the ledger has every release of a text of this file in --obfuscated.
+        obfuscated: The released file, with the rows of --original.
     """
     if (original is None) != (obfuscated is None):
         raise ParameterError("--original and --obfuscated go together.")
@@ -125,9 +127,7 @@ def _list_unrecorded(ledger: Ledger, originals: list[str | None], released: list
 @command(app, "merge", no_args_is_help=False)
 def merge(
     ledger: LedgerPath,
-    others: Annotated[
-        list[Path], typer.Argument(metavar="OTHERS...", help="The ledgers to add. They stay as they are.")
-    ],
+    others: Annotated[list[Path], typer.Argument(metavar="OTHERS...")],
     key: KeyPath = None,
 ) -> None:
     """Add the releases of other ledgers with the same key.
@@ -135,6 +135,9 @@ def merge(
     This joins, for example, the ledgers of two computers.
 
     A release that is in both is counted once, so merging again changes nothing.
+
+    Args:
+        others: The ledgers to add. They stay as they are.
     """
     opened = _open(ledger, key)
     for path in others:

@@ -30,7 +30,7 @@ from textveil.methods.distribution.allocation import check_budget
 from textveil.methods.mechanisms import MECHANISMS
 from textveil.obfuscator import Obfuscator
 from textveil.planning import divide, mark_kept_words
-from textveil.profiles import PROFILES, STRICT, load_profile
+from textveil.profiles import STRICT, load_profile
 from textveil.registry import Method, Registry
 from textveil.storage.atomic import writing
 from textveil.text.documents import Chunk, Document
@@ -129,10 +129,7 @@ def _list_methods(registry: Registry[Any]) -> Iterator[_Listed]:
 def decompose(
     text: TextArgument,
     *,
-    decompositions: Annotated[
-        list[str] | None,
-        typer.Option("--decomposition", "-d", help=f"Show only this one (repeatable): {', '.join(DECOMPOSERS)}."),
-    ] = None,
+    decompositions: Annotated[list[str] | None, typer.Option("--decomposition", "-d")] = None,
     bundle: BundleName = DEFAULT_BUNDLE,
     as_json: AsJson = False,
     method_options: dict[str, Any],
@@ -141,6 +138,9 @@ def decompose(
 
     Underscores join the words of a chunk; a bar separates sentences. A chunk of several words has no stopword at its
     edges. With --json, the start and the stop of a chunk count words.
+
+    Args:
+        decompositions: Show only this one (repeatable): {textveil.methods.decomposition:DECOMPOSERS}.
 
     Examples:
       textveil decompose "People all over the world don't live in New York City."
@@ -255,16 +255,11 @@ class Division:
 def distribute(
     text: TextArgument,
     *,
-    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The budget of the text.")],
-    distributions: Annotated[
-        list[str] | None,
-        typer.Option("--distribution", "-d", help=f"Show only this one (repeatable): {', '.join(DISTRIBUTORS)}."),
-    ] = None,
-    profile: Annotated[
-        str, typer.Option(help=f"How stopwords and words without a score are handled: {', '.join(PROFILES)}.")
-    ] = STRICT.name,
-    stopwords: Annotated[str | None, typer.Option(help="keep or perturb; by default the profile decides.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write an HTML page with colored boxes to this file.")] = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", "-e")],
+    distributions: Annotated[list[str] | None, typer.Option("--distribution", "-d")] = None,
+    profile: str = STRICT.name,
+    stopwords: str | None = None,
+    html: Path | None = None,
     as_json: AsJson = False,
     overwrite: Overwrite = False,
     method_options: dict[str, Any],
@@ -272,6 +267,13 @@ def distribute(
     """Show how each distribution divides a budget over words.
 
     Kept stopwords get nothing. A word without a score gets the mean of the others (profile strict) or nothing (paper).
+
+    Args:
+        distributions: Show only this one (repeatable): {textveil.methods.distribution:DISTRIBUTORS}.
+        profile: How stopwords and words without a score are handled: {textveil.profiles:PROFILES}.
+        epsilon: The budget of the text.
+        stopwords: keep or perturb; by default the profile decides.
+        html: Write an HTML page with colored boxes to this file.
 
     Examples:
       textveil distribute "The soup was cold and the waiter rude." --epsilon 14
@@ -377,13 +379,11 @@ def _shade(share: float, largest: float) -> str:
     methods={"--decomposition": DECOMPOSERS, "--mechanism": MECHANISMS},
 )
 def deniability(
-    words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="Words; one of several words in quotes.")],
+    words: Annotated[list[str], typer.Argument(metavar="WORDS...")],
     *,
     settings: dict[str, Any],
     bundle: BundleName = DEFAULT_BUNDLE,
-    draws: Annotated[
-        int, typer.Option(min=1, help="Number of draws for each word, if the mechanism has no closed form.")
-    ] = DRAWS,
+    draws: Annotated[int, typer.Option(min=1)] = DRAWS,
     as_json: AsJson = False,
     method_options: dict[str, Any],
 ) -> None:
@@ -393,6 +393,10 @@ def deniability(
 
     The values are exact for the mechanisms exponential and fluent. For others they come from draws, with 95 %
     intervals. The attacker who guesses knows the mechanism, the share and the frequencies of words.
+
+    Args:
+        words: Words; one of several words in quotes.
+        draws: Number of draws for each word, if the mechanism has no closed form.
 
     Examples:
       textveil deniability tea coffee Boston

@@ -21,12 +21,11 @@ from textveil.cli.options import BundleName, ExecutorFlags, Overwrite, Quiet, bu
 from textveil.cli.reporting import FAILURE, report
 from textveil.cli.settings import BUDGET, METHODS, SETTINGS, build_settings, pick
 from textveil.errors import ParameterError
-from textveil.execution import EXECUTORS
 from textveil.jobs import FileJob, JobOptions, StreamJob, check_free
 from textveil.jobs.workers import Workplace
 from textveil.obfuscator import Obfuscator
 from textveil.summary import is_refused, summarize
-from textveil.tables import FORMATS, OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
+from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 from textveil.text.batches import BATCH_SIZE
 
 if TYPE_CHECKING:
@@ -41,63 +40,43 @@ app = build_app()
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceFlags(ExecutorFlags):
-    """Where a file is obfuscated."""
+    """Where a file is obfuscated.
 
-    executor: Annotated[  # type: ignore[assignment] # unlike elsewhere, the default depends on the number of workers
-        str | None,
-        typer.Option(
-            help=f"For a file, where the work runs: {', '.join(EXECUTORS)}. By default local, or processes with "
-            "--workers. With a seed, the output does not depend on it."
-        ),
-    ] = None
+    Attributes:
+        executor: For a file, where the work runs: {textveil.execution:EXECUTORS}. By default local, or processes with
+            --workers. With a seed, the output does not depend on it.
+    """
+
+    executor: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileFlags:
-    """How files of texts are read and written."""
+    """How files of texts are read and written.
 
-    input_file: Annotated[
-        str | None,
-        typer.Option(
-            "--input",
-            "-i",
-            help="A file of texts: txt (one document per line), csv, tsv, jsonl or parquet, "
-            "optionally compressed (.gz, .xz, .zst); - is standard input.",
-        ),
-    ] = None
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="The file to write. Its name decides the format. By default, standard output."
-        ),
-    ] = None
-    column: Annotated[
-        list[str] | None,
-        typer.Option("--column", "-c", help=f"The column with the texts (repeatable). By default {TEXT_COLUMN}."),
-    ] = None
-    drop_columns: Annotated[
-        list[str] | None,
-        typer.Option("--drop", metavar="COLUMN", help="Another column that is not copied (repeatable)."),
-    ] = None
-    keep_columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--keep-column", metavar="COLUMN", help="Another column to copy; all others are left out (repeatable)."
-        ),
-    ] = None
-    outcome_column: Annotated[
-        str,
-        typer.Option(
-            help="The column for the outcome of each row; '' writes none. With several text columns, "
-            "_COLUMN is appended."
-        ),
-    ] = OUTCOME_COLUMN
-    format_name: Annotated[
-        str | None,
-        typer.Option("--format", help=f"The format of the input: {', '.join(FORMATS)}. By default, by its name."),
-    ] = None
-    batch_size: Annotated[int, typer.Option(help="Number of documents per batch.")] = BATCH_SIZE
-    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False
+    Attributes:
+        column: The column with the texts (repeatable). By default {textveil.tables:TEXT_COLUMN}.
+        format_name: The format of the input: {textveil.tables:FORMATS}. By default, by its name.
+        input_file: A file of texts: txt (one document per line), csv, tsv, jsonl or parquet, optionally compressed
+            (.gz, .xz, .zst); - is standard input.
+        output: The file to write. Its name decides the format. By default, standard output.
+        drop_columns: Another column that is not copied (repeatable).
+        keep_columns: Another column to copy; all others are left out (repeatable).
+        outcome_column: The column for the outcome of each row; '' writes none. With several text columns, _COLUMN is
+            appended.
+        batch_size: Number of documents per batch.
+        resume: Resume an interrupted run.
+    """
+
+    input_file: Annotated[str | None, typer.Option("--input", "-i")] = None
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None
+    column: Annotated[list[str] | None, typer.Option("--column", "-c")] = None
+    drop_columns: Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN")] = None
+    keep_columns: Annotated[list[str] | None, typer.Option("--keep-column", metavar="COLUMN")] = None
+    outcome_column: str = OUTCOME_COLUMN
+    format_name: Annotated[str | None, typer.Option("--format")] = None
+    batch_size: int = BATCH_SIZE
+    resume: bool = False
 
     @property
     def are_files(self) -> bool:
@@ -125,26 +104,20 @@ class FileFlags:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerFlags:
-    """Where the budgets of documents are recorded, and how much they may spend."""
+    """Where the budgets of documents are recorded, and how much they may spend.
 
-    ledger: Annotated[
-        Path | None,
-        typer.Option(
-            help="Record the budgets that documents spend over all releases in this file. It contains no text."
-        ),
-    ] = None
-    ledger_key: Annotated[Path | None, typer.Option(help="The key file of the ledger. By default LEDGER.key.")] = None
-    budget_per_document: Annotated[
-        float | None,
-        typer.Option(help="For --ledger: the most that a document may spend. A release beyond it is refused."),
-    ] = None
-    repeat: Annotated[
-        str | None,
-        typer.Option(
-            help="For --ledger: fresh or same. same gives the same text with the same settings its first "
-            "answer again, which spends nothing. By default fresh."
-        ),
-    ] = None
+    Attributes:
+        ledger: Record the budgets that documents spend over all releases in this file. It contains no text.
+        ledger_key: The key file of the ledger. By default LEDGER.key.
+        budget_per_document: For --ledger: the most that a document may spend. A release beyond it is refused.
+        repeat: For --ledger: fresh or same. same gives the same text with the same settings its first answer again,
+            which spends nothing. By default fresh.
+    """
+
+    ledger: Path | None = None
+    ledger_key: Path | None = None
+    budget_per_document: float | None = None
+    repeat: str | None = None
 
     def open(self) -> Ledger | None:
         """The ledger, if one is wanted; a new one is announced, because a mistyped name would start at nothing."""
@@ -165,41 +138,17 @@ class LedgerFlags:
 
 @command(app, "obfuscate", settings=pick(*SETTINGS), methods=METHODS)
 def obfuscate(
-    text: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="TEXT", help="The text, in quotes. - reads standard input, one document per line."),
-    ] = None,
+    text: Annotated[list[str] | None, typer.Argument(metavar="TEXT")] = None,
     *,
     settings: dict[str, Any],
-    target: Annotated[
-        Path | None,
-        typer.Option(help="A file of textveil calibrate, with the epsilon per word and the largest share to use."),
-    ] = None,
+    target: Path | None = None,
     bundle: BundleName = DEFAULT_BUNDLE,
     files: FileFlags,
     spending: LedgerFlags,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="For a text: print text, chunks and certificate as JSON. For a file: print the certificate."
-        ),
-    ] = False,
-    explained: Annotated[
-        bool,
-        typer.Option("--explain", help="For a text: show a table of chunks, scores, shares, drafts and outcomes."),
-    ] = False,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(help="Write the certificate to this file. It states what is protected and what is not."),
-    ] = None,
-    deniability: Annotated[
-        bool,
-        typer.Option(
-            "--deniability",
-            help="Add to the certificate how likely words stay unchanged, and how many others they may become. It "
-            "takes seconds for each new budget.",
-        ),
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    explained: Annotated[bool, typer.Option("--explain")] = False,
+    certificate: Path | None = None,
+    deniability: bool = False,
     overwrite: Overwrite = False,
     place: PlaceFlags,
     quiet: Quiet = False,
@@ -212,6 +161,15 @@ def obfuscate(
     random word of similar meaning. By default, plain stopwords are kept and get no budget, and case and punctuation are
     computed from the new words. The certificate states what is protected. In a file, rows stay in order and other
     columns are copied. --resume continues an interrupted run, and --workers uses several cores.
+
+    Args:
+        text: The text, in quotes. - reads standard input, one document per line.
+        target: A file of textveil calibrate, with the epsilon per word and the largest share to use.
+        as_json: For a text: print text, chunks and certificate as JSON. For a file: print the certificate.
+        explained: For a text: show a table of chunks, scores, shares, drafts and outcomes.
+        certificate: Write the certificate to this file. It states what is protected and what is not.
+        deniability: Add to the certificate how likely words stay unchanged, and how many others they may become. It
+            takes seconds for each new budget.
 
     Examples:
       textveil obfuscate "The soup was cold and the waiter rude."

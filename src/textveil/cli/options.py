@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import pkgutil
+import re
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, is_dataclass
-from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -38,14 +41,17 @@ Axes: TypeAlias = Mapping[str, Registry[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutorFlags:
-    """Where work runs."""
+    """Where work runs.
 
-    executor: Annotated[str, typer.Option(help=f"Where the work runs: {', '.join(EXECUTORS)}.")] = DEFAULT_EXECUTOR
-    workers: Annotated[int | None, typer.Option(help="The number of workers. By default, one per core.")] = None
-    address: Annotated[
-        str | None,
-        typer.Option(help="The address of a running Ray cluster, or auto. Its machines must share the files."),
-    ] = None
+    Attributes:
+        executor: Where the work runs: {textveil.execution:EXECUTORS}.
+        workers: The number of workers. By default, one per core.
+        address: The address of a running Ray cluster, or auto. Its machines must share the files.
+    """
+
+    executor: str = DEFAULT_EXECUTOR
+    workers: int | None = None
+    address: str | None = None
 
     def start(self, *more: Any) -> Executor:
         """The executor, which is to be closed."""
@@ -67,7 +73,7 @@ def command(
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Register a function as a command: flags for its parameters, lines and exit codes for its errors.
 
-    Its docstring is the help, which ends with the section of examples.
+    Its docstring is the help, with a section ``Args`` for parameters that do not declare their help, and examples.
 
     Args:
         app: Where the command belongs.
@@ -79,11 +85,11 @@ def command(
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
         run = reporting_errors(expand_flags(function, settings or {}, methods))
-        description, _, examples = (inspect.getdoc(function) or "").partition("Examples:\n")
+        described, _, examples = (inspect.getdoc(function) or "").partition("Examples:\n")
         app.command(
             name,
             cls=TyperCommand if methods is None else _MethodCommand,
-            help=description.rstrip(),
+            help=described.partition("Args:\n")[0].rstrip(),
             epilog=keep_lines(f"Examples:\n{examples}") if examples else None,
             no_args_is_help=no_args_is_help,
         )(run)
@@ -118,12 +124,14 @@ def expand_flags(
 ) -> Callable[..., R]:
     """The function with a flag for every field of its dataclasses, for settings, and for the options of methods.
 
+    The help of a flag is what the docstring of the function or the dataclass says about it.
     The settings and options that are given arrive as dictionaries ``settings`` and ``method_options``.
     """
     options = {} if methods is None else collect_options(*methods.values())
     hints = get_type_hints(function, include_extras=True)
     groups = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     flags: dict[str, inspect.Parameter] = {}
+    texts = _read_help(function)
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name in groups:
             flags |= _list_fields(groups[parameter.name])
@@ -132,7 +140,7 @@ def expand_flags(
         elif parameter.name == METHOD_OPTIONS:
             flags |= _list_method_flags(options)
         else:
-            flags[parameter.name] = parameter.replace(annotation=hints[parameter.name])
+            flags[parameter.name] = _declare(parameter, hints[parameter.name], texts)
 
     @functools.wraps(function)
     def run(**given: Any) -> R:
@@ -156,8 +164,39 @@ def _build_parameter(name: str, annotation: Any, default: Any = None) -> inspect
 def _list_fields(group: Any) -> dict[str, inspect.Parameter]:
     """The fields of a dataclass as parameters."""
     hints = get_type_hints(group, include_extras=True)
-    defaults = inspect.signature(group).parameters
-    return {name: _build_parameter(name, hints[name], defaults[name].default) for name in defaults}
+    texts: dict[str, str] = {}
+    for base in reversed(group.__mro__[:-1]):
+        texts |= _read_help(base)
+    return {
+        name: _declare(parameter, hints[name], texts) for name, parameter in inspect.signature(group).parameters.items()
+    }
+
+
+def _read_help(documented: Any) -> dict[str, str]:
+    """What a docstring says about parameters or attributes, with lists such as ``{textveil.tables:FORMATS}``."""
+    section = re.search(r"^(?:Args|Attributes):\n((?: .*\n?)+)", inspect.getdoc(documented) or "", re.MULTILINE)
+    entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section[1] if section else "", re.MULTILINE)
+    return {name: re.sub(r"{(.+?)}", _spell_list, " ".join(text.split())) for name, text in entries}
+
+
+def _spell_list(place: re.Match[str]) -> str:
+    """The names in the list at a place such as ``textveil.tables:FORMATS``, or its value."""
+    found = pkgutil.resolve_name(place[1])
+    return str(found) if isinstance(found, str | int | float) else ", ".join(map(str, found))
+
+
+def _declare(parameter: inspect.Parameter, hint: Any, texts: Mapping[str, str]) -> inspect.Parameter:
+    """The parameter with everything that the command line needs to know."""
+    kind, *infos = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if infos:
+        info = copy(infos[0])
+    elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+        spelled = f"--{parameter.name.replace('_', '-')}"
+        info = typer.Option(spelled) if kind is bool else typer.Option()
+    else:
+        info = typer.Argument()
+    info.help = info.help or texts.get(parameter.name)
+    return parameter.replace(annotation=Annotated[kind, info])
 
 
 def _list_method_flags(options: Mapping[str, tuple[Option, list[str]]]) -> dict[str, inspect.Parameter]:

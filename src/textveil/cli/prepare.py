@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, STORAGES, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, Bundle
 from textveil.cli.bundle import describe_prior, describe_vectors
 from textveil.cli.display import showing_progress
 from textveil.cli.options import ExecutorFlags, Overwrite, Quiet, build_app, command
@@ -23,9 +23,7 @@ from textveil.errors import ParameterError
 from textveil.extras import require
 from textveil.lab.corpus import MEMORY, MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
 from textveil.lab.corpus.settings import (
-    ARCHITECTURES,
     MIN_DOCUMENTS,
-    PROJECTED,
     STORAGE,
     Labels,
     PriorOptions,
@@ -35,9 +33,8 @@ from textveil.lab.corpus.settings import (
     VectorOptions,
 )
 from textveil.methods.decomposition import DECOMPOSERS
-from textveil.models.files import MODEL_SOURCES
 from textveil.resources import find
-from textveil.tables import FORMATS, TEXT_COLUMN
+from textveil.tables import TEXT_COLUMN
 
 if TYPE_CHECKING:
     from textveil.lab.corpus.inputs import Corpus
@@ -88,16 +85,21 @@ Memory = Annotated[str, typer.Option(help="The memory of counting, such as 512M 
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusFlags:
-    """How a corpus is read, and which part of it."""
+    """How a corpus is read, and which part of it.
 
-    column: Annotated[str, typer.Option("--column", "-c", help="The column that holds the documents.")] = TEXT_COLUMN
-    format_name: Annotated[
-        str | None,
-        typer.Option("--format", help=f"The format, if file names do not show it: {', '.join(FORMATS)}."),
-    ] = None
-    subset: Annotated[str | None, typer.Option(help="The configuration of a Hugging Face data set.")] = None
-    split: Annotated[str, typer.Option(help="The split of a Hugging Face data set.")] = SPLIT
-    revision: Annotated[str | None, typer.Option(help="The revision of a Hugging Face data set.")] = None
+    Attributes:
+        format_name: The format, if file names do not show it: {textveil.tables:FORMATS}.
+        column: The column that holds the documents.
+        subset: The configuration of a Hugging Face data set.
+        split: The split of a Hugging Face data set.
+        revision: The revision of a Hugging Face data set.
+    """
+
+    column: Annotated[str, typer.Option("--column", "-c")] = TEXT_COLUMN
+    format_name: Annotated[str | None, typer.Option("--format")] = None
+    subset: str | None = None
+    split: str = SPLIT
+    revision: str | None = None
 
     def find(self, names: Sequence[str], output: Path, background: Sequence[str] = ()) -> Corpus:
         """The corpus."""
@@ -118,113 +120,84 @@ class CorpusFlags:
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconFlags:
-    """What makes an n-gram an expression."""
+    """What makes an n-gram an expression.
 
-    min_pmi: Annotated[float, typer.Option(help="The PMI lexicon has the n-grams with a PMI above this value.")] = (
-        MIN_PMI
-    )
-    top: Annotated[float, typer.Option(help="The LLR and t-score lexicons have the top N % of all n-grams.")] = (
-        100 * TOP_SHARE
-    )
-    only_attracted: Annotated[
-        bool,
-        typer.Option(
-            "--only-attracted",
-            help="Leave n-grams that are rarer than by chance, such as 'the the', out of the LLR lexicon. The paper "
-            "keeps them.",
-        ),
-    ] = False
+    Attributes:
+        min_pmi: The PMI lexicon has the n-grams with a PMI above this value.
+        top: The LLR and t-score lexicons have the top N % of all n-grams.
+        only_attracted: Leave n-grams that are rarer than by chance, such as 'the the', out of the LLR lexicon. The
+            paper keeps them.
+    """
+
+    min_pmi: float = MIN_PMI
+    top: float = 100 * TOP_SHARE
+    only_attracted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriorFlags:
-    """How n-gram models are built."""
+    """How n-gram models are built.
 
-    order: Annotated[
-        int, typer.Option("--prior-order", help="The number of chunks of the longest n-grams of a prior.")
-    ] = PriorOptions.order
-    most_ngrams: Annotated[
-        int, typer.Option(help="The largest number of n-grams of a prior. Those with the least effect are left out.")
-    ] = PriorOptions.most_ngrams
+    Attributes:
+        order: The number of chunks of the longest n-grams of a prior.
+        most_ngrams: The largest number of n-grams of a prior. Those with the least effect are left out.
+    """
+
+    order: Annotated[int, typer.Option("--prior-order")] = PriorOptions.order
+    most_ngrams: int = PriorOptions.most_ngrams
     min_documents: MinDocuments = MIN_DOCUMENTS
 
 
 @dataclass(frozen=True, kw_only=True)
 class BundleFlags(PriorFlags):
-    """What a bundle is called, what it has, and how its vectors are found."""
+    """What a bundle is called, what it has, and how its vectors are found.
 
-    name: Annotated[str | None, typer.Option(help="The name of the bundle; by default, that of its folder.")] = None
-    bundle_version: Annotated[str, typer.Option(help="The version of the bundle.")] = Labels.version
-    corpus_label: Annotated[
-        str | None, typer.Option(help="The description of the corpus; by default, the names of its files.")
-    ] = None
-    license_name: Annotated[str, typer.Option("--license", help="The license of the bundle.")] = Labels.license
-    decompositions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--decomposition",
-            "-d",
-            help=f"A decomposition to prepare; may be repeated. By default, all: {', '.join(DECOMPOSERS)}.",
-        ),
-    ] = None
-    min_entry_count: Annotated[int, typer.Option(help="Leave out chunks that occur less often.")] = (
-        Selection.min_entry_count
-    )
-    most_entries: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The largest size of a vocabulary, such as 50000, or of that of a decomposition, such as words=60000; "
-            "may be repeated. The rarest chunks are left out."
-        ),
-    ] = None
-    vectors: Annotated[
-        str,
-        typer.Option(
-            help="The origin of vectors: word2vec learns them from the corpus, encoder takes those that a sentence "
-            "encoder gives to the entries, both joins the two.",
-        ),
-    ] = VectorOptions.source
-    encoder: Annotated[
-        str, typer.Option(help=f"The sentence encoder of --vectors encoder and both: {MODEL_SOURCES}.")
-    ] = VectorOptions.encoder
-    dimensions: Annotated[
-        int | None,
-        typer.Option(
-            help=f"The length of a vector. By default {Training.dimensions} for word2vec and {PROJECTED} for others, "
-            "which are projected on their principal axes."
-        ),
-    ] = VectorOptions.dimensions
-    window: Annotated[int, typer.Option(help="The number of chunks on each side that are the context of a chunk.")] = (
-        Training.window
-    )
-    epochs: Annotated[int, typer.Option(help="The number of passes over the corpus.")] = Training.epochs
-    negative: Annotated[int, typer.Option(help="The number of negative samples for each chunk of the context.")] = (
-        Training.negative
-    )
-    architecture: Annotated[str, typer.Option(help=f"The architecture of word2vec: {' or '.join(ARCHITECTURES)}.")] = (
-        Training.architecture
-    )
-    prior: Annotated[
-        bool, typer.Option("--prior/--no-prior", help="Build n-gram models, which the mechanism fluent needs.")
-    ] = True
-    storage: Annotated[str, typer.Option(help=f"The storage of vectors: {', '.join(STORAGES)}.")] = STORAGE
-    names: Annotated[
-        bool, typer.Option("--names/--no-names", help="Find people's names with spaCy, and never write them.")
-    ] = True
-    wording: Annotated[
-        bool,
-        typer.Option(
-            "--wording/--no-wording",
-            help="Never write odd numbers, leftovers of markup, and misspelled, archaic or offensive English words.",
-        ),
-    ] = True
-    background: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A file or folder whose words become known, but are neither written nor part of lexicons and priors, "
-            "such as old novels; may be repeated."
-        ),
-    ] = None
+    Attributes:
+        decompositions: A decomposition to prepare; may be repeated. By default, all:
+            {textveil.methods.decomposition:DECOMPOSERS}.
+        encoder: The sentence encoder of --vectors encoder and both: {textveil.models.files:MODEL_SOURCES}.
+        dimensions: The length of a vector. By default {textveil.lab.corpus.settings:Training.dimensions} for word2vec
+            and {textveil.lab.corpus.settings:PROJECTED} for others, which are projected on their principal axes.
+        architecture: The architecture of word2vec: {textveil.lab.corpus.settings:ARCHITECTURES}.
+        storage: The storage of vectors: {textveil.bundles.bundle:STORAGES}.
+        name: The name of the bundle; by default, that of its folder.
+        bundle_version: The version of the bundle.
+        corpus_label: The description of the corpus; by default, the names of its files.
+        license_name: The license of the bundle.
+        min_entry_count: Leave out chunks that occur less often.
+        most_entries: The largest size of a vocabulary, such as 50000, or of that of a decomposition, such as
+            words=60000; may be repeated. The rarest chunks are left out.
+        vectors: The origin of vectors: word2vec learns them from the corpus, encoder takes those that a sentence
+            encoder gives to the entries, both joins the two.
+        window: The number of chunks on each side that are the context of a chunk.
+        epochs: The number of passes over the corpus.
+        negative: The number of negative samples for each chunk of the context.
+        prior: Build n-gram models, which the mechanism fluent needs.
+        names: Find people's names with spaCy, and never write them.
+        wording: Never write odd numbers, leftovers of markup, and misspelled, archaic or offensive English words.
+        background: A file or folder whose words become known, but are neither written nor part of lexicons and priors,
+            such as old novels; may be repeated.
+    """
+
+    name: str | None = None
+    bundle_version: str = Labels.version
+    corpus_label: str | None = None
+    license_name: Annotated[str, typer.Option("--license")] = Labels.license
+    decompositions: Annotated[list[str] | None, typer.Option("--decomposition", "-d")] = None
+    min_entry_count: int = Selection.min_entry_count
+    most_entries: list[str] | None = None
+    vectors: str = VectorOptions.source
+    encoder: str = VectorOptions.encoder
+    dimensions: int | None = VectorOptions.dimensions
+    window: int = Training.window
+    epochs: int = Training.epochs
+    negative: int = Training.negative
+    architecture: str = Training.architecture
+    prior: Annotated[bool, typer.Option("--prior/--no-prior")] = True
+    storage: str = STORAGE
+    names: Annotated[bool, typer.Option("--names/--no-names")] = True
+    wording: Annotated[bool, typer.Option("--wording/--no-wording")] = True
+    background: list[str] | None = None
 
     def build(self, corpus: Sequence[str], reading: CorpusFlags, output: Path, **more: Any) -> PrepareJob:
         """The job of a bundle."""
@@ -275,7 +248,7 @@ app = build_app(
 def count(
     corpus: CorpusNames,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the counts.")],
+    output: Annotated[Path, typer.Option("--output", "-o")],
     min_count: MinCount = MIN_COUNT,
     reading: CorpusFlags,
     place: ExecutorFlags,
@@ -287,6 +260,9 @@ def count(
 
     A word is a run of letters, digits and underscores, in lowercase. N-grams do not cross documents. All executors
     write the same bytes. A run needs about 15 bytes of disk per word of the corpus, or 100 with --min-count 1.
+
+    Args:
+        output: The folder of the counts.
 
     Examples:
       textveil prepare count corpus.txt.xz --output counts --min-count 20
@@ -322,17 +298,21 @@ def count(
 
 @command(app, "score")
 def score(
-    counts: Annotated[Path, typer.Argument(help="The folder that 'textveil prepare count' wrote.")],
+    counts: Path,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the lexicons.")],
-    min_count: Annotated[
-        int | None, typer.Option(help="Leave out n-grams that occur less often. The default is that of the counts.")
-    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    min_count: int | None = None,
     lexicon: LexiconFlags,
-    examples: Annotated[int, typer.Option(help="The number of top entries to show for each lexicon.")] = 5,
+    examples: int = 5,
     overwrite: Overwrite = False,
 ) -> None:
     """Score counted n-grams by PMI, LLR and t-score, and write a lexicon for each.
+
+    Args:
+        counts: The folder that 'textveil prepare count' wrote.
+        output: The folder of the lexicons.
+        min_count: Leave out n-grams that occur less often. The default is that of the counts.
+        examples: The number of top entries to show for each lexicon.
 
     Examples:
       textveil prepare score counts --output lexicons
@@ -360,9 +340,7 @@ def train(
     corpus: CorpusNames,
     *,
     output: BundleFolder,
-    lexicons: Annotated[
-        Path | None, typer.Option(help="The folder that 'textveil prepare score' wrote, for pmi, llr and tscore.")
-    ] = None,
+    lexicons: Path | None = None,
     bundle: BundleFlags,
     reading: CorpusFlags,
     place: ExecutorFlags,
@@ -372,6 +350,9 @@ def train(
     """Split a corpus, embed its chunks, and write a bundle.
 
     These are the last steps of a preparation. The corpus is split by each decomposition.
+
+    Args:
+        lexicons: The folder that 'textveil prepare score' wrote, for pmi, llr and tscore.
 
     Examples:
       textveil prepare train corpus.txt.xz --lexicons lexicons --output my-english --epochs 10 --architecture cbow
@@ -395,14 +376,9 @@ def train(
 def prior(
     corpus: CorpusNames,
     *,
-    bundle: Annotated[str, typer.Option("--bundle", "-b", help="The name or the folder of a bundle.")] = DEFAULT_BUNDLE,
+    bundle: Annotated[str, typer.Option("--bundle", "-b")] = DEFAULT_BUNDLE,
     output: BundleFolder,
-    decompositions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--decomposition", "-d", help="A decomposition that gets a prior; may be repeated. By default, all."
-        ),
-    ] = None,
+    decompositions: Annotated[list[str] | None, typer.Option("--decomposition", "-d")] = None,
     options: PriorFlags,
     reading: CorpusFlags,
     place: ExecutorFlags,
@@ -417,6 +393,10 @@ def prior(
     The mechanism fluent needs a prior. The corpus is split by the decompositions of the bundle. One of 100 documents
     is not counted, and shows how well the prior predicts. All other files of the bundle are copied unchanged. The
     corpus need not be that of the bundle. Choose texts like those that you want to write.
+
+    Args:
+        bundle: The name or the folder of a bundle.
+        decompositions: A decomposition that gets a prior; may be repeated. By default, all.
 
     Examples:
       textveil prepare prior corpus.txt.xz --bundle en --output en-fluent

