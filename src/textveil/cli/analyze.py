@@ -12,21 +12,12 @@ import typer
 from textveil.cli.options import AsJson, Overwrite, build_app, command
 from textveil.cli.reporting import report
 from textveil.lab.compare.curves import tell_frontiers
+from textveil.lab.report import wording
 from textveil.lab.report.findings import Findings, SettingFindings
 from textveil.lab.report.findings import analyze as find
 from textveil.lab.report.report import check_folder, write_report
 from textveil.lab.report.results import RELATIVE_GAIN, read_results
 from textveil.lab.report.tables import ANOVA_HEAD, align, lay_out_anova
-from textveil.lab.report.wording import (
-    tell_chance,
-    tell_clear,
-    tell_datasets,
-    tell_draws,
-    tell_gaps,
-    tell_missing,
-    tell_noise,
-    tell_pairs,
-)
 
 app = build_app()
 
@@ -74,7 +65,7 @@ def analyze(
     findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response, against=against)
     for group in findings.results.left_out:
         report(f"Excluded, because it lacks a combination: {group}")
-    for line in tell_missing(findings.results, findings.response):
+    for line in wording.tell_missing(findings.results, findings.response):
         report(line)
     if output is not None:
         write_report(findings, output, overwrite=overwrite)
@@ -100,11 +91,11 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
         yield "Attack against utility"
         yield from tell_frontiers(findings.frontiers)
         yield ""
-    yield from tell_gaps(findings)
-    yield from tell_draws(results)
-    yield from tell_chance(results)
+    yield from wording.tell_gaps(findings)
+    yield from wording.tell_draws(results)
+    yield from wording.tell_chance(results)
     if results.counts_words:
-        yield from tell_clear(findings)
+        yield from wording.tell_clear(findings)
     else:
         yield "The number of words released in clear is unknown: these results do not count them."
 
@@ -113,10 +104,10 @@ def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:
     yield from align(ANOVA_HEAD, lay_out_anova(setting.anova))
     yield ""
     if setting.anova.noise is not None:
-        yield tell_noise(setting)
+        yield wording.tell_noise(setting)
     if setting.by_dataset is not None:
-        yield tell_datasets(setting)
-    yield tell_pairs(setting)
+        yield wording.tell_datasets(setting)
+    yield wording.tell_pairs(setting)
     for pair in setting.comparisons.significant[:pairs]:
         yield f"  {pair.difference:.4f}  {pair.higher} over {pair.lower} (p = {pair.p_value:.2g})"
     yield ""

@@ -104,18 +104,10 @@ def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "doc
         yield ignore_progress if quiet else _printing_lines(unit_of)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
+    from rich.progress import TaskID, TextColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[amount]:,} {task.fields[unit]}"),
-        TextColumn("{task.fields[rate]}"),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    columns = (*Bar.get_default_columns(), TextColumn("{task.fields[amount]:,} {task.fields[unit]}{task.fields[rate]}"))
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, tuple[TaskID, int]] = {}
 
@@ -124,7 +116,7 @@ def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "doc
                 tasks[stage] = bar.add_task(stage, total=1.0, amount=0, rate="", unit=unit_of(stage)), amount
             task, first = tasks[stage]
             elapsed = bar.tasks[task].elapsed or 0.0
-            rate = f"{(amount - first) / elapsed:,.0f}/s" if elapsed > 1 else ""
+            rate = f", {(amount - first) / elapsed:,.0f}/s" if elapsed > 1 else ""
             total = None if fraction is None else 1.0
             bar.update(task, total=total, completed=fraction or 0.0, amount=amount, rate=rate)
 

@@ -261,11 +261,9 @@ def evaluate(
           --attacker transformer --encoders all-minilm-l6-v2,all-mpnet-base-v2,gte-small --truncate --kinds paper
           --language-model gpt2
     """
-    if output is not None:
-        check_free(output, overwrite=overwrite)
     if keep_embeddings and flags.no_cache:
         raise ParameterError("--keep-embeddings needs a cache. Remove --no-cache.")
-    _check_cards(cards or (), overwrite=overwrite)
+    _check_outputs(output, cards or (), overwrite=overwrite)
     wanted = flags.wanted
     # If the metrics are named and inversion is none of them, it is clear_text that uses the bundle.
     own = bundle is not None and (wanted is None or "inversion" in wanted)
@@ -344,11 +342,12 @@ def list_not_measured(reasons: Mapping[str, str], command: Any) -> Iterator[str]
         yield f"Not measured: {name}. {TextveilError(reason).spell(partial(spell_flag, command))}"
 
 
-def _check_cards(paths: Sequence[Path], *, overwrite: bool) -> None:
-    """Refuse a card that cannot be written: of an unknown format, or one that exists."""
-    for path in paths:
+def _check_outputs(output: Path | None, cards: Sequence[Path], *, overwrite: bool) -> None:
+    """Refuse files that exist, and a card of an unknown format."""
+    for path in cards:
         if path.suffix.lower() not in CARD_FORMATS:
             raise ParameterError(f"--card writes .html and .md files. {str(path)!r} is neither.")
+    for path in (*cards, *([output] if output else [])):
         check_free(path, overwrite=overwrite)
 
 

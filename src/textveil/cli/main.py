@@ -17,25 +17,12 @@ from textveil.cli.options import build_app, keep_lines
 from textveil.cli.reporting import INTERRUPTED, USAGE, report
 from textveil.version import __version__
 
-COMMANDS = {
-    "obfuscate": "obfuscate",
-    "decompose": "methods",
-    "distribute": "methods",
-    "evaluate": "evaluate",
-    "calibrate": "calibrate",
-    "compare": "compare",
-    "audit": "audit",
-    "deniability": "methods",
-    "serve": "serve",
-    "methods": "methods",
-    "analyze": "analyze",
-    "experiment": "experiment",
-    "ledger": "ledger",
-    "bundle": "bundle",
-    "prepare": "prepare",
-    "resources": "resources",
-}
-"""The module of every command."""
+COMMANDS = (
+    *("obfuscate", "decompose", "distribute", "evaluate", "calibrate", "compare", "audit", "deniability", "serve"),
+    *("methods", "analyze", "experiment", "ledger", "bundle", "prepare", "resources"),
+)
+MODULES = {"decompose": "methods", "distribute": "methods", "deniability": "methods"}
+"""The modules of commands, if they do not have the same name."""
 EXAMPLES = """Examples:
   textveil obfuscate "The soup was cold and the waiter rude."
   textveil obfuscate "The soup was cold." --level high --explain
@@ -67,7 +54,7 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in COMMANDS and cmd_name not in self.commands:
-            module = importlib.import_module(f"textveil.cli.{COMMANDS[cmd_name]}")
+            module = importlib.import_module(f"textveil.cli.{MODULES.get(cmd_name, cmd_name)}")
             found = typer.main.get_command(module.app)
             # A module with several commands has a group of them, unless the group itself is the command.
             self.commands[cmd_name] = getattr(found, "commands", {}).get(cmd_name, found)

@@ -336,10 +336,18 @@ def _find_largest(divisions: Sequence[Division]) -> float:
     return max((share or 0.0 for division in divisions for _, _, share in division.rows), default=0.0)
 
 
+def _shade(share: float, largest: float) -> Text:
+    """A share on its color."""
+    from rich.text import Text
+
+    part = share / largest if largest else 0.0
+    return Text(f" {share:.3g} ", style=f"{'white' if part > _TURNS else 'black'} on {_mix(part)}")
+
+
 def _mix(part: float) -> str:
     """A color between the lightest and the darkest."""
     mixed = (round(light + part * (dark - light)) for light, dark in zip(_LIGHTEST, _DARKEST, strict=True))
-    return f"rgb({', '.join(map(str, mixed))})"
+    return f"rgb({','.join(map(str, mixed))})"
 
 
 def _describe_division(division: Division) -> dict[str, Any]:
@@ -355,7 +363,7 @@ def _show_shares(words: Sequence[str], found: Sequence[Division], budget: float)
     rows: list[list[str | Text]] = []
     for word, *cells in zip(words, *(division.rows for division in found), strict=True):
         shares = [share for _, _, share in cells]
-        shown = ["" if share is None else Text(f" {share:.3g} ", style=_shade(share, largest)) for share in shares]
+        shown = ["" if share is None else _shade(share, largest) for share in shares]
         rows.append([Text(word, style="dim" if None in shares else ""), *shown])
     names = [division.name for division in found]
     table = build_table(["word", *names], rows, right=names, title=f"budget {budget:g}")
@@ -363,13 +371,6 @@ def _show_shares(words: Sequence[str], found: Sequence[Division], budget: float)
         table.add_section()
         table.add_row("no score", *(str(division.missing or "") for division in found))
     show(table)
-
-
-def _shade(share: float, largest: float) -> str:
-    """From white on a dark ground to black on a light one."""
-    part = share / largest if largest else 0.0
-    red, green, blue = (int(low + (high - low) * part) for low, high in ((20, 60), (40, 220), (60, 120)))
-    return f"{'black' if part > 0.5 else 'white'} on rgb({red},{green},{blue})"
 
 
 @command(

@@ -84,7 +84,7 @@ def command(
     """
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
-        run = reporting_errors(expand_flags(function, settings or {}, methods))
+        run = reporting_errors(expand_flags(function, settings, methods))
         described, _, examples = (inspect.getdoc(function) or "").partition("Examples:\n")
         app.command(
             name,
@@ -146,8 +146,8 @@ def expand_flags(
     def run(**given: Any) -> R:
         for name, group in groups.items():
             given[name] = group(**{field: given.pop(field) for field in _list_fields(group)})
-        if settings is not None:
-            given[SETTINGS] = {name: value for name in settings if (value := given.pop(name)) is not None}
+        if SETTINGS in hints:
+            given[SETTINGS] = {name: value for name in settings or () if (value := given.pop(name)) is not None}
         if METHOD_OPTIONS in hints:
             given[METHOD_OPTIONS] = _take_options(given, options)
         return function(**given)
