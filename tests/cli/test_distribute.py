@@ -157,7 +157,9 @@ def test_obfuscate_takes_every_distribution():
     assert len(json.loads(result.stdout)["chunks"][1]["scores"]) == 1
 
 
-EVEN = Division("uniform", "uniform", [("The", 1.0, None), ("<soup>", 1.0, 5.0), ("was", 1.0, None), ("cold", 1.0, 5.0)])
+EVEN = Division(
+    "uniform", "uniform", [("The", 1.0, None), ("<soup>", 1.0, 5.0), ("was", 1.0, None), ("cold", 1.0, 5.0)]
+)
 ODD = Division("yake", "yake & co", [("The", None, None), ("<soup>", 0.25, 2.5), ("cold", None, 7.5)])
 
 
@@ -176,7 +178,8 @@ def test_on_the_page_every_word_is_a_box_with_its_share():
 
 
 def test_on_the_page_the_largest_share_is_the_darkest_and_its_letters_are_light():
-    found = re.findall(r'<li class="(dark|light)" style="background: rgb\((\d+), (\d+), (\d+)\)"', draw_page([ODD], 10.0))
+    boxes = r'<li class="(dark|light)" style="background: rgb\((\d+),(\d+),(\d+)\)"'
+    found = re.findall(boxes, draw_page([ODD], 10.0))
     (soup, *light), (cold, *dark) = found
     assert (soup, cold) == ("light", "dark")
     assert sum(map(int, dark)) < sum(map(int, light))

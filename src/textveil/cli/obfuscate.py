@@ -21,8 +21,6 @@ from textveil.cli.options import BundleName, ExecutorFlags, Overwrite, Quiet, bu
 from textveil.cli.reporting import FAILURE, report
 from textveil.cli.settings import BUDGET, METHODS, SETTINGS, build_settings, pick
 from textveil.errors import ParameterError
-from textveil.jobs import FileJob, JobOptions, StreamJob, check_free
-from textveil.jobs.workers import Workplace
 from textveil.obfuscator import Obfuscator
 from textveil.summary import is_refused, summarize
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
@@ -31,6 +29,7 @@ from textveil.text.batches import BATCH_SIZE
 if TYPE_CHECKING:
     from textveil.jobs import JobReport
     from textveil.ledger import Ledger
+    from textveil.progress import Progress
     from textveil.results import Obfuscation
 
 STANDARD = "-"
@@ -184,8 +183,7 @@ def obfuscate(
       cat notes.txt | textveil obfuscate - --level low
     """
     words = _choose_text(text or (), files.input_file)
-    workplace = Workplace(place.executor, place.workers, place.address)
-    _check_combination(words, files, workplace, explained=explained, as_json=as_json)
+    _check_combination(words, files, place, explained=explained, as_json=as_json)
     budget = prefer_flags({**{name: settings.pop(name, None) for name in BUDGET}, "target": target})
     target = budget.pop("target")
     settings |= {name: value for name, value in budget.items() if value is not None}
@@ -194,24 +192,38 @@ def obfuscate(
         obfuscator.add_deniability(obfuscator.build_budget())
     if words is not None:
         if certificate is not None:
+            from textveil.jobs import check_free
+
             check_free(certificate, overwrite=overwrite)
         result = next(obfuscator.obfuscate_all([words])).released()
         if certificate is not None:
             result.certificate.write(certificate)
         _show_text(result, explained=explained, as_json=as_json)
         return
-    options = JobOptions(obfuscator.build_budget(), files.build_layout(), files.batch_size, overwrite, certificate)
     with showing_progress(quiet) as progress:
-        if files.are_files:
-            job = FileJob(
-                Path(str(files.input_file)), cast(Path, files.output), options, resume=files.resume, workplace=workplace
-            )
-            finished = job.run(obfuscator, progress)
-        else:
-            finished = StreamJob(files.open_source(), files.output, options).run(
-                obfuscator, sys.stdout.buffer, progress
-            )
+        finished = _run_job(obfuscator, files, place, certificate, overwrite=overwrite, progress=progress)
     _show_report(finished, as_json=as_json, quiet=quiet)
+
+
+def _run_job(
+    obfuscator: Obfuscator,
+    files: FileFlags,
+    place: PlaceFlags,
+    certificate: Path | None,
+    *,
+    overwrite: bool,
+    progress: Progress,
+) -> JobReport:
+    """Obfuscate a file or a stream."""
+    from textveil.jobs import FileJob, JobOptions, StreamJob
+    from textveil.jobs.workers import Workplace
+
+    options = JobOptions(obfuscator.build_budget(), files.build_layout(), files.batch_size, overwrite, certificate)
+    if not files.are_files:
+        return StreamJob(files.open_source(), files.output, options).run(obfuscator, sys.stdout.buffer, progress)
+    source, output = Path(str(files.input_file)), cast(Path, files.output)
+    workplace = Workplace(place.executor, place.workers, place.address)
+    return FileJob(source, output, options, resume=files.resume, workplace=workplace).run(obfuscator, progress)
 
 
 def _show_report(finished: JobReport, *, as_json: bool, quiet: bool) -> None:
@@ -281,7 +293,9 @@ def _is_file(text: str) -> bool:
     return os.path.exists(text) and not os.path.isdir(text)  # noqa: PTH110, PTH112 # unlike Path, for any text
 
 
-def _check_combination(text: str | None, files: FileFlags, place: Workplace, *, explained: bool, as_json: bool) -> None:
+def _check_combination(
+    text: str | None, files: FileFlags, place: PlaceFlags, *, explained: bool, as_json: bool
+) -> None:
     if text is not None and (files.output is not None or files.resume):
         raise ParameterError("--output and --resume go with --input.")
     if text is None and explained:
@@ -290,7 +304,7 @@ def _check_combination(text: str | None, files: FileFlags, place: Workplace, *, 
         raise ParameterError("--json goes with a single text or with --output, because rows go to standard output.")
     if files.resume and not files.are_files:
         raise ParameterError("--resume needs --input FILE and --output FILE: a stream cannot be read again.")
-    if place != Workplace() and not files.are_files:
+    if place != PlaceFlags() and not files.are_files:
         raise ParameterError("--executor, --workers and --address need --input FILE and --output FILE.")
 
 
