@@ -28,7 +28,7 @@ def test_a_text_loads_nothing_that_only_files_and_other_commands_need():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[1].split())
     assert not loaded & {
-        "jinja2", "sqlite3", "nupunkt", "textveil.jobs", "textveil.ledger", "textveil.resources", "textveil.cli.prepare",
+        "jinja2", "sqlite3", "nupunkt", "textveil.jobs", "textveil.ledger", "textveil.cli.prepare",
     }  # fmt: skip
     assert not any(name.startswith("textveil.lab") for name in loaded)
 

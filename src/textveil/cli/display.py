@@ -107,7 +107,10 @@ def showing_progress(quiet: bool, unit_of: Callable[[str], str] = lambda _: "doc
     from rich.progress import Progress as Bar
     from rich.progress import TaskID, TextColumn
 
-    columns = (*Bar.get_default_columns(), TextColumn("{task.fields[amount]:,} {task.fields[unit]}{task.fields[rate]}"))
+    columns = (
+        *Bar.get_default_columns(),
+        TextColumn("left  {task.fields[amount]:,} {task.fields[unit]}{task.fields[rate]}"),
+    )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, tuple[TaskID, int]] = {}
 
