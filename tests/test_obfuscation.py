@@ -1018,20 +1018,3 @@ def test_a_ledger_charges_a_drafted_text_its_whole_budget(tiny, tmp_path):
     drafted = Obfuscator(tiny, profile="proven", draft_share=0.2, largest_share=1.0, ledger=ledger)
     drafted.obfuscate("alpha beta", epsilon=6)
     assert [entry.epsilon for entry in ledger.find("alpha beta")] == [6.0]
-
-
-@pytest.mark.parametrize("options", [{}, {"largest_share": math.inf}, {"largest_share": 8.0}])
-def test_the_recall_of_an_approximate_index_is_certified(tiny, options):
-    given = {"mechanism": "madlib", "mechanism_options": {"index": "approximate", "probes": 1}, "seed": 1, **options}
-    obfuscator = Obfuscator(tiny, **given)
-    certificate = obfuscator.obfuscate("alpha beta", epsilon=10).certificate.as_dict()
-    index = certificate["mechanism"]["index"]
-    assert index["kind"] == "approximate"
-    assert len(index["recall"]) == 5
-    assert next(iter(index["recall"])) == "0"
-    assert all(0 <= value <= 1 for value in index["recall"].values())
-    assert min(index["recall"].values()) < 1
-    if options.get("largest_share") == 8.0:
-        assert list(index["recall"]) == ["0", "1", "2", "4", "8"]
-    exact = Obfuscator(tiny, mechanism="madlib", seed=1).obfuscate("alpha", epsilon=10).certificate.as_dict()
-    assert exact["mechanism"]["index"] == "exact"

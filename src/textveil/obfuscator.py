@@ -28,7 +28,6 @@ from textveil.methods.decomposition import DECOMPOSERS, Decomposer
 from textveil.methods.distribution import DISTRIBUTORS, Distributor
 from textveil.methods.mechanisms import MECHANISMS, Mechanism, Request
 from textveil.methods.mechanisms.base import ASKED, NO_GUARANTEE
-from textveil.methods.mechanisms.noise import EXACT, NearestEntry, measure_recall
 from textveil.methods.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
 from textveil.output import Writer, finish_all
 from textveil.planning import Plan, Planner
@@ -194,23 +193,6 @@ class Obfuscator:
             return self.bundle.distance(decomposition)
         name = json.dumps(["distance", mechanism.as_dict()], sort_keys=True)
         return self.bundle.find_figures(decomposition, name, lambda: measure_distances(mechanism.space))
-
-    def _state_index(self) -> str | dict[str, Any]:
-        """How the nearest entry is searched: exactly, or how often an approximate search finds it, by share.
-
-        It is measured on the words of the bundle, by their frequency, up to the largest share.
-        """
-        mechanism, decomposition = self._mechanism, self._decomposer.name
-        if not isinstance(mechanism, NearestEntry) or mechanism.index == EXACT:
-            return mechanism.index
-        largest = self.largest_share if math.isfinite(self.largest_share) else self.find_share(LARGEST_RATE)
-        shares = [largest * part for part in _RECALL_PARTS]
-
-        def compute() -> dict[str, Any]:
-            return measure_recall(mechanism, shares, draw_entries(mechanism, self.bundle.counts(decomposition)))
-
-        name = json.dumps(["recall", mechanism.as_dict(), shares], sort_keys=True)
-        return {"kind": mechanism.index, "recall": self.bundle.find_figures(decomposition, name, compute)}
 
     def for_run(self, key: bytes) -> Obfuscator:
         """The obfuscator for a run that may be resumed.
@@ -527,7 +509,7 @@ class Obfuscator:
             mechanism={
                 **mechanism.as_dict(),
                 "guarantee": mechanism.guarantee,
-                "index": self._state_index(),
+                "index": mechanism.index,
                 "cap": mechanism.cap,
             },
             allocation=allocation if self.draft_share is None else "public given the draft",
@@ -614,7 +596,5 @@ def is_missing(value: object) -> bool:
     return value is None or type(value).__name__ in _MISSING_TYPES
 
 
-_RECALL_PARTS = (0.0, 0.125, 0.25, 0.5, 1.0)
-"""The parts of the largest share at which the recall of an approximate index is measured."""
 _MISSING_TYPES = ("NAType", "NaTType")
 """The types of ``pandas.NA`` and ``pandas.NaT``, which is not imported for this."""

@@ -162,7 +162,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "docs/certificate.schema.json")
         {"decomposition": "pos"},
         {"distribution": "attention"},
         {"distribution": "ic"},
-        {"mechanism": "madlib", "mechanism_options": {"index": "approximate"}},
+        {"mechanism": "madlib", "mechanism_options": {"rank_decay": 1.0}},
     ],
     ids=str,
 )
