@@ -121,13 +121,14 @@ class MetricFlags:
         """
         training = {"model": self.attacker_model, "epochs": self.epochs, "learning_rate": self.learning_rate}
         given: dict[str, dict[str, Any]] = {}
-        for part in (
+        parts: tuple[Mapping[str, Mapping[str, Any]], ...] = (
             choose_classifier(self.attacker, training, self.seeds, self.wanted),
             choose_encoders(self.encoders, self.wanted),
             {"identifiers": {"kinds": self.kinds}, "similarity": {"truncate": self.truncate}},
             {"perplexity": {"model": self.language_model}},
             more,
-        ):
+        )
+        for part in parts:
             for metric, options in part.items():
                 found = {name: value for name, value in options.items() if value is not None}
                 if found:

@@ -46,7 +46,7 @@ class PlaceFlags(ExecutorFlags):
             --workers. With a seed, the output does not depend on it.
     """
 
-    executor: str | None = None
+    executor: str | None = None  # type: ignore[assignment] # unlike elsewhere, the workers decide it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,7 +129,7 @@ def expand_flags(
     """
     options = {} if methods is None else collect_options(*methods.values())
     hints = get_type_hints(function, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     flags: dict[str, inspect.Parameter] = {}
     texts = _read_help(function)
     for parameter in inspect.signature(function).parameters.values():
