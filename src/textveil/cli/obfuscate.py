@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from textveil.cli.display import explain, list_warnings, showing_progress
 from textveil.cli.options import BundleName, ExecutorFlags, Overwrite, Quiet, build_app, command
 from textveil.cli.reporting import FAILURE, report
 from textveil.cli.settings import BUDGET, METHODS, SETTINGS, build_settings, pick
+from textveil.cli.start import is_file
 from textveil.errors import ParameterError
 from textveil.obfuscator import Obfuscator
 from textveil.summary import is_refused, summarize
@@ -280,17 +280,12 @@ def _choose_text(arguments: Sequence[str], input_file: str | None) -> str | None
         raise ParameterError("Put the text in quotes: it must be one argument.")
     if not arguments or arguments[0] == STANDARD:
         return None
-    if _is_file(arguments[0]):
+    if is_file(arguments[0]):
         raise ParameterError(
             f"{arguments[0]!r} is a file. To obfuscate its texts, give --input {shlex.quote(arguments[0])}. To "
             "obfuscate these words themselves, send them to standard input and give -."
         )
     return arguments[0]
-
-
-def _is_file(text: str) -> bool:
-    """Whether a text is the path of something to read. A folder is not: its name may be a word."""
-    return os.path.exists(text) and not os.path.isdir(text)  # noqa: PTH110, PTH112 # unlike Path, for any text
 
 
 def _check_combination(
