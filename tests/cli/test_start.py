@@ -107,7 +107,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupt())
-sys.argv = ["textveil", "obfuscate", "tea"]
+sys.argv = ["textveil", "obfuscate", "tea", "--explain"]
 from textveil.cli.start import main
 main()
 """
