@@ -1,4 +1,4 @@
-"""Vectors of a million entries: loading, exact and approximate search, and memory, beside the plain way in one run."""
+"""Vectors of a million entries: loading, search and memory, beside the plain way in one run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import numpy as np
 
 from benchmarks.records import Record
 from textveil.bundles.bundle import Bundle
-from textveil.bundles.cell_index import CellIndex
 from textveil.bundles.exact_index import ExactIndex
 from textveil.bundles.files import Floats, Matrix
 
@@ -23,7 +22,6 @@ ENTRIES = 1_000_000
 DIMENSIONS = 64
 VOCABULARIES = (30_000, 100_000, ENTRIES)
 SHARES = (0.0, 8.0, 32.0, 64.0)
-PROBES = (16, 64, 256)
 POINTS = 256
 LOADS = 3
 _SYLLABLES = [consonant + vowel for consonant in "bcdfghklmnprstvz" for vowel in "aeiou"]
@@ -66,16 +64,14 @@ print(json.dumps([*elapsed, private / 1024]))
 
 
 def compare_vectors() -> list[Record]:
-    """Load and search a million entries, and compare approximate with exact search."""
+    """Load and search a million entries."""
     records = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "bundle"
         write_bundle(folder, grow(ENTRIES))
         records += compare_loading(folder)
         records += compare_memory(folder)
-    for entries in VOCABULARIES:
-        records += compare_search(entries)
-    return records
+    return records + [measure_search(entries) for entries in VOCABULARIES]
 
 
 def compare_loading(folder: Path) -> list[Record]:
@@ -113,33 +109,17 @@ def run(folder: Path, work: str) -> list[float]:
     return found
 
 
-def compare_search(entries: int) -> list[Record]:
-    """The speed of approximate search in processor time, and how often it finds the nearest entry, by share."""
+def measure_search(entries: int) -> Record:
+    """The speed of the search in processor time, on points with little and with much noise."""
     matrix = grow(entries)
-    started = time.process_time()
-    cells = CellIndex(matrix)
-    size = f"{entries:,} x {DIMENSIONS}"
-    records = [Record("vectors", f"building the approximate index, {size}", time.process_time() - started, "s")]
-    exact = ExactIndex(matrix)
+    index = ExactIndex(matrix)
     cases = [add_noise(matrix, share) for share in SHARES]
-    exact.search(*cases[0])  # what is loaded once
+    index.search(*cases[0])  # what is loaded once
     started = time.process_time()
-    nearest = [exact.search(*case) for case in cases]
-    whole = (time.process_time() - started) / len(cases)
-    records.append(Record("vectors", f"exact search, {size}", POINTS / whole, "points/s", "exact search", 1.0))
-    for probes in PROBES:
-        started = time.process_time()
-        found = [cells.search(*case, probes=probes) for case in cases]
-        part = (time.process_time() - started) / len(cases)
-        recall = ", ".join(
-            f"{np.mean(one == other):.2f} at {share:g}"
-            for one, other, share in zip(found, nearest, SHARES, strict=True)
-        )
-        records.append(
-            Record("vectors", f"{probes} probes, {size}, recall {recall}", POINTS / part, "points/s", "exact search",
-                   whole / part)
-        )  # fmt: skip
-    return records
+    for case in cases:
+        index.search(*case)
+    seconds = (time.process_time() - started) / len(cases)
+    return Record("vectors", f"exact search, {entries:,} x {DIMENSIONS}", POINTS / seconds, "points/s")
 
 
 def add_noise(matrix: Matrix, share: float) -> tuple[Floats, Floats]:

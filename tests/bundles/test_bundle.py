@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tests.conftest import ENTRIES, EXCLUDED, random_matrix
-from textveil.bundles import bundle as module
 from textveil.bundles.building import LexiconTable
 from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.bundles.vectors import Vectors
@@ -73,7 +72,7 @@ def test_a_changed_file_is_detected(copied_bundle, name):
     content[-1] ^= 1
     path.write_bytes(content)
     for use in (lambda bundle: bundle.vectors("words"), Bundle.verify):
-        with pytest.raises(BundleError, match=f"file '{name}'.*is not what its manifest says"):
+        with pytest.raises(BundleError, match=f"{name}'.*is not what its manifest says"):
             use(Bundle.load(copied_bundle))
 
 
@@ -115,7 +114,7 @@ def test_a_lexicon_of_another_bundle_is_detected(with_lexicon, make_bundle, tmp_
     other = make_bundle(lexicons={"pmi": LexiconTable(["red tea", "cup of tea"], np.array([1.0, 2.0]))})
     folder = shutil.copytree(with_lexicon.folder, tmp_path / "copy")
     shutil.copy(other.folder / "pmi" / name, folder / "pmi" / name)
-    with pytest.raises(BundleError, match=f"'pmi/{name}'.*is not what its manifest says"):
+    with pytest.raises(BundleError, match=f"pmi/{name}'.*is not what its manifest says"):
         Bundle.load(folder).lexicon("pmi")
 
 
@@ -127,7 +126,7 @@ def test_vectors_that_were_trained_with_another_lexicon_are_refused(with_lexicon
     shutil.copy(other.folder / "pmi/lexicon.npy", folder / "pmi/lexicon.npy")
     rewrite(folder)
     assert Bundle.load(folder).lexicon("pmi").spelled == {"black tea", "bag of tea", "old york"}
-    with pytest.raises(BundleError, match="belong to another lexicon.*another version of the bundle"):
+    with pytest.raises(BundleError, match="belong to the lexicon of another version"):
         Bundle.load(folder).vectors("pmi")
 
 
@@ -214,7 +213,7 @@ def test_a_bundle_of_a_newer_format_asks_for_an_update(copied_bundle):
         Bundle.load(copied_bundle)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"format": 1}', '{"format": "1"}'])
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"format": 3}', '{"format": "1"}'])
 def test_an_invalid_manifest_is_refused(copied_bundle, content):
     (copied_bundle / MANIFEST).write_text(content, encoding="utf-8")
     with pytest.raises(BundleError, match=r"bundle\.json"):
@@ -254,16 +253,11 @@ def test_parameters_are_not_renamed(make_bundle):
     assert Bundle.load(bundle.folder).manifest.parameters == parameters
 
 
-def test_a_bundle_of_format_1_is_read_and_has_no_lexicons(copied_bundle):
-    path = copied_bundle / MANIFEST
-    values = json.loads(path.read_bytes())
-    del values["lexicons"], values["vectors"]["words"]["changed_neighbours"]
-    path.write_text(json.dumps({**values, "format": 1, "licence": "CC0"}), encoding="utf-8")
-    bundle = Bundle.load(copied_bundle)
-    assert (bundle.manifest.license, bundle.manifest.lexicons) == ("CC0", {})
-    assert len(bundle.vectors("words")) == len(ENTRIES)
-    with pytest.raises(BundleError, match="no lexicon for 'llr'. It has: none. Build the bundle again with `lexicons`"):
-        bundle.lexicon("llr")
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_bundle_of_an_older_format_is_to_be_prepared_anew(copied_bundle, version):
+    rewrite(copied_bundle, format=version)
+    with pytest.raises(BundleError, match=f"format {version}.*Prepare the bundle anew"):
+        Bundle.load(copied_bundle)
 
 
 def test_a_manifest_without_a_license_names_the_stored_field(copied_bundle):
@@ -459,12 +453,8 @@ def test_a_bundle_places_unknown_words_by_their_spelling(spelling_bundle):
     assert {"words/spelling.npy", "words/spelling_keys.npy", "words/spelling_scales.npy"} <= set(bundle.verify())
 
 
-def test_a_bundle_without_a_spelling_table_has_none(tiny, spelling_bundle):
+def test_a_bundle_without_a_spelling_table_has_none(tiny):
     assert tiny.spelling("words") is None
-    values = json.loads((spelling_bundle / MANIFEST).read_text())
-    del values["parts"]
-    (spelling_bundle / MANIFEST).write_text(json.dumps({**values, "format": 2}))
-    assert Bundle.load(spelling_bundle).spelling("words") is None
 
 
 @pytest.mark.parametrize("name", ["spelling.npy", "spelling_keys.npy", "spelling_scales.npy"])
@@ -504,13 +494,11 @@ def test_a_spelling_table_without_stored_axes_is_refused(spelling_bundle):
         Bundle.load(spelling_bundle).spelling("words")
 
 
-@pytest.mark.parametrize("large", [0, 2**40])
-def test_a_matrix_is_hashed_before_it_is_used_whatever_its_size(copied_bundle, monkeypatch, large):
-    monkeypatch.setattr(module, "_LARGE_FILE", large)
+def test_a_matrix_is_hashed_before_it_is_used(copied_bundle):
     assert len(Bundle(copied_bundle).vectors("words")) == len(ENTRIES)
     path = copied_bundle / "words/matrix.npy"
     content = bytearray(path.read_bytes())
     content[-4:] = np.float32(np.nan).tobytes()  # the wrong hash is reported, not the number
     path.write_bytes(content)
-    with pytest.raises(BundleError, match=r"'words/matrix.npy' .* the SHA-256 differs"):
+    with pytest.raises(BundleError, match=r"words/matrix.npy' .* the SHA-256 differs"):
         Bundle(copied_bundle).vectors("words")

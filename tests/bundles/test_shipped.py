@@ -1,15 +1,20 @@
 """The bundle that ships with textveil: its size, origin, vocabularies and exclusions."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from textveil import bundles
 from textveil.budget import LEVELS
 from textveil.bundles import bundle as bundle_module
+from textveil.bundles.building import build_bundle
 from textveil.bundles.bundle import MANIFEST, Bundle, Manifest
+from textveil.bundles.vector_files import write_vectors
 from textveil.bundles.vectors import UNKNOWN
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.mechanisms.base import Request
@@ -169,7 +174,7 @@ def shipped_figures(shipped, monkeypatch, tmp_path):
         monkeypatch.setattr(shipped, "_figures", {})
         with monkeypatch.context() as patch:
             patch.setattr(bundle_module, "measure_distances", refuse)
-            patch.setattr("textveil.obfuscator.find_share", refuse)
+            patch.setattr("textveil.figures.find_share", refuse)
             known = find()
         monkeypatch.setattr(bundle_module, "SHIPPED", tmp_path)
         monkeypatch.setattr(shipped, "_figures", {})
@@ -201,3 +206,30 @@ def test_the_shipped_shares_are_up_to_date(shipped, shipped_figures, decompositi
     obfuscator = Obfuscator(shipped, decomposition=decomposition)
     known, computed = shipped_figures(lambda: {level: obfuscator.find_share(rate) for level, rate in LEVELS.items()})
     assert known == pytest.approx(computed, rel=0.02)
+
+
+def test_public_names_exist_and_are_listed():
+    for name in bundles.__all__:
+        assert getattr(bundles, name) is not None
+    assert set(bundles.__all__) <= set(dir(bundles))
+    assert set(bundles._LAZY) < set(bundles.__all__)
+
+
+def test_names_for_building_are_those_of_their_modules():
+    assert bundles.build_bundle is build_bundle
+    assert bundles.write_vectors is write_vectors
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'textveil.bundles' has no attribute 'nothing'"):
+        _ = bundles.nothing
+
+
+def test_obfuscation_does_not_load_what_only_building_needs():
+    code = (
+        "import sys, textveil.obfuscator; "
+        "print(*(name for name in sys.modules if name.startswith('textveil.bundles.')))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    needed = "bundle entries exact_index files prior spelling vectors".split()
+    assert set(shown.split()) == {f"textveil.bundles.{name}" for name in needed}

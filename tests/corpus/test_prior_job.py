@@ -1,6 +1,5 @@
 """Adding priors to a bundle that has none."""
 
-import json
 import random
 import shutil
 
@@ -97,20 +96,6 @@ def test_only_chosen_decompositions_get_a_prior_and_others_keep_theirs(corpus, p
     assert not any("words/prior_3" in name for name in third.manifest.files)
 
 
-def test_a_bundle_of_an_older_format_gets_axes_too(corpus, plain, tmp_path):
-    old = tmp_path / "old"
-    shutil.copytree(plain.folder, old)
-    values = json.loads((old / MANIFEST).read_bytes())
-    files = {name: sha256 for name, sha256 in values.pop("files").items() if not name.endswith("axes.npy")}
-    del values["parts"]
-    (old / MANIFEST).write_text(json.dumps({**values, "format": 2, "files": files}), encoding="utf-8")
-    added = add(corpus, Bundle(old), tmp_path / "added", decompositions=("words",))
-    assert json.loads((added.folder / MANIFEST).read_bytes())["format"] == 3
-    assert added.manifest.files.keys() - files.keys() >= {"words/axes.npy", "words/prior_unigrams.npy"}
-    assert {name: sha256 for name, sha256 in added.manifest.files.items() if name in files} == files
-    added.verify()
-
-
 def test_an_interrupted_run_resumes_with_the_same_settings_only(corpus, plain, tmp_path):
     stages = []
 
@@ -151,7 +136,7 @@ def test_a_damaged_bundle_is_not_copied(corpus, plain, tmp_path):
     content = bytearray((damaged / "pmi/lexicon.npy").read_bytes())
     content[-1] ^= 1
     (damaged / "pmi/lexicon.npy").write_bytes(content)
-    with pytest.raises(BundleError, match="'pmi/lexicon.npy'.*is not what its manifest says"):
+    with pytest.raises(BundleError, match="pmi/lexicon.npy'.*is not what its manifest says"):
         add(corpus, Bundle(damaged), tmp_path / "added", decompositions=("words",))
     assert not (tmp_path / "added" / MANIFEST).exists()
 

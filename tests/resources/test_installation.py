@@ -10,7 +10,7 @@ from tests.resources.conftest import COMPANION, CONTENT, digest, names_in, write
 from textveil.errors import OutputError, ParameterError, ResourceError, UnknownNameError
 from textveil.resources import find, install, locate, own_folder, verify
 from textveil.resources.catalog import LocalCopy, WebArchive
-from textveil.resources.verification import RECORD, recorded_hashes
+from textveil.resources.installation import RECORD, recorded_hashes
 
 
 def test_a_resource_is_copied_checked_and_recorded(tiny):

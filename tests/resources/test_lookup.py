@@ -42,14 +42,11 @@ def test_a_wrong_variable_is_an_error(tmp_path, monkeypatch, exists):
 
 def test_textveils_own_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("TEXTVEIL_RESOURCES")
-    monkeypatch.setattr("sys.platform", "linux")
     assert own_folder() == Path.home() / ".local/share/textveil/resources"
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     assert own_folder() == tmp_path / "data/textveil/resources"
     fill(own_folder() / "wordnet", "wordnet")
     assert locate("wordnet").place == "textveil's folder"
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert own_folder() == Path.home() / "Library/Application Support/textveil/resources"
 
 
 def test_resources_beside_the_environment_are_found_but_not_installed_there_by_default(tmp_path, monkeypatch):

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from inspect import signature
 from typing import Any, Generic, TypeVar
 
 from textveil.budget import Budget, Length, Level
@@ -17,6 +16,7 @@ from textveil.jobs.row_writer import as_result
 from textveil.obfuscator import Obfuscator, is_missing
 from textveil.registry import unknown_name
 from textveil.results import Obfuscation
+from textveil.settings import BUDGET_NAMES, NAMES
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Result, list_columns
 from textveil.tables.base import carries, check_choice, check_names, name_choice, name_columns, name_outcomes
 from textveil.tables.identifying import point_out, warn_of_replacement
@@ -152,7 +152,7 @@ def choose_obfuscator(obfuscator: Obfuscator | None, settings: Mapping[str, Any]
     Raises:
         ParameterError: Both were given, or a setting does not exist.
     """
-    known = signature(Obfuscator).parameters
+    known = [name for name in NAMES if name not in BUDGET_NAMES]
     for name in settings:
         if name not in known:
             raise unknown_name("argument", name, (*known, *_ARGUMENTS))

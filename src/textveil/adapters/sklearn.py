@@ -17,9 +17,10 @@ from textveil.ledger import Ledger
 from textveil.methods.decomposition import Decomposer
 from textveil.methods.distribution import Distributor
 from textveil.methods.mechanisms import Mechanism
-from textveil.obfuscator import DISTRIBUTION, Obfuscator
+from textveil.obfuscator import Obfuscator
 from textveil.profiles import STRICT, Form, Stopwords
 from textveil.redaction import Screen, Treatment
+from textveil.settings import DISTRIBUTION
 
 __all__ = ["EXPECTED_FAILED_CHECKS", "TextObfuscator"]
 

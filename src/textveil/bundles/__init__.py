@@ -13,13 +13,10 @@ if TYPE_CHECKING:
     from textveil.bundles.vector_files import VECTOR_FORMATS, ImportedVectors, reading_vectors, write_vectors
 
 _LAZY = {
-    "LexiconTable": "textveil.bundles.building",
-    "VectorTable": "textveil.bundles.building",
-    "build_bundle": "textveil.bundles.building",
-    "VECTOR_FORMATS": "textveil.bundles.vector_files",
-    "ImportedVectors": "textveil.bundles.vector_files",
-    "reading_vectors": "textveil.bundles.vector_files",
-    "write_vectors": "textveil.bundles.vector_files",
+    **dict.fromkeys(("LexiconTable", "VectorTable", "build_bundle"), "textveil.bundles.building"),
+    **dict.fromkeys(
+        ("VECTOR_FORMATS", "ImportedVectors", "reading_vectors", "write_vectors"), "textveil.bundles.vector_files"
+    ),
 }
 """Names for building bundles, imported at first use: obfuscation does not need them."""
 

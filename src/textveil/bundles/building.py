@@ -156,7 +156,7 @@ def build_bundle(
 def add_priors(bundle: Bundle, folder: Path, priors: Mapping[str, PriorTable]) -> Bundle:
     """Write a copy of a bundle with n-gram priors; its folder appears when it is complete.
 
-    All other files are copied unchanged. Principal axes are added where there are none.
+    All other files are copied unchanged.
     """
     if folder.exists():
         raise OutputExistsError(f"{str(folder)!r} exists. Remove it or choose another folder.")
@@ -168,10 +168,7 @@ def add_priors(bundle: Bundle, folder: Path, priors: Mapping[str, PriorTable]) -
             if not name.startswith(replaced):
                 bundle.copy_file(name, unfinished / name)
         for decomposition, prior in priors.items():
-            described = parts.setdefault(decomposition, {})
-            if "axes" not in described:
-                described["axes"] = _write_axes(unfinished / decomposition, bundle.vectors(decomposition))
-            described[PRIOR] = write_prior(unfinished / decomposition, prior)
+            parts.setdefault(decomposition, {})[PRIOR] = write_prior(unfinished / decomposition, prior)
         changed = replace(manifest, parts=parts, files=_hash_files(unfinished))
         (unfinished / MANIFEST).write_text(changed.to_json(), encoding="utf-8")
         for decomposition in priors:
@@ -205,7 +202,7 @@ def _write_lexicon(folder: Path, lexicon: LexiconTable) -> dict[str, Any]:
     np.save(folder / "lexicon.npy", index.ngrams, allow_pickle=False)
     if lexicon.scores is not None:
         np.save(folder / "lexicon_scores.npy", lexicon.scores[order].astype(np.float32), allow_pickle=False)
-    if lexicon.license is not None:  # the name of the file is part of formats 1 and 2
+    if lexicon.license is not None:  # the name of the file is part of the format
         (folder / "lexicon_licence.txt").write_text(lexicon.license, encoding="utf-8")
     return {"ngrams": len(index), **lexicon.origin}
 

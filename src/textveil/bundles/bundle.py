@@ -23,17 +23,17 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
+from cachetools import LRUCache
 
 from textveil.bundles.entries import Entries
 from textveil.bundles.files import ArrayError, Shape, StoredMatrix, check_shape, map_array, open_regular, read_header
@@ -42,7 +42,7 @@ from textveil.bundles.spelling import Spelling, SpellingTable
 from textveil.bundles.vectors import Vectors, find_outliers, measure_distances
 from textveil.errors import BundleError, ParameterError
 from textveil.registry import unknown_name
-from textveil.storage.atomic import hash_file, start_hashing
+from textveil.storage.atomic import hash_file
 from textveil.storage.computed import MOST_CACHED, find_figures
 from textveil.text.matching import LONGEST, NgramIndex
 from textveil.text.words import WORD
@@ -63,6 +63,8 @@ PRIOR = "prior"
 UNVERIFIABLE = ("corpus", "tokens", "parameters", "unit", "changed_neighbours", "prior.perplexity", "spelling.quality")
 """The statements of a manifest that nobody can check from its files: they are about the corpus and its vectors."""
 
+_Part = TypeVar("_Part")
+
 Storage: TypeAlias = Literal["int8", "float16", "float32"]
 """How the numbers of vectors are stored."""
 STORAGES: tuple[Storage, ...] = get_args(Storage)
@@ -70,7 +72,6 @@ STORAGES: tuple[Storage, ...] = get_args(Storage)
 
 _LARGEST, _SMALLEST = 1e12, 1e-12  # beyond these, squares leave the range of single precision
 _LONGEST_MANIFEST = 2**24
-_LARGE_FILE = 2**25  # hashing this much takes longer than starting a thread
 _DISTANCE_TOLERANCE = 1e-3  # of the largest distance: other processors round sums differently
 _MOST_TOKENS = 2.0**62  # sums of counts stay in the range of their type
 _NEARLY_ORTHONORMAL = 1e-5  # axes are stored in single precision
@@ -79,7 +80,7 @@ _LISTED_LINES = 10  # of entries that a message lists
 _ROUNDING = 1e-4  # distances are stated to four decimals
 
 _STORED_NAMES = {"license": "licence", "changed_neighbors": "changed_neighbours", "center": "centre"}
-"""Names that formats 1 and 2 of ``bundle.json`` spell differently from Python."""
+"""Names that ``bundle.json`` spells differently from Python."""
 _PYTHON_NAMES = {stored: name for name, stored in _STORED_NAMES.items()}
 
 
@@ -111,7 +112,7 @@ class Manifest:
     vectors: Mapping[str, Mapping[str, Any]]
     lexicons: Mapping[str, Mapping[str, Any]]
     files: Mapping[str, str]
-    parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    parts: Mapping[str, Mapping[str, Any]]
 
     @classmethod
     def parse(cls, content: bytes, *, source: Path) -> Manifest:
@@ -126,12 +127,8 @@ class Manifest:
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{str(source)!r} is not JSON. Get the bundle again.") from error
         _check_format(values, source)
-        kinds: dict[str, Any] = {"name": str, "version": str, "language": str, "corpus": str, "licence": str}
-        kinds |= {"tokens": (int, type(None)), "parameters": dict, "vectors": dict, "lexicons": dict, "files": dict}
-        kinds |= {"parts": dict}
-        values = {"lexicons": {}, "parts": {}, **values}  # format 1 has none of them, format 2 has no parts
-        for name, kind in kinds.items():
-            if name not in values or not isinstance(values[name], kind):
+        for name, kind in _FIELDS.items():
+            if not isinstance(values.get(name, ...), kind):
                 raise BundleError(f"{str(source)!r} has no valid {name!r}. Get the bundle again.")
         for name, needed in _TABLE_FIELDS.items():
             if not all(_is_described(table, needed) for table in values[name].values()):
@@ -139,7 +136,7 @@ class Manifest:
         for name in values["files"]:
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\0" in name:
                 raise BundleError(f"{str(source)!r} names a file outside its folder. Do not use this bundle.")
-        return cls(**_rename({name: values[name] for name in kinds}, _PYTHON_NAMES))
+        return cls(**_rename({name: values[name] for name in _FIELDS}, _PYTHON_NAMES))
 
     def to_json(self) -> str:
         """The manifest as indented JSON."""
@@ -151,22 +148,18 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _rename(manifest: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Rename the fields of a manifest and of its descriptions of vectors; parameters stay as they are."""
-    vectors = {
-        decomposition: {
-            names.get(field, field): _rename_keys(value, names) if field == "distance" else value
-            for field, value in table.items()
-        }
-        for decomposition, table in manifest["vectors"].items()
-    }
-    return {**_rename_keys(manifest, names), "vectors": vectors}
+def _rename(values: Any, names: Mapping[str, str]) -> Any:
+    """Rename the fields of a manifest, but not those of the parameters."""
+    if not isinstance(values, Mapping):
+        return values
+    return {names.get(key, key): each if key == "parameters" else _rename(each, names) for key, each in values.items()}
 
 
-def _rename_keys(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names.get(key, key): value for key, value in values.items()}
-
-
+_FIELDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("name", "version", "language", "corpus", "licence"), str),
+    "tokens": (int, type(None)),
+    **dict.fromkeys(("parameters", "vectors", "lexicons", "files", "parts"), dict),
+}
 _TABLE_FIELDS: dict[str, dict[str, type]] = {
     "vectors": {"entries": int, "dimensions": int, "writable": int, "storage": str, "distance": dict},
     "lexicons": {"ngrams": int},
@@ -188,10 +181,11 @@ def _check_format(values: Any, source: Path) -> None:
     version = values.get("format") if isinstance(values, dict) else None
     if type(version) is not int or version < 1:
         raise BundleError(f"{str(source)!r} is not the manifest of a bundle. Get the bundle again.")
-    if version > FORMAT_VERSION:
+    if version != FORMAT_VERSION:
+        advice = "Update textveil" if version > FORMAT_VERSION else "Prepare the bundle anew with 'textveil prepare'"
         raise BundleError(
-            f"The bundle {str(source.parent)!r} has format {version}. This version of textveil reads formats up to "
-            f"{FORMAT_VERSION}. Update textveil."
+            f"The bundle {str(source.parent)!r} has format {version}, and this version of textveil reads format "
+            f"{FORMAT_VERSION}. {advice}."
         )
 
 
@@ -216,11 +210,8 @@ class Bundle:
             raise BundleError(f"{str(path)!r} is too long to be the manifest of a bundle. Get the bundle again.")
         self.manifest = Manifest.parse(content, source=path)
         self.hash = hashlib.sha256(content).hexdigest()
-        self._loaded: dict[str, Vectors] = {}
-        self._lexicons: dict[str, NgramIndex] = {}
-        self._priors: dict[str, NgramPrior] = {}
-        self._spellings: dict[str, Spelling] = {}
-        self._figures: dict[str, dict[str, Any]] = {}
+        self._loaded: dict[tuple[str, str], Any] = {}
+        self._figures: LRUCache[str, dict[str, Any]] = LRUCache(MOST_CACHED)
 
     @staticmethod
     def shipped() -> list[str]:
@@ -266,11 +257,16 @@ class Bundle:
         paths = [f"{decomposition}/{name}" for name in names]
         files = {path: self.manifest.files[path] for path in paths if path in self.manifest.files}
         key = hashlib.sha256(json.dumps([FIGURES_VERSION, name, sorted(files.items())]).encode()).hexdigest()
-        if key not in self._figures:  # in memory, too: what takes little time to compute is not written to the cache
-            while len(self._figures) >= MOST_CACHED:
-                self._figures.pop(next(iter(self._figures)), None)
-            self._figures[key] = find_figures(key, SHIPPED / "figures.json", compute)
-        return copy.deepcopy(self._figures[key])
+        figures = self._figures.get(key)  # what takes little time to compute is cached in memory only
+        if figures is None:
+            figures = self._figures[key] = find_figures(key, SHIPPED / "figures.json", compute)
+        return copy.deepcopy(figures)
+
+    def _load_once(self, load: Callable[[str], _Part], decomposition: str) -> _Part:
+        key = load.__name__, decomposition
+        if key not in self._loaded:
+            self._loaded[key] = load(decomposition)
+        return cast("_Part", self._loaded[key])
 
     def vectors(self, decomposition: str) -> Vectors:
         """The vectors of a decomposition."""
@@ -279,9 +275,7 @@ class Bundle:
                 f"The bundle {self.manifest.name!r} has no vectors for {decomposition!r}. "
                 f"It has: {', '.join(self.decompositions)}."
             )
-        if decomposition not in self._loaded:
-            self._loaded[decomposition] = self._load_vectors(decomposition)
-        return self._loaded[decomposition]
+        return self._load_once(self._load_vectors, decomposition)
 
     def counts(self, decomposition: str) -> npt.NDArray[Any] | None:
         """The number of occurrences of each entry in the corpus; ``None`` if unknown."""
@@ -289,11 +283,8 @@ class Bundle:
         if name not in self.manifest.files:
             return None
         counts = self._load_array(name, (self.manifest.vectors[decomposition]["entries"],))
-        if counts.dtype != np.int64 or counts.min() < 0 or not 0 < counts.sum(dtype=np.float64) < _MOST_TOKENS:
-            raise BundleError(
-                f"The counts of {str(self.folder / decomposition)!r} are not numbers of occurrences. "
-                "Get the bundle again."
-            )
+        valid = counts.dtype == np.int64 and counts.min() >= 0 and 0 < counts.sum(dtype=np.float64) < _MOST_TOKENS
+        self._require(valid, name, "has counts that are not numbers of occurrences")
         return counts
 
     def has_prior(self, decomposition: str) -> bool:
@@ -302,19 +293,13 @@ class Bundle:
 
     def prior(self, decomposition: str) -> NgramPrior | None:
         """The language model over the entries of a decomposition; ``None`` if the bundle has none."""
-        if not self.has_prior(decomposition):
-            return None
-        if decomposition not in self._priors:
-            self._priors[decomposition] = self._load_prior(decomposition)
-        return self._priors[decomposition]
+        return self._load_once(self._load_prior, decomposition) if self.has_prior(decomposition) else None
 
     def spelling(self, decomposition: str) -> Spelling | None:
         """Places unknown words by their spelling; ``None`` if the bundle has no table for it."""
         if SPELLING not in self.manifest.parts.get(decomposition, {}):
             return None
-        if decomposition not in self._spellings:
-            self._spellings[decomposition] = self._load_spelling(decomposition)
-        return self._spellings[decomposition]
+        return self._load_once(self._load_spelling, decomposition)
 
     def lexicon(self, decomposition: str) -> NgramIndex:
         """The multi-word expressions that a decomposition treats as chunks."""
@@ -324,9 +309,7 @@ class Bundle:
                 f"The bundle {self.manifest.name!r} has no lexicon for {decomposition!r}. It has: {known}. "
                 "Build the bundle again with `lexicons`, or choose another decomposition or bundle."
             )
-        if decomposition not in self._lexicons:
-            self._lexicons[decomposition] = self._load_lexicon(decomposition)
-        return self._lexicons[decomposition]
+        return self._load_once(self._load_lexicon, decomposition)
 
     def lexicon_scores(self, decomposition: str) -> npt.NDArray[Any] | None:
         """The association scores of a lexicon, in its order; ``None`` if it has none."""
@@ -396,7 +379,7 @@ class Bundle:
         for kind, values in stated.items():
             if not _are_near(values, computed.get(kind), tolerance):
                 stored = _STORED_NAMES.get(kind, kind)
-                raise self._false_field(f"distance.{stored}", decomposition, computed.get(kind, "absent"))
+                self._require_field(f"distance.{stored}", decomposition, values, computed.get(kind, "absent"))
 
     def _check_outliers(self, decomposition: str) -> None:
         """Refuse entries that are far from all others."""
@@ -411,11 +394,21 @@ class Bundle:
             f"{lines}{more} of vocabulary.txt. Do not use this bundle. If you built it, leave these entries out."
         )
 
-    def _false_field(self, field: str, decomposition: str, value: Any) -> BundleError:
-        return BundleError(
-            f"The manifest of {str(self.folder)!r} does not fit its files: {field} of {decomposition!r} should "
-            f"be {value}. Do not use this bundle."
-        )
+    def _refuse(self, name: str, fault: str) -> BundleError:
+        """The error for a file, or a folder of files, that is not as it should be."""
+        return BundleError(f"{str(self.folder / name)!r} {fault}. Get the bundle again, from an author whom you trust.")
+
+    def _require(self, holds: Any, name: str, fault: str) -> None:
+        if not holds:
+            raise self._refuse(name, fault)
+
+    def _require_field(self, field: str, decomposition: str, stated: Any, computed: Any) -> None:
+        """Refuse a bundle whose manifest states something else than its files show."""
+        if stated != computed:
+            raise BundleError(
+                f"The manifest of {str(self.folder)!r} does not fit its files: {field} of {decomposition!r} should "
+                f"be {computed}. Do not use this bundle."
+            )
 
     def _open(self, name: str) -> BufferedReader:
         if name not in self.manifest.files:
@@ -429,11 +422,7 @@ class Bundle:
             ) from error
 
     def _check_hash(self, name: str, digest: str) -> None:
-        if digest != self.manifest.files[name]:
-            raise BundleError(
-                f"The file {name!r} of the bundle {str(self.folder)!r} is not what its manifest says: the SHA-256 "
-                "differs. Get the bundle again."
-            )
+        self._require(digest == self.manifest.files[name], name, "is not what its manifest says: the SHA-256 differs")
 
     def _read_entries(self, name: str) -> Entries:
         """The lines of a file, after a check of its hash."""
@@ -447,28 +436,7 @@ class Bundle:
 
     def _load_vectors(self, decomposition: str) -> Vectors:
         entries = self._read_entries(f"{decomposition}/vocabulary.txt")
-        with self._open_array(f"{decomposition}/matrix.npy", (len(entries), None)) as stored:
-            vectors = self._build_vectors(decomposition, entries, stored)  # meanwhile, a large matrix is hashed
-        if not vectors.are_distinct:
-            raise BundleError(
-                f"The vocabulary of {str(self.folder / decomposition)!r} has an entry twice. Get the bundle again."
-            )
-        if len(vectors.writable) == 0:
-            raise BundleError(
-                f"No entry of {str(self.folder / decomposition)!r} may be written. Exclude fewer entries."
-            )
-        trained_with = self.manifest.vectors[decomposition].get("lexicon")
-        if trained_with != identify_lexicon(self.manifest.files, decomposition):
-            raise BundleError(
-                f"The vectors for {decomposition!r} in {str(self.folder)!r} belong to another lexicon than the one "
-                "in the folder, which is from another version of the bundle. Get the bundle again."
-            )
-        for name, value in describe(vectors).items():
-            if self.manifest.vectors[decomposition].get(name) != value:
-                raise self._false_field(name, decomposition, value)
-        return vectors
-
-    def _build_vectors(self, decomposition: str, entries: Entries, stored: npt.NDArray[Any]) -> Vectors:
+        stored = self._load_array(f"{decomposition}/matrix.npy", (len(entries), None))
         excluded = f"{decomposition}/excluded.txt"
         vectors = Vectors(
             entries,
@@ -477,7 +445,16 @@ class Bundle:
             single_words=decomposition in SINGLE_WORDS,
             axes=self._load_axes(decomposition, stored.shape[1]),
         )
-        _ = vectors.are_distinct, vectors.writable
+        self._require(entries.are_distinct, decomposition, "has an entry twice")
+        if len(vectors.writable) == 0:
+            raise BundleError(
+                f"No entry of {str(self.folder / decomposition)!r} may be written. Exclude fewer entries."
+            )
+        trained_with = self.manifest.vectors[decomposition].get("lexicon")
+        fitting = trained_with == identify_lexicon(self.manifest.files, decomposition)
+        self._require(fitting, decomposition, "has vectors that belong to the lexicon of another version of the bundle")
+        for name, value in describe(vectors).items():
+            self._require_field(name, decomposition, self.manifest.vectors[decomposition].get(name), value)
         return vectors
 
     def _load_axes(self, decomposition: str, dimensions: int) -> npt.NDArray[np.float64] | None:
@@ -486,10 +463,8 @@ class Bundle:
         if name not in self.manifest.files:
             return None
         axes = self._load_array(name, (dimensions, dimensions)).astype(np.float64)
-        if not np.allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=_NEARLY_ORTHONORMAL):  # NaN fails too
-            raise BundleError(
-                f"The axes of {str(self.folder / decomposition)!r} are not orthonormal. Do not use this bundle."
-            )
+        orthonormal = np.allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=_NEARLY_ORTHONORMAL)  # NaN fails too
+        self._require(orthonormal, name, "has axes that are not orthonormal")
         return axes
 
     def _load_prior(self, decomposition: str) -> NgramPrior:
@@ -497,11 +472,8 @@ class Bundle:
         order = described.get("order") if isinstance(described, dict) else None
         if type(order) is not int or not 1 <= order <= LONGEST_ORDER or decomposition not in self.manifest.vectors:
             raise BundleError(f"{str(self.folder)!r} has no valid prior of {decomposition!r}. Get the bundle again.")
-        if described.get("vocabulary") != self.manifest.files.get(f"{decomposition}/vocabulary.txt"):
-            raise BundleError(
-                f"The prior of {decomposition!r} in {str(self.folder)!r} belongs to another vocabulary. "
-                "Get the bundle again."
-            )
+        fitting = described.get("vocabulary") == self.manifest.files.get(f"{decomposition}/vocabulary.txt")
+        self._require(fitting, decomposition, "has a prior that belongs to another vocabulary")
         start = f"{decomposition}/prior_"
         hashes = [sha256 for name, sha256 in sorted(self.manifest.files.items()) if name.startswith(start)]
         try:
@@ -515,8 +487,7 @@ class Bundle:
             raise BundleError(
                 f"The prior of {str(self.folder / decomposition)!r} has {error}. Do not use this bundle."
             ) from error
-        if described.get("ngrams") != prior.ngrams:
-            raise self._false_field("ngrams of the prior", decomposition, prior.ngrams)
+        self._require_field("ngrams of the prior", decomposition, described.get("ngrams"), prior.ngrams)
         return prior
 
     def check_prior(self, decomposition: str) -> None:
@@ -526,11 +497,9 @@ class Bundle:
             BundleError: A sum is not 1.
         """
         prior = self.prior(decomposition)
-        if prior is not None and any((np.abs(sums - 1) > _SUM_TOLERANCE).any() for sums in prior.sum_probabilities()):
-            raise BundleError(
-                f"The prior of {str(self.folder / decomposition)!r} has probabilities that do not sum to 1. "
-                "Do not use this bundle."
-            )
+        sums = [] if prior is None else prior.sum_probabilities()
+        valid = all((np.abs(each - 1) <= _SUM_TOLERANCE).all() for each in sums)
+        self._require(valid, decomposition, "has a prior with probabilities that do not sum to 1")
 
     def _load_spelling(self, decomposition: str) -> Spelling:
         vectors, path = self.vectors(decomposition), f"{decomposition}/{SPELLING}"
@@ -540,90 +509,44 @@ class Bundle:
         fault = table.find_fault(self.manifest.parts[decomposition][SPELLING])
         if f"{decomposition}/axes.npy" not in self.manifest.files or table.dimensions > vectors.axes.shape[1]:
             fault = "has more dimensions than the bundle has axes"
-        if fault is not None:
-            raise BundleError(
-                f"The spelling table of {str(self.folder / decomposition)!r} {fault}. Get the bundle again."
-            )
+        self._require(fault is None, f"{path}.npy", f"{fault}")
         return Spelling(table, vectors)
 
     def _load_lexicon(self, decomposition: str) -> NgramIndex:
         words = list(self._read_entries(f"{decomposition}/lexicon_words.txt"))
         ngrams = self._load_array(f"{decomposition}/lexicon.npy", (None, LONGEST))
-        if len(set(words)) < len(words) or not _ARE_WORDS("\n".join(words)) or not _are_ngrams(ngrams, len(words)):
-            raise BundleError(
-                f"The lexicon of {str(self.folder / decomposition)!r} does not fit its words. Get the bundle again."
-            )
+        valid = len(set(words)) == len(words) and _ARE_WORDS("\n".join(words)) and _are_ngrams(ngrams, len(words))
+        self._require(valid, decomposition, "has a lexicon that does not fit its words")
         scores = self.lexicon_scores(decomposition)
+        valid = scores is None or _are_scores(scores, len(ngrams))
+        self._require(valid, decomposition, "has a lexicon with another number of n-grams than of finite scores")
         described = self.manifest.lexicons[decomposition].get("ngrams")
-        if described != len(ngrams) or (scores is not None and not _are_scores(scores, len(ngrams))):
-            raise BundleError(
-                f"The manifest of {str(self.folder)!r} does not fit its files: the lexicon of {decomposition!r} has "
-                f"{len(ngrams):,} n-grams. Do not use this bundle."
-            )
+        self._require_field("ngrams of the lexicon", decomposition, described, len(ngrams))
         return NgramIndex(words, ngrams)
 
     def _load_matrix(self, decomposition: str, stored: npt.NDArray[Any]) -> StoredMatrix:
-        described = self.manifest.vectors[decomposition]
-        if stored.dtype.name in STORAGES and described["storage"] != stored.dtype.name:
-            raise self._false_field("storage", decomposition, stored.dtype.name)
-        if stored.dtype in (np.float32, np.float16):
-            matrix = StoredMatrix(stored)
-        elif stored.dtype == np.int8:
-            scales = self._load_array(f"{decomposition}/scales.npy", (len(stored),))
-            if scales.dtype != np.float32:
-                raise BundleError(
-                    f"The scales of {str(self.folder / decomposition)!r} do not fit its matrix. Get the bundle again."
-                )
-            matrix = StoredMatrix(stored, scales)
-        else:
-            raise BundleError(
-                f"The matrix of {str(self.folder / decomposition)!r} has type {stored.dtype}. "
-                f"A bundle holds {', '.join(STORAGES)}. Get the bundle again."
-            )
-        if not _SMALLEST < matrix.find_largest() < _LARGEST:  # NaN fails too
-            raise BundleError(
-                f"The matrix of {str(self.folder / decomposition)!r} holds numbers that are not finite, "
-                "or too large or too small. Do not use this bundle."
-            )
+        path, kind = f"{decomposition}/matrix.npy", stored.dtype.name
+        self._require(kind in STORAGES, path, f"has type {kind}, and a bundle holds {', '.join(STORAGES)}")
+        self._require_field("storage", decomposition, self.manifest.vectors[decomposition]["storage"], kind)
+        scales = self._load_array(f"{decomposition}/scales.npy", (len(stored),)) if kind == "int8" else None
+        self._require(scales is None or scales.dtype == np.float32, decomposition, "has scales of another type")
+        matrix = StoredMatrix(stored, scales)
+        usable = _SMALLEST < matrix.find_largest() < _LARGEST  # NaN fails too
+        self._require(usable, path, "holds numbers that are not finite, or too large or too small")
         return matrix
 
     def _load_array(self, name: str, shape: Shape) -> npt.NDArray[Any]:
-        """Map an array, after a check of its hash."""
-        with self._open_array(name, shape) as array:
-            return array
-
-    @contextmanager
-    def _open_array(self, name: str, shape: Shape) -> Iterator[npt.NDArray[Any]]:
-        """Map an array, and check its hash before the end of the context: that of a large file in another thread.
-
-        The header is checked first, so that a false one neither takes time nor memory. A wrong hash is what is
-        reported, whatever happens in the context.
-        """
+        """Map an array, after a check of its hash. A false header takes neither time nor memory: it is read first."""
         with self._open(name) as stream:
-            with self._reporting_arrays(name):
+            try:
                 check_shape(read_header(stream)[0], shape)
                 array = map_array(stream)
                 stream.seek(0)
-            if array.nbytes < _LARGE_FILE:
-                with self._reporting_arrays(name):
-                    self._check_hash(name, hashlib.file_digest(stream, "sha256").hexdigest())
-                yield array
-                return
-            finish = start_hashing(stream)
-            try:
-                yield array
-            finally:
-                with self._reporting_arrays(name):
-                    self._check_hash(name, finish())
-
-    @contextmanager
-    def _reporting_arrays(self, name: str) -> Iterator[None]:
-        try:
-            yield
-        except (ArrayError, OSError) as error:
-            raise BundleError(
-                f"{str(self.folder / name)!r} {error}. Get the bundle again, from an author whom you trust."
-            ) from error
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            except (ArrayError, OSError) as error:
+                raise self._refuse(name, str(error)) from error
+        self._check_hash(name, digest)
+        return array
 
 
 def identify_lexicon(files: Mapping[str, str], decomposition: str) -> str | None:
@@ -667,7 +590,7 @@ def _are_near(stated: Any, computed: Any, tolerance: float) -> bool:
 def describe(vectors: Vectors) -> dict[str, int]:
     """The part of a manifest's description of vectors that is checked when they are loaded.
 
-    In formats 1 and 2, ``writable`` also counts entries of several words in a decomposition into single words, although
-    they are never written.
+    ``writable`` also counts entries of several words in a decomposition into single words, although they are never
+    written.
     """
     return {"entries": len(vectors), "dimensions": vectors.dimensions, "writable": len(vectors.plain)}

@@ -124,31 +124,8 @@ class Entries(Sequence[str]):
 
     def find_all(self, keys: Iterable[str]) -> RowNumbers:
         """The rows of those keys that are entries."""
-        asked = Entries.of(keys)
-        if len(self) == 0:
-            return np.empty(0, dtype=np.int64)
-        hashed, order = self._sorted
-        places = np.minimum(hashed.searchsorted(asked.hashes), len(hashed) - 1)
-        likely = np.flatnonzero(hashed[places] == asked.hashes)
-        found = order[places[likely]]
-        for number in np.flatnonzero(~self._match(found, asked, likely)).tolist():
-            found[number] = self._search(asked._read(likely[number]))  # another entry may have the same hash
+        found = np.array([self.find(key) for key in keys], dtype=np.int64)
         return np.asarray(found[found != UNKNOWN])
-
-    def _match(self, rows: RowNumbers, others: Entries, other_rows: RowNumbers) -> Marks:
-        """Whether each of these entries is equal to one of the others, compared eight bytes at a time."""
-        words, other_words = _view_words(self._content), _view_words(others._content)
-        starts, other_starts = self._starts[rows], others._starts[other_rows]
-        lengths = self._stops[rows] - starts
-        equal: Marks = lengths == others._stops[other_rows] - other_starts
-        left, start = np.flatnonzero(equal & (lengths > 0)), 0
-        while len(left):
-            used = np.minimum(lengths[left] - start, _WORD_BYTES)
-            differing = words[starts[left] + start] ^ other_words[other_starts[left] + start]
-            equal[left] = (differing & _PARTIAL[used]) == 0
-            start += _WORD_BYTES
-            left = left[equal[left] & (lengths[left] > start)]
-        return equal
 
     def _read(self, row: int) -> bytes:
         return self._content[self._starts[row] : self._stops[row]]
@@ -227,7 +204,7 @@ class Entries(Sequence[str]):
 def hash_bytes(key: bytes) -> int:
     """A hash of 64 bits; the hashes of a vocabulary are computed all at once.
 
-    It is public and has no secret: entries with equal hashes are compared, so they only cost time.
+    It is public and has no secret. :meth:`Entries.find` compares entries with equal hashes, so they only cost time.
     """
     mixed = len(key)
     for start in range(0, len(key), _WORD_BYTES):

@@ -112,7 +112,7 @@ def _decode(token: bytes) -> str | None:
 def _read_pairs(stream: BinaryIO, path: Path, vector_format: VectorFormat) -> Iterator[_Pair]:
     header = _parse_header(stream.readline())
     if vector_format == "auto":
-        vector_format = "binary" if header and not _is_text_line(stream.readline(), header[1]) else "text"
+        vector_format = "binary" if header and _parse_line(stream.readline(), header[1]) is None else "text"
     stream.seek(0)
     if vector_format == "binary":
         if header is None:
@@ -142,10 +142,6 @@ def _parse_line(line: bytes, dimensions: int) -> _Pair | None:
         return token, np.array([float(number) for number in numbers], dtype=np.float32)
     except ValueError:
         return None
-
-
-def _is_text_line(line: bytes, dimensions: int) -> bool:
-    return _parse_line(line, dimensions) is not None
 
 
 def _read_text(stream: BinaryIO, header: tuple[int, int] | None, path: Path) -> Iterator[_Pair]:

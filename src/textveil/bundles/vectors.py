@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,6 @@ from textveil.bundles.files import StoredMatrix
 from textveil.errors import ParameterError
 from textveil.text.documents import spoken
 from textveil.text.words import find_words
-
-if TYPE_CHECKING:
-    from textveil.bundles.cell_index import CellIndex
 
 
 def find_axes(covariance: Floats) -> Floats:
@@ -70,11 +67,6 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.entries)
 
-    @property
-    def are_distinct(self) -> bool:
-        """Whether no entry is there twice."""
-        return self.entries.are_distinct
-
     @cached_property
     def stored(self) -> StoredMatrix:
         """The vectors as they are stored; those of a mapped vocabulary are computed at first use."""
@@ -111,7 +103,7 @@ class Vectors:
         """The rows of the entries that consist of words and are not excluded."""
         marks = self.entries.plain.copy()
         if len(self._excluded):
-            marks[self.entries.find_all(self._excluded)] = False
+            marks &= ~is_in(self.entries.hashes, self._excluded.hashes)
             # Only other entries with the words of an excluded one are compared as a text has them.
             keys, folded = self._excluded.fold(), self.entries.fold()
             suspects = np.flatnonzero(marks & is_in(folded, keys))
@@ -142,13 +134,6 @@ class Vectors:
     def index(self) -> ExactIndex:
         """The index of the entries that may be written, built at first use."""
         return ExactIndex(self.stored, self.writable)
-
-    @cached_property
-    def cells(self) -> CellIndex:
-        """The approximate index of the entries that may be written, built at first use."""
-        from textveil.bundles.cell_index import CellIndex
-
-        return CellIndex(self.stored, self.writable)
 
     def place(self, rows: RowNumbers, spelled: Floats | None = None) -> Floats:
         """The vectors of these rows.
@@ -195,15 +180,14 @@ class Vectors:
         if len(single) == len(self.writable):
             return self
         limited = copy.copy(self)
-        for name in ("index", "cells"):
-            limited.__dict__.pop(name, None)
+        limited.__dict__.pop("index", None)
         limited.writable = np.array(single, dtype=np.int64)
         return limited
 
     def map_by(self, transform: Floats) -> Vectors:
         """The same vocabulary with every vector multiplied by a matrix."""
         mapped = copy.copy(self)
-        for name in ("stored", "matrix", "center", "index", "cells", "axes"):
+        for name in ("stored", "matrix", "center", "index", "axes"):
             mapped.__dict__.pop(name, None)
         mapped._compute = partial(self._multiply, transform.astype(np.float32))  # a copy of this object
         mapped.dimensions = transform.shape[1]

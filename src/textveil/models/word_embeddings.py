@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from textveil.models.encoders import SentenceEncoder, Values
@@ -46,19 +47,17 @@ class WordEmbeddings:
     ) -> None:
         self._encoder = encoder
         self._keep = keep
-        self._seen: dict[str, Values] = {}
+        self._seen: LRUCache[str, Values] = LRUCache(LARGEST)
         described = json.dumps(identity, sort_keys=True).encode()
         self.path = (folder or cache_folder()) / "words" / f"{hashlib.sha256(described).hexdigest()}.npy"
 
     def find(self, words: Sequence[str]) -> list[Values]:
         """The embedding of every word."""
-        missing = list(dict.fromkeys(word for word in words if word not in self._seen))
-        if missing:
-            if len(self._seen) + len(missing) > LARGEST:
-                self._seen.clear()
-                missing = list(dict.fromkeys(words))
-            self._seen.update(zip(missing, self._embed(missing), strict=True))
-        return [self._seen[word] for word in words]
+        known = {word: row for word in words if (row := self._seen.get(word)) is not None}
+        if missing := list(dict.fromkeys(word for word in words if word not in known)):
+            known.update(zip(missing, self._embed(missing), strict=True))
+            self._seen.update(known)
+        return [known[word] for word in words]
 
     def _embed(self, words: list[str]) -> list[Values]:
         """The embeddings of words: from the vocabulary if a word is one token of it, or else computed."""

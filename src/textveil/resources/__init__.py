@@ -1,9 +1,8 @@
 """External data and models: the catalog, where they are on this machine, and how they are installed."""
 
 from textveil.resources.catalog import RESOURCES, Resource, install_command
-from textveil.resources.installation import Installation, install
+from textveil.resources.installation import CheckedFile, Installation, install, verify
 from textveil.resources.lookup import Location, find, locate, own_folder
-from textveil.resources.verification import CheckedFile, verify
 
 __all__ = [
     "RESOURCES",

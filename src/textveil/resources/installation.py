@@ -1,16 +1,20 @@
-"""Installation of a resource from the first source that works. It gets its name only when it is complete."""
+"""Installation of a resource from the first source that works, and verification of its files by their hashes.
+
+A resource gets its name only when it is complete.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from textveil.errors import MissingExtraError, OutputError, ParameterError, ResourceError
 from textveil.progress import Progress, ignore_progress
-from textveil.registry import Registry
 from textveil.resources.catalog import LocalCopy, Resource, Source, install_command, resource_named
 from textveil.resources.lookup import (
     ENVIRONMENT_FOLDER,
@@ -18,22 +22,18 @@ from textveil.resources.lookup import (
     Location,
     broken_error,
     expand,
+    find,
     find_archives,
     locate,
     missing_files,
     own_folder,
 )
-from textveil.resources.verification import write_record
 from textveil.storage.atomic import hash_file, output_error, writing_folder
+from textveil.version import __version__
 
 KINDS = ("official", "pypi")
 GIVEN_FOLDER = "the given folder"
-
-_FETCHERS: Registry[Callable[[Source, Resource, Path, Path, Progress], None]] = Registry("kind of source")
-_FETCHERS.register("WebArchive", "textveil.resources.web:fetch")
-_FETCHERS.register("HubModel", "textveil.resources.hub:fetch")
-_FETCHERS.register("PyPIPackages", "textveil.resources.pypi:fetch")
-_FETCHERS.register("LocalCopy", "textveil.resources.copying:fetch")
+RECORD = "resource.json"
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,8 @@ def _find_complete(resource: Resource, folder: Path | None) -> Location | None:
 
 def _install_from(source: Source, resource: Resource, target: Path, progress: Progress, *, replace: bool) -> None:
     """Download, check and record the files in a temporary folder, then rename it."""
-    fetch = _FETCHERS.load(type(source).__name__)
+    from textveil.resources.sources import fetch
+
     try:
         broken = target.exists() and bool(missing_files(resource, target))
     except OSError as error:
@@ -170,14 +171,13 @@ def _checked_hashes(resource: Resource, folder: Path, progress: Progress) -> dic
     """The hashes of all files, after a comparison with the pinned ones."""
     hashes = {}
     present = [path for path in resource.hashes if (folder / path).is_file()]
-    for number, path in enumerate(present, start=1):
-        hashes[path] = hash_file(folder / path)
-        if resource.hashes[path] not in (None, hashes[path]):
+    for path, digest in _hash_all(resource, folder, present, progress):
+        if resource.hashes[path] not in (None, digest):
             raise ResourceError(
                 f"the hash of {path!r} differs from the pinned one (to use the file anyway, set {resource.variable} to "
                 "its folder)"
             )
-        progress(f"checking {resource.name}", number, number / len(present))
+        hashes[path] = digest
     return hashes
 
 
@@ -188,3 +188,98 @@ def _settle(folder: Path) -> None:
         if path.is_file():
             with path.open("r+b") as stream:
                 os.fsync(stream.fileno())
+
+
+def write_record(folder: Path, *, name: str, source: str, hashes: Mapping[str, str]) -> None:
+    """Write the record of a resource into its folder."""
+    record = {"resource": name, "source": source, "textveil": __version__, "files": dict(sorted(hashes.items()))}
+    (folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def recorded_hashes(folder: Path) -> dict[str, str]:
+    """The recorded hashes of a folder; empty if textveil did not install it.
+
+    Raises:
+        ResourceError: The record is damaged.
+    """
+    try:
+        text = (folder / RECORD).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise _damaged(folder) from error
+    try:
+        files = json.loads(text)["files"]
+        return {str(path): str(digest) for path, digest in files.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _damaged(folder) from error
+
+
+def _damaged(folder: Path) -> ResourceError:
+    return ResourceError(
+        f"Cannot read {str(folder / RECORD)!r}. "
+        f"Install the resource again with: {install_command(folder.name, force=True)}"
+    )
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """A file with the right hash.
+
+    Attributes:
+        path: The path in the folder of the resource.
+        basis: Whether the hash is pinned in textveil or was recorded during the installation. A recorded hash detects
+            later damage. It does not prove that the right file was downloaded.
+    """
+
+    path: str
+    basis: Literal["pinned", "recorded"]
+
+
+def verify(name: str, *, progress: Progress = ignore_progress) -> list[CheckedFile]:
+    """Check every file of a resource that has a pinned or recorded hash.
+
+    Raises:
+        ResourceError: The resource is not installed, a file is missing, or its hash differs.
+    """
+    resource, folder = resource_named(name), find(name)
+    location = locate(name)
+    chosen = location is not None and location.by_variable
+    again = f"Install it again with: {install_command(name, force=True)}"
+    advice = f"Correct {resource.variable}, or unset it." if chosen else again
+    known = _known_hashes(resource, folder)
+    checked = []
+    for path, digest in _hash_all(resource, folder, list(known), progress):
+        expected, basis = known[path]
+        if digest != expected:
+            raise ResourceError(
+                f"The file {path!r} of the resource {name!r} in {str(folder)!r} differs from its {basis} hash. {advice}"
+            )
+        checked.append(CheckedFile(path, basis))
+    return checked
+
+
+def _known_hashes(resource: Resource, folder: Path) -> dict[str, tuple[str, Literal["pinned", "recorded"]]]:
+    """The expected hash of every file: the pinned one, or else the recorded one. Absent companions are skipped."""
+    known: dict[str, tuple[str, Literal["pinned", "recorded"]]] = {}
+    for path, digest in recorded_hashes(folder).items():
+        if path in resource.hashes:  # a record cannot add files to read
+            known[path] = digest, "recorded"
+    for path, pinned in resource.hashes.items():
+        if pinned is not None and (path in resource.files or path in known or (folder / path).is_file()):
+            known[path] = pinned, "pinned"
+    return known
+
+
+def _hash_all(resource: Resource, folder: Path, paths: Sequence[str], progress: Progress) -> Iterator[tuple[str, str]]:
+    """The hashes of some files of a resource."""
+    for number, path in enumerate(paths, start=1):
+        try:
+            digest = hash_file(folder / path)
+        except OSError as error:
+            raise ResourceError(
+                f"Cannot read {str(folder / path)!r}: {error.strerror or type(error).__name__}. Check its permissions, "
+                f"or install it again with: {install_command(resource.name, force=True)}"
+            ) from error
+        yield path, digest
+        progress(f"checking {resource.name}", number, number / len(paths))

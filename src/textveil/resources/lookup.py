@@ -38,13 +38,9 @@ def own_folder() -> Path:
     """The folder in which textveil installs resources."""
     if chosen := os.environ.get(FOLDER_VARIABLE):
         return expand(chosen)
-    if sys.platform == "darwin":
-        base = Path("~/Library/Application Support")
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or "~/AppData/Local")
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
-    return expand(base) / "textveil" / "resources"
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("textveil", appauthor=False)) / "resources"
 
 
 def search_folders() -> dict[Path, str]:
@@ -68,17 +64,7 @@ def missing_files(resource: Resource, folder: Path) -> tuple[str, ...]:
 
 
 def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # no permission
-        return False
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
+    return os.path.isfile(path)  # noqa: PTH113 # unlike the method of a path, it does not raise without permission
 
 
 def _nltk_folders(path: str) -> Iterator[Path]:
@@ -155,7 +141,7 @@ def locate(name: str) -> Location | None:
         missing = missing_files(resource, folder)
         if not missing:
             return Location(folder, place)
-        if broken is None and _is_folder(folder):
+        if broken is None and os.path.isdir(folder):  # noqa: PTH112 # see _is_file
             broken = Location(folder, place, missing)
     return broken
 

@@ -15,10 +15,10 @@ from textveil.errors import InputError, ParameterError
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import DISTRIBUTION
 from textveil.profiles import STRICT, load_profile
-from textveil.redaction import choose_screen
+from textveil.redaction import check_treatment
 from textveil.registry import Registry
+from textveil.settings import DISTRIBUTION
 
 HOST = "127.0.0.1"
 PORT = 8000
@@ -101,7 +101,7 @@ class Settings:
             MissingExtraError: Identifiers need Presidio, which is not installed.
             BundleError: There is no such bundle.
         """
-        choose_screen(load_profile(self.profile), self.identifiers)  # type: ignore[arg-type] # checked there
+        check_treatment(load_profile(self.profile), self.identifiers)  # type: ignore[arg-type] # checked there
         chosen: list[tuple[Registry[Any], str | None]] = [
             (DECOMPOSERS, self.decomposition),
             (MECHANISMS, self.mechanism),

@@ -12,10 +12,8 @@ import re
 import secrets
 import stat
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -177,31 +175,6 @@ def hash_file(path: Path) -> str:
     """The SHA-256 of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def start_hashing(stream: BufferedReader) -> Callable[[], str]:
-    """Compute the SHA-256 of an open file in another thread; what is returned waits for it.
-
-    The thread does not hold the lock of the interpreter while it hashes, so other work goes on.
-    """
-    found: list[str | BaseException] = []
-
-    def work() -> None:
-        try:
-            found.append(hashlib.file_digest(stream, "sha256").hexdigest())
-        except BaseException as error:  # noqa: BLE001 # whoever waits raises it
-            found.append(error)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-
-    def finish() -> str:
-        thread.join()
-        if isinstance(found[0], BaseException):
-            raise found[0]
-        return found[0]
-
-    return finish
 
 
 def hash_files(paths: Iterable[Path]) -> str:

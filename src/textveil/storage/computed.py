@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -26,16 +25,16 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def cache_folder() -> Path:
-    """The folder of the user's cache."""
+    """The folder of the user's cache.
+
+    Raises:
+        RuntimeError: The user has no home folder.
+    """
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen)
-    if sys.platform == "darwin":
-        base = "~/Library/Caches"
-    elif sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "textveil"
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("textveil", appauthor=False, opinion=False)).expanduser()
 
 
 def find_figures(key: str, shipped: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:

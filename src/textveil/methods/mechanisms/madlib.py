@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.methods.mechanisms.noise import Block, NearestEntry
+from textveil.methods.mechanisms.noise import Block, NoisyVector
 from textveil.registry import Option
 
 
-class Madlib(NearestEntry):
+class Madlib(NoisyVector):
     """Adds noise of density proportional to exp(-share * norm(z)) and writes the nearest entry.
 
     Guarantee:
         For two chunks at the Euclidean distance D, and any entry, the probabilities of choosing it differ by a factor
-        of at most exp(share * D); the search for the nearest entry is post-processing, be it exact or approximate. A
-        chunk that is not in the vocabulary is placed by its spelling, or at the center of all vectors, so D is defined
-        for every pair of chunks.
+        of at most exp(share * D); the search for the nearest entry is post-processing. A chunk that is not in the
+        vocabulary is placed by its spelling, or at the center of all vectors, so D is defined for every pair of chunks.
         The proof is for real numbers; the effect of floating-point noise is an open question.
 
     With ``rank_decay``, the nearest entry gives way to one of its neighbors: the one of rank r, where the entry itself
@@ -48,7 +47,7 @@ class Madlib(NearestEntry):
 
     def choose(self, block: Block) -> RowNumbers:
         """The entries nearest to the noisy points, or neighbors of them."""
-        nearest = self.find_nearest(block)
+        nearest = self.searched.nearest(block.points, block.weights)
         if self.rank_decay is None:
             return nearest
         ranks = draw_ranks(self.rank_decay * block.shares, len(self.searched.writable), block.uniforms)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from textveil.bundles.vectors import RowNumbers, Vectors
-from textveil.methods.mechanisms.noise import Block, NearestEntry
+from textveil.methods.mechanisms.noise import Block, NoisyVector
 from textveil.registry import Option
 
 
-class Mahalanobis(NearestEntry):
+class Mahalanobis(NoisyVector):
     """Adds elliptical noise of density proportional to exp(-share * norm(z)) and writes the nearest entry.
 
     The norm is the regularized Mahalanobis norm, the root of z' M^-1 z with M = blend * C + (1 - blend) * I. C is the
@@ -20,7 +20,7 @@ class Mahalanobis(NearestEntry):
     Guarantee:
         For two chunks at the distance D, measured by this norm, and any entry, the probabilities of choosing it differ
         by a factor of at most exp(share * D). The distances in a certificate are these. The search for the nearest
-        entry, be it exact or approximate, is post-processing.
+        entry is post-processing.
     """
 
     name = "mahalanobis"
@@ -44,4 +44,4 @@ class Mahalanobis(NearestEntry):
 
     def choose(self, block: Block) -> RowNumbers:
         """The entries nearest to the noisy points."""
-        return self.find_nearest(block)
+        return self.searched.nearest(block.points, block.weights)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.errors import ParameterError
-from textveil.methods.mechanisms.base import Draft, Mechanism, Request, choose_block_size
-from textveil.randomness import SeededRandomness
-from textveil.registry import Option
+from textveil.methods.mechanisms.base import Draft, Mechanism, Request, cut_into_blocks
 from textveil.threads import in_threads
 
 BLOCK_CHUNKS = 512
@@ -36,16 +33,6 @@ class Block(NamedTuple):
     """A number in [0, 1) for every chunk; empty if the mechanism does not need any."""
 
 
-class _Part(NamedTuple):
-    """Chunks of a request with the random numbers for them."""
-
-    request: Request
-    part: slice
-    lengths: Floats
-    normals: Floats
-    uniforms: Floats
-
-
 class NoisyVector(Mechanism):
     """Adds multivariate Laplace noise to the vector of a chunk, of density proportional to exp(-share * |z|).
 
@@ -64,6 +51,7 @@ class NoisyVector(Mechanism):
         super().__init__(vectors, **options)
         self.searched = self.space
         """The vectors among which entries are chosen."""
+        _ = self.searched.index  # built once, not by several threads
         self.stretch: Floats | None = None
         """A matrix that shapes the noise; ``None`` for noise that is alike in all directions."""
 
@@ -116,44 +104,36 @@ class NoisyVector(Mechanism):
 
     def add_noise(self, requests: Sequence[Request]) -> Iterator[Block]:
         """The noisy points of all requests, one after the other, a block at a time."""
-        parts: list[_Part] = []
-        size = room = choose_block_size(requests, BLOCK_CHUNKS)
-        for request in requests:
-            number = len(request.rows)
-            # All lengths before all directions: so a block may end anywhere and the stream stays the same.
-            lengths = request.generator.standard_gamma(self.searched.dimensions, size=number)
-            uniforms = request.generator.random(number) if self.needs_uniforms else _NO_UNIFORMS
-            start = 0
-            while start < number:
-                part = slice(start, min(start + room, number))
-                normals = request.generator.standard_normal((part.stop - start, self.searched.dimensions))
-                parts.append(_Part(request, part, lengths[part], normals, uniforms[part]))
-                room -= part.stop - start
-                start = part.stop
-                if room == 0:
-                    yield self._blur(parts)
-                    parts, room = [], size
-        if parts:
-            yield self._blur(parts)
+        dimensions = self.searched.dimensions
+        lengths = uniforms = _NO_UNIFORMS
+        for parts in cut_into_blocks(requests, BLOCK_CHUNKS):
+            drawn = []
+            for request, part in parts:
+                if part.start == 0:
+                    # All lengths before all directions: so a block may end anywhere and the stream stays the same.
+                    lengths = request.generator.standard_gamma(dimensions, size=len(request.rows))
+                    uniforms = request.generator.random(len(request.rows)) if self.needs_uniforms else _NO_UNIFORMS
+                normals = request.generator.standard_normal((part.stop - part.start, dimensions))
+                drawn.append((lengths[part], normals, uniforms[part]))
+            yield self._blur(parts, *map(np.concatenate, zip(*drawn, strict=True)))
 
-    def _blur(self, parts: Sequence[_Part]) -> Block:
-        rows = np.concatenate([each.request.rows[each.part] for each in parts])
-        shares = np.concatenate([each.request.shares[each.part] for each in parts])
-        lengths = np.concatenate([each.lengths for each in parts])
-        noise = np.concatenate([each.normals for each in parts])
+    def _blur(self, parts: Sequence[tuple[Request, slice]], lengths: Floats, noise: Floats, uniforms: Floats) -> Block:
+        """The noisy points of parts of requests, given the lengths of the noise and normal numbers as directions."""
+        rows = np.concatenate([request.rows[part] for request, part in parts])
+        shares = np.concatenate([request.shares[part] for request, part in parts])
         weights = shares / (shares + lengths)
         noise *= ((1 - weights) / np.linalg.norm(noise, axis=1))[:, None]
         if self.stretch is not None:  # BLAS may round a row by its place in the block, einsum does not
             noise = np.einsum("ij,jk->ik", noise, self.stretch)
-        points = self.place_all([(each.request, each.part) for each in parts], self.searched) * weights[:, None] + noise
-        ends = accumulate(len(each.lengths) for each in parts)
-        for each, (start, end) in zip(parts, pairwise([0, *ends]), strict=True):
-            draft, own = each.request.draft, slice(start, end)
+        points = self.place_all(parts, self.searched) * weights[:, None] + noise
+        ends = accumulate(part.stop - part.start for _, part in parts)
+        for (request, part), (start, end) in zip(parts, pairwise([0, *ends]), strict=True):
+            draft, own = request.draft, slice(start, end)
             if draft is not None:
                 reaches = shares[own] + lengths[own]
-                points[own], weights[own] = fuse(points[own], shares[own], reaches, draft, each.part)
-                shares[own] += draft.shares[each.part]
-        return Block(points, weights, rows, shares, np.concatenate([each.uniforms for each in parts]))
+                points[own], weights[own] = fuse(points[own], shares[own], reaches, draft, part)
+                shares[own] += draft.shares[part]
+        return Block(points, weights, rows, shares, uniforms)
 
 
 def fuse(points: Floats, shares: Floats, reaches: Floats, draft: Draft, part: slice) -> tuple[Floats, Floats]:
@@ -179,72 +159,3 @@ def fuse(points: Floats, shares: Floats, reaches: Floats, draft: Draft, part: sl
     total[~spent] = 1
     factors /= total
     return points * factors[0][:, None] + draft.points[part] * factors[1][:, None], (new**2 + old**2) / total
-
-
-EXACT, APPROXIMATE = "exact", "approximate"
-
-
-class NearestEntry(NoisyVector):
-    """Adds noise to a vector and looks for the nearest entry.
-
-    With an approximate index, the entry is the nearest one of those in some lists only. The lists and the search depend
-    on nothing but the noisy point and public vectors, so this is post-processing: the guarantee stays. What changes is
-    utility, and the certificate states how often the nearest entry was found.
-    """
-
-    options: ClassVar[tuple[Option, ...]] = (
-        Option(
-            "index",
-            str,
-            EXACT,
-            "The search for the nearest entry. An approximate one is faster from some hundred thousand entries on, and "
-            "sometimes finds another entry.",
-            choices=(EXACT, APPROXIMATE),
-        ),
-        Option(
-            "probes",
-            int,
-            None,
-            "Number of lists that an approximate search reads for each chunk. More of them find the nearest entry more "
-            "often. By default 64.",
-            least=1,
-        ),
-    )
-    index: str
-    probes: int | None
-
-    def __init__(self, vectors: Vectors, **options: Any) -> None:
-        super().__init__(vectors, **options)
-        if self.probes is not None and self.index == EXACT:
-            raise ParameterError(f"`probes` goes with `index={APPROXIMATE!r}`: an exact search reads all entries.")
-        _ = self.searched.index if self.index == EXACT else self.searched.cells  # built once, not by several threads
-
-    def find_nearest(self, block: Block) -> RowNumbers:
-        """The entries that the search finds for noisy points."""
-        if self.index == EXACT:
-            return self.searched.nearest(block.points, block.weights)
-        limit = {} if self.probes is None else {"probes": self.probes}
-        return self.searched.writable[self.searched.cells.search(block.points, block.weights, **limit)]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The record of the mechanism. That of an exact search is the one from before there was a choice."""
-        recorded = super().as_dict()
-        if self.index == EXACT:
-            del recorded["options"]["index"], recorded["options"]["probes"]
-        return recorded
-
-
-def measure_recall(mechanism: NearestEntry, shares: Iterable[float], entries: RowNumbers) -> dict[str, float]:
-    """How often the search finds the nearest entry of a noisy point, by share.
-
-    The points are those of these entries with noise that is the same each time: no text is protected by it.
-    """
-    recall = {}
-    for number, share in enumerate(shares):
-        request = Request(entries, np.full(len(entries), share), SeededRandomness(0).stream(number))
-        found = [
-            mechanism.find_nearest(block) == mechanism.searched.nearest(block.points, block.weights)
-            for block in mechanism.add_noise([request])
-        ]
-        recall[f"{share:.6g}"] = round(float(np.concatenate(found).mean()), 3)
-    return recall
