@@ -117,9 +117,13 @@ class Mechanism(Method):
             start = stop
         return points
 
+    def reach(self, distances: Floats) -> Floats:
+        """What the guarantee multiplies a share by, for pairs of chunks at these distances."""
+        return distances if self.cap is None else np.minimum(distances, self.cap)
+
     def bound(self, share: float) -> float:
         """The largest log-ratio between any two chunks at a share, whatever their distance; infinite without a cap."""
-        return math.inf if self.cap is None else share * self.cap
+        return share * float(self.reach(np.array([math.inf]))[0]) if share else 0.0
 
     def rebuild(self, vectors: Vectors) -> Self:
         """The same mechanism on other vectors."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from textveil.bundles.vectors import UNKNOWN, Floats, Matrix, RowNumbers, Vectors
 from textveil.errors import ParameterError
-from textveil.methods.mechanisms.base import ASKED, Draft, Mechanism, Request, choose_block_size
+from textveil.methods.mechanisms.base import ASKED, Draft, Mechanism, Request
 from textveil.registry import Option
 from textveil.threads import in_threads
 
@@ -131,9 +131,9 @@ class Neighborhood(Mechanism):
         """The same mechanism on other vectors of the same entries."""
         return type(self)(vectors, self.prior, **{name: getattr(self, name) for name in self.list_options()})
 
-    def bound(self, share: float) -> float:
-        """The largest log-ratio between any two chunks at a share: the share itself."""
-        return share
+    def reach(self, distances: Floats) -> Floats:
+        """One for any two chunks, however near: the guarantee knows no distance."""
+        return np.where(distances > 0, 1.0, 0.0)
 
     @property
     def largest_useful_share(self) -> float:
@@ -161,7 +161,7 @@ class Neighborhood(Mechanism):
         if not requests:
             return []
         frequent = self._sort_frequent(requests)
-        blocks = ((block, frequent) for block in _divide(requests, choose_block_size(requests, MEASURED)))
+        blocks = ((block, frequent) for block in _divide(requests))
         return [rows for block in in_threads(self._write_all, blocks) for rows in block]
 
     def log_channel(
@@ -356,7 +356,7 @@ class Order:
         self._distances = distances
         farthest = float(distances.max())
         self.ranges = (distances * np.float32((RANGES - 1) / farthest if farthest > 0 else 0)).astype(np.intp)
-        self._plain: tuple[Floats, Floats] | None = None
+        self._plain: tuple[Floats, npt.NDArray[Any]] | None = None
 
     def count(self, weights: Weights) -> Counted:
         """Count the units in each range."""
@@ -442,7 +442,8 @@ class UniformIntegers:
         return word
 
     def _take(self, words: int) -> list[int]:
-        return self._generator.integers(0, 2**_WORD, size=words, dtype=np.uint64).tolist()
+        taken: list[int] = self._generator.integers(0, 2**_WORD, size=words, dtype=np.uint64).tolist()
+        return taken
 
 
 @lru_cache(maxsize=4096)
@@ -458,14 +459,15 @@ def _to_units(weights: Floats) -> Floats:
     return np.maximum(np.floor(weights * 2.0**PLAIN_BITS), 1)
 
 
-def _divide(requests: Sequence[Request], chunks: int) -> Iterator[list[Request]]:
-    """Blocks of documents, each with at least so many chunks, but for the last one."""
+def _divide(requests: Sequence[Request]) -> Iterator[list[Request]]:
+    """Blocks of documents for one thread at a time; two threads share even a small batch."""
+    least = min(sum(len(request.rows) for request in requests) / 2, MEASURED)
     block: list[Request] = []
     number = 0
     for request in requests:
         block.append(request)
         number += len(request.rows)
-        if number >= chunks:
+        if number >= least:
             yield block
             block, number = [], 0
     if block:
