@@ -39,10 +39,9 @@ from textveil.text.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.version import __version__
 
 if TYPE_CHECKING:
-    from textveil.accounting import Account
     from textveil.execution import Executor
     from textveil.jobs import JobReport
-    from textveil.ledger import Ledger
+    from textveil.ledger import Account, Ledger
     from textveil.profiles import Profile
 
 
@@ -354,7 +353,7 @@ class Obfuscator:
         """The account of documents with this budget; ``None`` without a ledger."""
         if self.ledger is None:
             return None
-        from textveil.accounting import Account
+        from textveil.ledger import Account
 
         return Account(self.ledger, self.terms, budget, self.randomness)
 

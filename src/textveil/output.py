@@ -145,7 +145,7 @@ class _Outline:
     def count(self, entries: Sequence[str], *, missing: bool) -> tuple[Tally, DocumentOutcome]:
         """The tally and the outcome of a document."""
         same = [size for size, key, entry in zip(self._sizes, self._keys, entries, strict=True) if entry.lower() == key]
-        tally = self._tally.copy()
+        tally = Tally.over([self._tally])
         tally.returned = sum(same)
         if entries:
             tally.return_bands[name_band(tally.returned, sum(self._sizes))] += 1
