@@ -49,7 +49,7 @@ LAYERS = {
         "planning",
         "output",
     ],
-    "obfuscation": ["settings", "figures", "tables", "jobs", "obfuscator"],
+    "obfuscation": ["settings", "tables", "jobs", "obfuscator"],
     "lab": ["lab"],
     "interfaces": ["facade", "adapters", "testing", "client", "pandas", "polars", "service", "cli"],
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -209,6 +209,15 @@ class Terms:
     """If identifiers were looked for: their ``treatment``, their ``kinds``, and the ``model`` that finds them."""
     calibration: Mapping[str, Any] | None = None
     """With a calibration: the ``targets`` that decided the epsilon, and whether it is ``data_dependent``."""
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that an answer depends on besides the text, the budget, noise and versions."""
+        chosen = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _NOT_CHOSEN}
+        return {**chosen, "profile": self.profile.name}
+
+
+_NOT_CHOSEN = ("randomness", "distance", "versions", "ledger", "deniability", "calibration")
+"""Terms that follow from others, or that do not change an answer."""
 
 
 @dataclass(frozen=True, slots=True)

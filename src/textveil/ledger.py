@@ -13,7 +13,7 @@ import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -346,10 +346,6 @@ def _reopen(path: Path, key_path: Path, budget_per_document: float | None, repea
     return Ledger(path, key_path=key_path, budget_per_document=budget_per_document, repeat=repeat, create=False)
 
 
-_NOT_SETTINGS = ("profile", "randomness", "ledger", "distance", "deniability")
-"""Terms that are written in another way, or that do not change an answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Account:
     """A ledger, as an obfuscator uses it for documents with one budget.
@@ -368,11 +364,9 @@ class Account:
 
     def describe(self) -> dict[str, Any]:
         """Everything besides text and noise that an answer depends on."""
-        kept = {
-            each.name: getattr(self.terms, each.name) for each in fields(self.terms) if each.name not in _NOT_SETTINGS
-        }
-        versions = dict(self.terms.versions)
-        return {**kept, "versions": versions, "profile": self.terms.profile.name, "budget": self.budget.as_dict()}
+        terms = self.terms
+        others = {"calibration": terms.calibration, "versions": dict(terms.versions), "budget": self.budget.as_dict()}
+        return {**terms.describe(), **others}
 
     def number(self, texts: Sequence[str | None], numbers: Iterator[int]) -> list[int]:
         """The number of every text, which selects its noise.

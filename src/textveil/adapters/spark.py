@@ -9,7 +9,7 @@ from typing import Any
 from textveil.adapters.columns import DeferredObfuscator, seed_refused
 from textveil.budget import Length, Level
 from textveil.extras import require
-from textveil.jobs.row_writer import as_result
+from textveil.jobs.workers import as_result
 
 __all__ = ["build_udf"]
 

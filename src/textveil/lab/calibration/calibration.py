@@ -247,17 +247,9 @@ class Calibration:
 
 def describe_settings(terms: Terms) -> dict[str, Any]:
     """Everything that a calibration depends on besides its texts, as JSON gives it back."""
-    described = {
-        "bundle": dict(terms.bundle),
-        "profile": terms.profile.name,
-        "decomposition": dict(terms.decomposition),
-        "distribution": dict(terms.distribution),
-        "mechanism": dict(terms.mechanism),
-        "stopwords": terms.stopwords,
-        "form": terms.form,
-        "emoji": terms.emoji,
-        "draft_share": terms.draft_share,
-    }
+    described = terms.describe()
+    for name in ("allocation", "largest_share", "identifiers"):
+        del described[name]
     read: dict[str, Any] = json.loads(json.dumps(described))
     return read
 
