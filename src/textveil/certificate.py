@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -268,10 +269,15 @@ class Certificate:
         cap = self.terms.mechanism.get("cap")
         if cap is None:
             return {"words": None, "document": None}
+        largest = self.tally.largest_chunk
         if self.terms.draft_share is not None:
-            budget, largest = self.tally.largest_budget, self.terms.largest_share
-            return {"words": cap * (budget if largest is None else min(budget, largest)), "document": cap * budget}
-        return {"words": cap * self.tally.largest_chunk, "document": cap * self.tally.largest_spent}
+            largest = min(self.spent, math.inf if self.terms.largest_share is None else self.terms.largest_share)
+        return {"words": cap * largest, "document": cap * self.spent}
+
+    @property
+    def spent(self) -> float:
+        """The most that a document spent; after a draft, its whole budget, of which the draft decides the rest."""
+        return self.tally.largest_spent if self.terms.draft_share is None else self.tally.largest_budget
 
     @property
     def rounds(self) -> list[dict[str, Any]]:
@@ -376,9 +382,10 @@ class Certificate:
         form = profile.choose_form(values["form"] or profile.earlier_form)
         terms["profile"] = replace(profile.written(form), claim=values["claim"], neighbors=values["neighbors"])
         terms |= {"form": form, "stopwords": profile.choose_stopwords(terms["stopwords"])}
-        if (screen := terms["identifiers"]) is not None:
-            terms["identifiers"] = {name: screen[name] for name in ("treatment", "kinds", "model")}
-            tally["identifiers"] = screen.get("found", {})
+        tally["identifiers"] = (terms["identifiers"] or {}).get("found", {})
+        for name in ("identifiers", "ledger", "calibration"):
+            if (found := terms[name]) is not None:
+                terms[name] = {each: found[each] for each in _SHAPE[name][1]}
         draft, refinement = values["rounds"] or (_NO_ROUND, _NO_ROUND)
         terms["draft_share"] = draft["budget_share"]
         tally |= {"largest_draft": draft["largest_spent"], "largest_refinement": refinement["largest_spent"]}
@@ -415,7 +422,7 @@ _PLACES = {
     "versions": "terms.versions",
 }
 """Where the JSON has what, in its order."""
-_LATER = {
+_LATER: dict[str, Any] = {
     **dict.fromkeys(("form", "deniability", "identifiers", "ledger", "calibration")),
     "rounds": [],
     "dropped_metadata": False,
@@ -423,13 +430,13 @@ _LATER = {
 """What certificates of earlier versions do not have."""
 _NO_ROUND = {"budget_share": None, "largest_spent": 0.0}
 _METHOD = {"name": str, "options": dict, "model": (None, {"name": str, "sha256": str})}
-_SHAPE = {
+_SHAPE: dict[str, Any] = {
     **dict.fromkeys(("profile", "claim", "neighbors", "allocation", "emoji"), str),
     **dict.fromkeys(("decomposition", "distribution", "mechanism"), _METHOD),
     **dict.fromkeys(("distance", "versions"), dict),
     "not_protected": [str],
     "budget": {"largest_share": (None, float), "average_length": (None, float)},
-    "calibration": (None, {"targets": dict, "data_dependent": bool}),
+    "calibration": (None, {"targets": {str: float}, "data_dependent": bool}),
     "rounds": [{"round": ("draft", "refinement"), "budget_share": float, "largest_spent": float}],
     "deniability": (None, dict),
     "identifiers": (None, {"treatment": TREATMENTS, "kinds": list, "model": dict}),

@@ -389,7 +389,7 @@ class Account:
     ) -> list[Obfuscation]:
         """Record results; those that the ledger refuses are replaced by refusals. Missing texts cost nothing."""
         asked = [
-            Release(text, result.text, self._find_cost(result), self._name_noise(number))
+            Release(text, result.text, result.certificate.spent, self._name_noise(number))
             for text, number, result in zip(texts, numbers, results, strict=True)
             if text is not None
         ]
@@ -398,11 +398,6 @@ class Account:
             result if text is None or (refusal := next(verdicts)) is None else self._refuse(refusal)
             for text, result in zip(texts, results, strict=True)
         ]
-
-    def _find_cost(self, result: Obfuscation) -> float:
-        """What a result spent. After a draft, its whole budget: what was spent of it depends on the draft."""
-        tally = result.certificate.tally
-        return tally.largest_spent if self.terms.draft_share is None else tally.largest_budget
 
     def _name_noise(self, number: int) -> str | None:
         if isinstance(self.randomness, SystemRandomness):

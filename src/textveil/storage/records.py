@@ -19,8 +19,9 @@ def check_shape(value: Any, shape: Any) -> None:
 
     Args:
         value: The value, as JSON gives it.
-        shape: A type, where ``float`` is any number that is not negative; the shapes of values by name; a list with the
-            shape of all its parts; several allowed shapes as a tuple; or an allowed value, such as ``None``.
+        shape: A type, where ``float`` is any number that is not negative; the shapes of values by name, where ``str``
+            is any name; a list with the shape of all its parts; several allowed shapes as a tuple; or an allowed value,
+            such as ``None``.
 
     Raises:
         ValueError: The shape is another one, or a name is missing.
@@ -32,6 +33,8 @@ def check_shape(value: Any, shape: Any) -> None:
 def _fits(value: Any, shape: Any) -> bool:
     if isinstance(shape, tuple):
         return any(_fits(value, each) for each in shape)
+    if isinstance(shape, dict) and str in shape:
+        return isinstance(value, dict) and all(_fits(each, shape[str]) for each in value.values())
     if isinstance(shape, dict):
         return isinstance(value, dict) and all(name in value and _fits(value[name], shape[name]) for name in shape)
     if isinstance(shape, list):
