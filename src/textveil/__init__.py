@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from textveil.version import __version__ as __version__
-
 if TYPE_CHECKING:
     from textveil import errors as errors
     from textveil import pandas as pandas
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from textveil.settings import Settings as Settings
     from textveil.text.documents import Chunk as Chunk
     from textveil.text.documents import Document as Document
+    from textveil.version import __version__ as __version__
 
 _LISTS = ["bundles", "decompositions", "distributions", "levels", "mechanisms", "profiles"]
 _HOMES = {
@@ -64,6 +63,7 @@ _HOMES = {
     "results": ["ObfuscatedChunk", "Obfuscation"],
     "settings": ["Settings"],
     "text.documents": ["Chunk", "Document"],
+    "version": ["__version__"],
 }
 _LAZY = {name: f"textveil.{module}" for module, names in _HOMES.items() for name in names}
 """Names that are imported when they are first asked for: importing textveil takes no time, and extras stay optional."""
