@@ -117,6 +117,6 @@ def test_an_error_that_nobody_waits_for_is_logged_without_its_message(caplog):
 
 
 def test_a_message_without_a_place():
-    message, known = explain_invalid({"type": "model_type", "msg": "x"}, [], ObfuscateRequest)
-    assert message.startswith("The request must be a JSON object")
-    assert not known
+    refused = explain_invalid({"type": "model_type", "loc": ["body"], "msg": "x"}, ObfuscateRequest)
+    assert str(refused).startswith("The request must be a JSON object")
+    assert refused.parameters == []

@@ -2,7 +2,7 @@ from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
 from textveil.profiles import PROFILES
-from textveil.service.models import BundlesAnswer, MethodsAnswer
+from textveil.service.catalog import BundlesAnswer, MethodsAnswer
 
 
 def test_methods_have_their_options_and_the_server_its_defaults(client):

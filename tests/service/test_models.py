@@ -2,7 +2,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from textveil.service import models
-from textveil.service.models import Methods, ObfuscateRequest
+from textveil.service.models import Budgeted, ObfuscateRequest
+from textveil.settings import NAMES
 
 
 def list_examples():
@@ -24,8 +25,10 @@ def test_every_post_route_has_an_example():
     }
 
 
-def test_options_are_not_shared_between_requests():
-    assert Methods().mechanism_options is not Methods().mechanism_options
+def test_a_request_has_every_setting_but_the_ledger():
+    fields = set(ObfuscateRequest.model_fields)
+    assert set(NAMES) - fields == {"ledger"}
+    assert all(field.description for field in Budgeted.model_fields.values())
 
 
 @pytest.mark.parametrize("wrong", [{"unknown": 1}, {"alternatives": 21}, {"alternatives": -1}, {"texts": [1]}])

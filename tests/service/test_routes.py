@@ -9,7 +9,7 @@ from textveil.certificate import Certificate
 from textveil.errors import ResourceError
 from textveil.obfuscator import Obfuscator
 from textveil.service import models, routes
-from textveil.service.answers import TooManyError
+from textveil.service.models import RefusedError
 from textveil.service.obfuscators import Obfuscators
 from textveil.service.routes import Desk
 from textveil.service.settings import Settings
@@ -230,7 +230,7 @@ def test_long_work_is_done_one_at_a_time_and_ends_with_its_request(tiny, monkeyp
         request = models.AuditRequest(epsilon=1.0)
         first = asyncio.ensure_future(desk.audit(request))
         await asyncio.to_thread(begun.wait, 10)
-        with pytest.raises(TooManyError) as caught:
+        with pytest.raises(RefusedError) as caught:
             await desk.audit(request)
         assert caught.value.status == 429
         first.cancel()
@@ -245,10 +245,10 @@ def building(monkeypatch):
     """Settings with a cap are being built until the event is set."""
     built, build = threading.Event(), Obfuscators._build
 
-    def build_late(pool, complete):
-        if complete["mechanism_options"]:
+    def build_late(pool, settings):
+        if settings.mechanism_options:
             assert built.wait(30)
-        return build(pool, complete)
+        return build(pool, settings)
 
     monkeypatch.setattr(Obfuscators, "_build", build_late)
     yield built

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from textveil.service.answers import TooManyError
+from textveil.service.models import RefusedError
 
 Result: TypeAlias = tuple[Any, Exception | None]
 
@@ -48,11 +48,11 @@ class Lane:
             work: The work.
 
         Raises:
-            TooManyError: Too many requests wait, or too much work is unfinished.
+            RefusedError: Too many requests wait, or too much work is unfinished.
         """
         waiting = sum(piece.waiting for piece in self._pieces.values())
         if waiting >= self._most or (key not in self._pieces and len(self._pieces) >= self._most):
-            raise TooManyError(429, self._busy)
+            raise RefusedError(429, self._busy, "Busy")
         piece = self._pieces.setdefault(key, _Piece())
         if piece.task is None:
             piece.task = asyncio.create_task(self._work(key, piece, work))
