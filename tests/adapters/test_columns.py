@@ -79,8 +79,8 @@ def test_an_error_does_not_quote_a_header_that_is_a_text():
 
 
 def test_an_obfuscator_is_given_or_built(obfuscator, settings):
-    assert choose_obfuscator(obfuscator, {}) is obfuscator
-    assert choose_obfuscator(None, {**settings, "profile": "paper"}).profile.name == "paper"
+    assert choose_obfuscator(obfuscator, {"epsilon": 20}) == (obfuscator, BUDGET)
+    assert choose_obfuscator(None, {**settings, "profile": "paper"})[0].profile.name == "paper"
     with pytest.raises(ParameterError, match=r"Set `obfuscator`, or the settings of a new one \(`seed`\), not both"):
         choose_obfuscator(obfuscator, {"seed": 1})
     with pytest.raises(ParameterError, match="There is no argument 'levle'. Did you mean 'level'?"):

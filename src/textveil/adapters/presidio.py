@@ -11,13 +11,13 @@ from textveil.facade import obfuscate
 from textveil.obfuscator import Obfuscator
 from textveil.redaction import Screen, Treatment
 from textveil.results import Obfuscation
+from textveil.settings import BUDGET_NAMES
 from textveil.text.identifiers import EXTRA, Found
 
 _operators = require("presidio_anonymizer.operators", extra=EXTRA)
 
 NAME = "textveil"
 """How Presidio's ``OperatorConfig`` names the operator."""
-_BUDGET = ("epsilon", "epsilon_per_word", "level")
 _ADDED = ("entity_type",)
 """Parameters that Presidio adds."""
 
@@ -57,7 +57,7 @@ class TextveilOperator(_operators.Operator):  # type: ignore[misc,name-defined] 
         if obfuscator is not None:
             if not isinstance(obfuscator, Obfuscator):
                 raise ParameterError(f"`obfuscator` must be an Obfuscator. Got {type(obfuscator).__name__} instead.")
-            if others := [name for name in given if name not in (*_BUDGET, *_ADDED, "obfuscator")]:
+            if others := [name for name in given if name not in (*BUDGET_NAMES, *_ADDED, "obfuscator")]:
                 raise ParameterError(f"`{others[0]}` is a setting of the `obfuscator`. Set it there.")
         if given.get("seed") is not None or (obfuscator is not None and obfuscator.randomness.predictable):
             raise ParameterError("With `seed`, the noise of entities would repeat. Leave it out.")

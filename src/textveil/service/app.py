@@ -41,11 +41,10 @@ def build_app(settings: Settings) -> FastAPI:
     async def run(_: FastAPI) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_exception_handler(_log_loose_error)
         await desk.load()
-        desk.batcher.start()
         try:
             yield
         finally:
-            await asyncio.to_thread(desk.batcher.close, settings.seconds)
+            await desk.batcher.close(settings.seconds)
 
     app = FastAPI(
         title="textveil",

@@ -58,6 +58,11 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def _show(*examples: dict[str, Any]) -> ConfigDict:
+    """Examples of a request, for OpenAPI."""
+    return ConfigDict(json_schema_extra={"examples": list(examples)})
+
+
 def _describe_settings(names: Iterable[str]) -> dict[str, Any]:
     """The settings of the library as fields, which JSON can hold. The library checks their values."""
     annotations = {field.name: str(field.type) for field in fields(Settings)}
@@ -80,14 +85,10 @@ Budgeted: Any = create_model("Budgeted", __base__=Methods, **_describe_settings(
 class ObfuscateRequest(Budgeted):  # type: ignore[misc] # built from the settings
     """A text or several texts to obfuscate."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"text": TEXT, "mechanism": "fluent", "epsilon_per_word": 15},
-                {"texts": [TEXT, None, "Lovely music!"], "mechanism": "fluent", "epsilon_per_word": 15},
-                {"text": TEXT, "mechanism": "exponential", "epsilon": 60, "chunks": True, "alternatives": 5},
-            ]
-        }
+    model_config = _show(
+        {"text": TEXT, "mechanism": "fluent", "epsilon_per_word": 15},
+        {"texts": [TEXT, None, "Lovely music!"], "mechanism": "fluent", "epsilon_per_word": 15},
+        {"text": TEXT, "mechanism": "exponential", "epsilon": 60, "chunks": True, "alternatives": 5},
     )
 
     text: str | None = Field(None, description="One text.")
@@ -137,29 +138,28 @@ class ObfuscatedText(BaseModel):
     chunks: list[ObfuscatedChunk] | None = None
 
 
-class ObfuscateAnswer(ObfuscatedText):
-    """The answer to ``text``: the obfuscated text."""
+class Closing(BaseModel):
+    """What holds for all texts of a request."""
 
     certificate: dict[str, Any] | None = None
     summary: list[str] = Field(description="What the certificate says, in a few lines for people.")
     warnings: list[str]
 
 
-class ObfuscateAllAnswer(BaseModel):
+class ObfuscateAnswer(Closing, ObfuscatedText):
+    """The answer to ``text``: the obfuscated text."""
+
+
+class ObfuscateAllAnswer(Closing):
     """The answer to ``texts``: one result for each text, in order, and one certificate for all."""
 
     results: list[ObfuscatedText]
-    certificate: dict[str, Any] | None = None
-    summary: list[str]
-    warnings: list[str]
 
 
 class DecomposeRequest(Strict):
     """A text to split."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"text": "We live in New York City.", "decompositions": ["words", "pmi"]}]}
-    )
+    model_config = _show({"text": "We live in New York City.", "decompositions": ["words", "pmi"]})
 
     text: str
     decompositions: list[str] | None = Field(None, description="By default all that the bundle supports.")
@@ -184,9 +184,7 @@ class DecomposeAnswer(BaseModel):
 class DistributeRequest(Strict):
     """A text whose budget is to be divided."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"text": TEXT, "epsilon": 14, "distributions": ["uniform", "yake"]}]}
-    )
+    model_config = _show({"text": TEXT, "epsilon": 14, "distributions": ["uniform", "yake"]})
 
     text: str
     epsilon: float
@@ -219,9 +217,7 @@ class DistributeAnswer(BaseModel):
 class CalibrateRequest(Methods):  # type: ignore[misc] # built from the settings
     """Targets that an epsilon per word should meet."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"targets": {"unchanged-content": 0.2}, "mechanism": "fluent"}]}
-    )
+    model_config = _show({"targets": {"unchanged-content": 0.2}, "mechanism": "fluent"})
 
     targets: dict[str, float]
     texts: list[str | None] | None = Field(None, description="By default public texts that ship with textveil.")
@@ -231,9 +227,7 @@ class CalibrateRequest(Methods):  # type: ignore[misc] # built from the settings
 class AuditRequest(Budgeted):  # type: ignore[misc] # built from the settings
     """Settings whose claim is to be refuted."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"mechanism": "exponential", "epsilon_per_word": 10, "draws": 500}]}
-    )
+    model_config = _show({"mechanism": "exponential", "epsilon_per_word": 10, "draws": 500})
 
     draws: int = Field(1_000, ge=FEWEST_DRAWS, le=MOST_DRAWS, description="Answers to draw for each text.")
     confidence: float = AUDIT_CONFIDENCE

@@ -20,7 +20,7 @@ from textveil.lab.calibration import calibrate
 from textveil.obfuscator import Obfuscator
 from textveil.service import answers, models
 from textveil.service.answers import respond
-from textveil.service.batching import Batcher, Order
+from textveil.service.batching import Batcher
 from textveil.service.catalog import BundlesAnswer, MethodsAnswer, describe_bundles, describe_methods
 from textveil.service.lanes import Lane
 from textveil.service.models import RefusedError
@@ -136,7 +136,7 @@ class Desk:
         if request.seed is not None:
             obfuscator = obfuscator.with_seed(request.seed)
         finish = answers.Answer(request, obfuscator, budget)
-        return cast(Response, await self.batcher.submit(Order(obfuscator, budget, texts, finish)))
+        return cast(Response, await self.batcher.submit(obfuscator, budget, texts, finish))
 
     async def decompose(self, request: models.DecomposeRequest) -> Response:
         """Split a text into chunks, by several decompositions."""
