@@ -52,7 +52,7 @@ class DeferredObfuscator:
     It is built at once, so that wrong settings are found here, and again at first use in every other process.
 
     Args:
-        settings: Any of :class:`~textveil.settings.Settings`, except a ``length`` of ``average``, since the texts arrive
+        settings: Any of :class:`~textveil.settings.Settings`, but no ``length`` of ``average``, since the texts arrive
             in batches.
         obfuscator: An obfuscator, instead of all settings but the budget. It cannot travel.
     """

@@ -84,16 +84,14 @@ def obfuscate(
 
 
 def _refuse_types(pandas: Any, column: Any, name: Any) -> None:
+    reason = None
     if isinstance(column.dtype, pandas.CategoricalDtype):
-        raise ParameterError(
-            f"The column {name!r} has categories, which would keep the original texts. Turn it into strings first: "
-            f"frame[{name!r}].astype('str')."
-        )
-    if isinstance(column.dtype, pandas.SparseDtype):
-        raise ParameterError(
-            f"The column {name!r} is sparse. Its type keeps a text that fills gaps. Turn it into strings first: "
-            f"frame[{name!r}].astype('str')."
-        )
+        reason = "has categories, which would keep the original texts"
+    elif isinstance(column.dtype, pandas.SparseDtype):
+        reason = "is sparse. Its type keeps a text that fills gaps"
+    if reason is not None:
+        change = f"frame[{name!r}].astype('str')"
+        raise ParameterError(f"The column {name!r} {reason}. Turn it into strings first: {change}.")
 
 
 def _replace(pandas: Any, column: Any, texts: Sequence[str | None], outcomes: Sequence[str]) -> Any:

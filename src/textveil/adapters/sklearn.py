@@ -65,7 +65,9 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
         seed: int | None = None,
         ledger: Ledger | None = None,
     ) -> None:
-        vars(self).update({name: value for name, value in locals().items() if name in NAMES})
+        given = locals()
+        for name in NAMES:
+            setattr(self, name, given[name])
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 # scikit-learn's name
         """Build the obfuscator, and check the shape of ``X``. Nothing else is learned."""

@@ -133,10 +133,10 @@ class Gate:
             return
         try:
             self._check_address(scope)
+            body = None
             if not _is_public(scope):
                 self._check_sender(scope)
-                body = await self._read(scope, receive)
-                if body is None:
+                if (body := await self._read(scope, receive)) is None:
                     return
                 if self._inside >= self._settings.requests:
                     message = f"The server is busy: {self._settings.requests} requests are in work."
@@ -144,7 +144,7 @@ class Gate:
         except RefusedError as refused:
             await _send_refusal(scope, send, refused)
             return
-        if _is_public(scope):
+        if body is None:
             await self._app(scope, receive, send)
         else:
             await self._enter(scope, body, receive, send)

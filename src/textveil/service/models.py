@@ -76,13 +76,13 @@ def _find_type(annotation: str) -> Any:
     return str | None
 
 
-Methods: Any = create_model("Methods", __base__=Strict, **_describe_settings(METHOD_NAMES))
+Methods = create_model("Methods", __base__=Strict, **_describe_settings(METHOD_NAMES))
 """The settings of an obfuscator. What is missing is as the server was started."""
-Budgeted: Any = create_model("Budgeted", __base__=Methods, **_describe_settings(BUDGET_NAMES))
+Budgeted = create_model("Budgeted", __base__=Methods, **_describe_settings(BUDGET_NAMES))
 """Settings with a budget: at most one of ``epsilon``, ``epsilon_per_word`` and ``level``, by default medium."""
 
 
-class ObfuscateRequest(Budgeted):  # type: ignore[misc] # built from the settings
+class ObfuscateRequest(Budgeted):
     """A text or several texts to obfuscate."""
 
     model_config = _show(
@@ -214,7 +214,7 @@ class DistributeAnswer(BaseModel):
     distributions: dict[str, Division]
 
 
-class CalibrateRequest(Methods):  # type: ignore[misc] # built from the settings
+class CalibrateRequest(Methods):
     """Targets that an epsilon per word should meet."""
 
     model_config = _show({"targets": {"unchanged-content": 0.2}, "mechanism": "fluent"})
@@ -224,7 +224,7 @@ class CalibrateRequest(Methods):  # type: ignore[misc] # built from the settings
     confidence: float = CONFIDENCE
 
 
-class AuditRequest(Budgeted):  # type: ignore[misc] # built from the settings
+class AuditRequest(Budgeted):
     """Settings whose claim is to be refuted."""
 
     model_config = _show({"mechanism": "exponential", "epsilon_per_word": 10, "draws": 500})

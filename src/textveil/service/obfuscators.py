@@ -16,7 +16,7 @@ from textveil.methods.distribution import DISTRIBUTORS, Distributor
 from textveil.obfuscator import Obfuscator
 from textveil.redaction import Screen
 from textveil.registry import unknown_name
-from textveil.service.models import METHOD_NAMES, Methods, Strict
+from textveil.service.models import METHOD_NAMES, Methods
 from textveil.service.settings import Settings as ServiceSettings
 from textveil.settings import AXES, Settings
 
@@ -84,7 +84,7 @@ class Obfuscators:
         for name in self._settings.load:
             self.find_distributor(name, {}).score([])
         for bundle in self.bundles:
-            self.find(Methods(bundle=bundle))
+            self.find(Methods.model_validate({"bundle": bundle}))
         for shelf in (self._kept, self._distributors):
             shelf.pin()
 
@@ -96,7 +96,7 @@ class Obfuscators:
             raise unknown_name("loaded bundle", name, self.bundles)
         return self.bundles[name]
 
-    def complete(self, wanted: Strict) -> Settings:
+    def complete(self, wanted: Methods) -> Settings:
         """All settings of an obfuscator: those of a request, and the server's where it has none."""
         given = {name: value for name in METHOD_NAMES if (value := getattr(wanted, name)) is not None}
         complete = {**self._settings.defaults, **given, "bundle": self.choose_bundle(given.get("bundle"))}
@@ -108,15 +108,15 @@ class Obfuscators:
                     raise ParameterError(f"`{name}` of the {axis} is decided by the server. Leave it out.")
         return Settings(**complete)
 
-    def write_key(self, wanted: Strict) -> str:
+    def write_key(self, wanted: Methods) -> str:
         """The same for all requests for the same obfuscator."""
         return _write_key(self.complete(wanted))
 
-    def find_kept(self, wanted: Strict) -> Obfuscator | None:
+    def find_kept(self, wanted: Methods) -> Obfuscator | None:
         """The obfuscator for a request, if it is in memory."""
         return self._kept.find(self.write_key(wanted))
 
-    def find(self, wanted: Strict) -> Obfuscator:
+    def find(self, wanted: Methods) -> Obfuscator:
         """The obfuscator for a request. It is built if it is not in memory, one at a time."""
         settings = self.complete(wanted)
         return self._kept.find_or_build(_write_key(settings), lambda: self._build(settings))

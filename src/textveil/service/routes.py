@@ -64,10 +64,10 @@ class Desk:
         """Build what most requests need, so that none of them waits for it."""
         self.obfuscators.load()
         for bundle in self.obfuscators.bundles:
-            request = models.Budgeted(bundle=bundle)
+            request = models.Budgeted.model_validate({"bundle": bundle})
             await self.choose_budget(await self.find(request), request)
 
-    async def find(self, wanted: models.Strict) -> Obfuscator:
+    async def find(self, wanted: models.Methods) -> Obfuscator:
         """The obfuscator of a request. One that is in memory is there at once, whatever is being built."""
         kept = self.obfuscators.find_kept(wanted)
         if kept is not None:
@@ -75,7 +75,7 @@ class Desk:
         key, build = self.obfuscators.write_key(wanted), functools.partial(self.obfuscators.find, wanted)
         return cast(Obfuscator, await self._builds.run(key, build))
 
-    async def choose_budget(self, obfuscator: Obfuscator, request: models.Strict) -> Budget:
+    async def choose_budget(self, obfuscator: Obfuscator, request: models.Budgeted) -> Budget:
         """The budget of a request. What a level means may have to be computed, and so does the help of an error."""
         given = {name: getattr(request, name) for name in BUDGET_NAMES}
         build = functools.partial(obfuscator.build_budget, **given)
@@ -107,8 +107,8 @@ class Desk:
         profile: Annotated[str | None, Query(examples=["strict"])] = None,
     ) -> Response:
         """What an epsilon per word means: the share of words that stay, and that an attacker guesses."""
-        wanted = models.Methods(mechanism=mechanism, decomposition=decomposition, bundle=bundle, profile=profile)
-        obfuscator = await self.find(wanted)
+        wanted = {"mechanism": mechanism, "decomposition": decomposition, "bundle": bundle, "profile": profile}
+        obfuscator = await self.find(models.Methods.model_validate(wanted))
         terms = obfuscator.terms
         named = {
             "bundle": terms.bundle["name"],
