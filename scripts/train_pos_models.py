@@ -1,6 +1,6 @@
 """Train the tagger and the chunker of the decomposition ``pos`` on CoNLL-2000, and print their accuracy.
 
-    python scripts/train_pos_models.py CONLL2000_FOLDER --output src/textveil/text/pos.npz
+    python -m scripts.train_pos_models CONLL2000_FOLDER --output src/textveil/text/pos.npz
 
 Sentences are prepared like texts for obfuscation: lowercase, without punctuation. NLTK trains a perceptron tagger and
 a bigram tagger over tags; their weights are written as tables. With --nltk-tagger, the tagger that NLTK ships is
@@ -13,12 +13,14 @@ import argparse
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
 from nltk.tag.perceptron import PerceptronTagger as NltkTagger
 
-from textveil.lab.corpus.conll import OUTSIDE, Agreement, TaggedSentence, read_conll, tag_sentences
+from scripts.conll import OUTSIDE, Agreement, TaggedSentence, read_conll, tag_sentences
 from textveil.storage.atomic import writing
 from textveil.text.tagging import PerceptronTagger, PhraseTagger
 
@@ -44,6 +46,29 @@ def train_chunker(sentences: Sequence[TaggedSentence], tagger: PerceptronTagger)
     return PhraseTagger(tagger, tuple(chunk_tags), np.array([[chunk_tags.index(tag) for tag in row] for row in table]))
 
 
+def save(phrases: PhraseTagger, stream: IO[bytes]) -> None:
+    """Write all tables to one file, as ``PhraseTagger.load`` reads them."""
+    tagger = phrases.tagger
+    rows, tags = np.nonzero(tagger.weights[:-1])
+    np.savez_compressed(
+        stream,
+        tags=pack(tagger.tags),
+        features=pack(tagger.features),
+        rows=np.bincount(rows, minlength=len(tagger.features)).astype(np.uint8),
+        columns=tags.astype(np.uint8),
+        weights=tagger.weights[rows, tags],
+        fixed_words=pack(list(tagger.fixed)),
+        fixed_tags=np.array(list(tagger.fixed.values()), dtype=np.uint8),
+        chunk_tags=pack(phrases.chunk_tags),
+        table=phrases.table.astype(np.uint8),
+    )
+
+
+def pack(names: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """Names as the bytes of lines."""
+    return np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
+
+
 def report(name: str, phrases: PhraseTagger, sentences: Sequence[TaggedSentence]) -> None:
     """Print the agreement of predicted tags with the corpus."""
     agreement = Agreement.of(sentences, tag_sentences(phrases, sentences))
@@ -63,7 +88,7 @@ def main() -> None:
     if options.nltk_tagger is not None:
         report("NLTK", phrases.with_tagger(PerceptronTagger.load_nltk(options.nltk_tagger)), test)
     with writing(options.output) as stream:
-        phrases.save(stream)
+        save(phrases, stream)
     print(f"{options.output}: {options.output.stat().st_size:,} bytes")
 
 

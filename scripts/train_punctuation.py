@@ -80,7 +80,7 @@ def collect(documents: Sequence[tuple[list[str], list[int]]], empty: Punctuation
     """The features of every gap as places in one list of all weights, and the marks."""
     rows, pairs = len(empty.words) + FIRST_WORD, len(empty.pairs) + 1
     firsts = np.concatenate([np.arange(WORDS) * rows, WORDS * rows + np.arange(PAIRS) * pairs])
-    found = [np.concatenate(empty.find_features(words), axis=1) + firsts for words, _ in documents]
+    found = [np.concatenate(empty.find_features([words]), axis=1) + firsts for words, _ in documents]
     return np.concatenate(found), np.concatenate([np.array(marks, dtype=np.int64) for _, marks in documents])
 
 

@@ -178,7 +178,7 @@ def test_public_names() -> None:
 PUBLIC = {
     "bundles": "Bundle DEFAULT_BUNDLE ImportedVectors LexiconTable Manifest STORAGES Storage UNKNOWN VECTOR_FORMATS "
     "VectorTable Vectors build_bundle reading_vectors write_vectors",
-    "methods.decomposition": "DECOMPOSERS Decomposer TAGGERS",
+    "methods.decomposition": "DECOMPOSERS Decomposer",
     "methods.distribution": "DISTRIBUTORS Distributor Score",
     "methods.mechanisms": "MECHANISMS Mechanism Request",
     "execution": "EXECUTORS Executor usable_cores",
@@ -187,7 +187,7 @@ PUBLIC = {
     "resources": "CheckedFile Installation Location RESOURCES Resource find install install_command locate own_folder "
     "verify",
     "tables": "FORMATS FileSource Layout OUTCOME_COLUMN Result Rows Source StreamSource TEXT_COLUMN Table Writer "
-    "compressing decompress detect_format list_columns read_records strip_suffix",
+    "detect_format list_columns read_records",
     "lab.audit": "Audit Auditee Claim Claims Command Finding Pair Verdict audit audit_obfuscator choose_pairs "
     "claim_by_distance claim_per_word",
     "lab.calibration": "Calibration TARGETS Target calibrate",

@@ -35,19 +35,19 @@ def run(installed: Path, *arguments: str, check: bool = True) -> subprocess.Comp
 
 
 def test_our_own_classes_have_no_package():
-    assert find_packages(MECHANISMS.load("madlib"), ["textveil.methods.mechanisms"]) == {}
+    assert find_packages(MECHANISMS.load("madlib"), ["textveil.mechanisms"]) == {}
 
 
 def test_a_class_that_is_no_plugin_has_no_package():
     class Mine:
         pass
 
-    assert find_packages(Mine, ["textveil.methods.mechanisms"]) == {}
+    assert find_packages(Mine, ["textveil.mechanisms"]) == {}
     assert find_plugins("textveil.no_such_group") == ()
 
 
 def test_a_plugin_says_where_it_is_from():
-    assert str(Plugin("textveil.methods.mechanisms", "mine", "a:B", "my-package", "1.2")) == "'mine' of my-package 1.2"
+    assert str(Plugin("textveil.mechanisms", "mine", "a:B", "my-package", "1.2")) == "'mine' of my-package 1.2"
 
 
 @pytest.mark.slow

@@ -233,7 +233,7 @@ class Registry(Generic[T]):
 
     @property
     def group(self) -> str:
-        """The group of entry points through which packages add methods, such as ``textveil.methods.mechanisms``."""
+        """The group of entry points through which packages add methods, such as ``textveil.mechanisms``."""
         return f"{PREFIX}{self.kind}s"
 
     def list_plugins(self) -> tuple[Plugin, ...]:
@@ -323,7 +323,7 @@ class Plugin:
     """A method that a package offers. Nothing of it is imported before it is asked for."""
 
     group: str
-    """The group of entry points, such as ``textveil.methods.mechanisms``."""
+    """The group of entry points, such as ``textveil.mechanisms``."""
     name: str
     target: str
     """Where the method is: ``"module:attribute"``."""

@@ -1,6 +1,3 @@
-import re
-from xml.etree import ElementTree
-
 import pytest
 
 from textveil.lab.calibration import Calibration
@@ -42,25 +39,23 @@ def test_the_texts_are_named(sample, words):
 
 
 def test_a_curve_has_a_marker_for_every_epsilon():
-    svg = ElementTree.fromstring(draw_curve("unchanged", 0.3, CURVE, 3.0))  # noqa: S314 # our own
-    titles = [title.text for title in svg.iter("title")]
-    assert titles == [
-        "1 per word: 0.100, bound 0.150",
-        "3 per word: 0.200, bound 0.250",
-        "10 per word: 0.500, bound 0.600",
-    ]
-    markers = [element for group in svg.iter("g") for element in group if element.tag == "circle"]
-    assert [marker.get("fill") == "var(--card)" for marker in markers] == [False, False, True]  # hollow: not met
-    heights = [float(marker.get("cy")) for marker in markers]
-    assert heights == sorted(heights, reverse=True)
+    (axes,) = draw_curve("unchanged", 0.3, CURVE, 3.0).axes
+    markers = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in markers] == [(1.0, 0.1), (3.0, 0.2), (10.0, 0.5)]
+    assert [line.get_markerfacecolor() == line.get_color() for line in markers] == [
+        True,
+        True,
+        False,
+    ]  # hollow: not met
+    assert axes.get_xscale() == "log"
 
 
 def test_a_page_has_the_curve_the_table_and_the_caveats():
     page = draw_page(make(caveats=("Only a few & more.",)))
-    assert page.count('class="curve"') == 1
+    assert page.count("<svg") == 1
     assert "Only a few &amp; more." in page
     assert "0.500 (0.600), not met" in page
-    assert not re.search(r"https?://(?!www\.w3\.org)", page)
+    assert "<script" not in page
 
 
 def test_a_page_without_a_curve_has_no_figure():

@@ -166,7 +166,7 @@ def test_help_teaches():
         "textveil analyze results.csv --output analysis",
         "--response",
         "words_kept_unknown",
-        "metric and value",
+        "with the columns metric",
     ):
         assert said in shown
 

@@ -76,7 +76,7 @@ def test_a_log_ratio_sets_the_largest_share(tmp_path, tiny):
 def test_a_page_is_written(tmp_path, calibrate):
     page = tmp_path / "c.html"
     assert calibrate("--target", "unchanged-content=0.3", "--html", page, "--quiet").exit_code == 0
-    assert '<svg class="curve"' in page.read_text(encoding="utf-8")
+    assert "<svg" in page.read_text(encoding="utf-8")
     assert calibrate("--target", "unchanged-content=0.3", "--html", page).exit_code == 2  # it exists
 
 

@@ -4,7 +4,9 @@ from hypothesis import strategies as st
 
 from textveil.bundles.bundle import Bundle
 from textveil.errors import BundleError
-from textveil.methods.decomposition.base import LexiconDecomposer, build_chunks, single_words
+from textveil.methods.decomposition.base import build_chunks, single_words
+from textveil.methods.decomposition.lexicons import LexiconDecomposer
+from textveil.methods.decomposition.words import Words
 from textveil.text.documents import Chunk, Document
 
 
@@ -49,3 +51,20 @@ def test_a_lexicon_decomposer_takes_the_longest_expression():
     document = Document.parse("It was a box office hit.")
     (chunks,) = Collocations(Bundle.load("en")).decompose([document])
     assert [document.written(chunk) for chunk in chunks] == ["It", "was", "a", "box office hit"]
+
+
+def test_every_word_is_a_chunk(tiny):
+    (chunks,) = Words(tiny).decompose([Document.parse("Don't live in New York!")])
+    assert chunks == [Chunk(place, place + 1) for place in range(6)]
+
+
+def test_chunks_depend_on_the_number_of_words_alone(tiny):
+    words = Words(tiny)
+    assert words.data_independent
+    first, second = words.decompose([Document.parse("one two three"), Document.parse("New York City")])
+    assert first == second
+
+
+def test_nothing_else_decides(tiny):
+    assert Words(tiny).versions == {}
+    assert Words(tiny).as_dict() == {"name": "words", "options": {}, "model": None}

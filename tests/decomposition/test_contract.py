@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.methods.decomposition import DECOMPOSERS
-from textveil.testing.decomposers import ON_TEXTS, list_decomposer_checks
+from textveil.testing.checks import run_check
+from textveil.testing.methods import ON_TEXTS, list_decomposer_checks
 from textveil.text.documents import Document
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=200)
@@ -27,7 +28,7 @@ def test_the_whole_contract(decomposer, bundle):
 @given(batch=st.lists(texts, max_size=4))
 def test_the_contract_for_any_text(decomposer, batch):
     for check in ON_TEXTS:
-        check(decomposer, batch)
+        run_check(decomposer, check, decomposer, batch)
 
 
 def test_a_sentence_of_stopwords_has_no_chunk_of_several_words(decomposer):

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from textveil.errors import BudgetError, ParameterError
 from textveil.methods.distribution.allocation import allocate, check_budget
+from textveil.methods.distribution.uniform import Uniform
+from textveil.text.documents import Document
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 words = st.lists(st.tuples(st.none() | finite, st.booleans()), max_size=30)
@@ -104,3 +106,15 @@ def test_a_budget_may_be_a_number_of_any_kind(budget):
 def test_a_budget_is_a_number(budget):
     with pytest.raises(BudgetError, match="must be a number"):
         check_budget(budget)
+
+
+def test_every_word_has_the_same_score():
+    uniform = Uniform()
+    assert uniform.score([Document.parse("One, two, three"), Document.parse("")]) == [[1.0, 1.0, 1.0], []]
+    assert uniform.data_independent
+    assert not uniform.invert
+
+
+def test_shares_are_equal():
+    (scores,) = Uniform().score([Document.parse("the cold soup")])
+    assert allocate(scores, [False, True, True], budget=10) == [0.0, 5.0, 5.0]

@@ -6,7 +6,8 @@ from textveil.errors import ResourceError
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.distribution.caching import CachedDistributor
-from textveil.testing.distributors import ABSOLUTE, check_shares_of_chunks_sum_to_the_budget, list_distributor_checks
+from textveil.testing.checks import run_check
+from textveil.testing.methods import ABSOLUTE, check_shares_of_chunks_sum_to_the_budget, list_distributor_checks
 
 OPTIONS = {"gradients": {"steps": 5}}  # it takes ten times as long with the default
 FOUR_DIGITS = 1.01e-4  # KeyBERT rounds
@@ -42,7 +43,8 @@ def test_what_is_inverted():
 
 def check_shares(distributor, texts):
     """The shares of chunks sum to the budget, for every decomposition."""
-    check_shares_of_chunks_sum_to_the_budget(CachedDistributor(distributor), texts, DECOMPOSERS)
+    cached = CachedDistributor(distributor)
+    run_check(cached, check_shares_of_chunks_sum_to_the_budget, cached, texts, DECOMPOSERS)
 
 
 def test_shares_sum_to_the_budget(distributor, real_texts):

@@ -50,14 +50,6 @@ def test_words_of_earlier_documents_are_not_embedded_again(minilm):
     assert calls == [["Cold was the soup!", "The soup was cold."]]
 
 
-def test_every_word_has_a_score(distributor):
-    texts = ["I saw a 3rd café_42 at 5, İstanbul", "", "same", "same", "!?"]
-    scores = distributor.score(parse(texts))
-    assert [len(row) for row in scores] == [len(document.words) for document in parse(texts)]
-    assert all(isinstance(score, float) for row in scores for score in row)
-    assert scores[2] == scores[3]
-
-
 def test_nothing_to_score(distributor):
     assert distributor.score([]) == []
     assert distributor.score(parse(["", "..."])) == [[], []]
@@ -71,14 +63,6 @@ def test_a_long_text_is_not_cut(distributor):
     found = dict(zip(document.words, scores, strict=True))
     (cut,) = distributor.score([Document.parse(beginning + "rocket")])
     assert found["rocket"] > cut[-1] + 0.1
-
-
-def test_scores_do_not_depend_on_batch_or_order(minilm, distributor, real_texts):
-    documents = parse(real_texts[:3])
-    expected = distributor.score(documents)
-    scores = KeyBERT(model=minilm, batch_size=3).score(documents[::-1])[::-1]
-    for row, other in zip(scores, expected, strict=True):
-        assert np.abs(np.array(row) - other).max() <= 1.01e-4  # a last digit may be rounded the other way
 
 
 def test_a_broken_encoder(make_encoder):

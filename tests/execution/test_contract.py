@@ -9,7 +9,9 @@ import pytest
 
 from tests.execution import work
 from textveil.errors import ExecutionError, InputError, ParameterError, UnknownNameError
-from textveil.execution import EXECUTORS
+from textveil.execution import EXECUTORS, base
+from textveil.execution.base import Executor, usable_cores
+from textveil.execution.local import LocalExecutor
 
 
 @pytest.fixture(scope="module", params=list(EXECUTORS))
@@ -127,3 +129,57 @@ def test_the_local_executor_has_one_worker():
 def test_an_unknown_executor_gets_a_suggestion():
     with pytest.raises(UnknownNameError, match="Did you mean 'processes'"):
         EXECUTORS.load("process")
+
+
+class Here(Executor):
+    """The smallest executor."""
+
+    name = "here"
+
+    def map(self, function, tasks, lost=None):
+        return map(function, tasks)
+
+
+def test_by_default_there_are_as_many_workers_as_usable_cores():
+    assert Here().workers == usable_cores() >= 1
+    assert Here(3).workers == 3
+    assert Here(3).processes == 4
+
+
+def test_cores_are_those_that_the_process_may_use(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {2, 5, 7}, raising=False)
+    assert usable_cores() == 3
+
+
+def test_workers_share_the_cores(monkeypatch):
+    monkeypatch.setattr(base, "usable_cores", lambda: 8)
+    assert [Here(workers).threads for workers in (1, 2, 3, 16)] == [8, 4, 2, 1]
+    assert LocalExecutor().threads is None
+
+
+def test_tasks_run_in_this_process_in_order():
+    executor = LocalExecutor()
+    assert list(executor.map(work.double, [3, 1, 2])) == [6, 2, 4]
+    assert set(executor.map(work.where, range(3))) == {os.getpid()}
+
+
+def test_a_task_runs_when_its_result_is_needed():
+    done = []
+    results = LocalExecutor().map(done.append, range(3))
+    assert done == []
+    next(results)
+    assert done == [0]
+
+
+def test_an_error_stops_at_its_task():
+    done = []
+
+    def fail_at_1(task):
+        done.append(task)
+        if task == 1:
+            raise ZeroDivisionError
+        return task
+
+    with pytest.raises(ZeroDivisionError):
+        list(LocalExecutor().map(fail_at_1, range(3), lambda task: -1))
+    assert done == [0, 1]

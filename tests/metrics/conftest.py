@@ -10,7 +10,7 @@ from textveil.certificate import Certificate, Tally
 from textveil.lab.metrics import Dataset
 from textveil.lab.metrics.base import Case
 from textveil.obfuscator import Obfuscator
-from textveil.testing.metrics import make_rows
+from textveil.testing.lab import make_rows
 
 
 @pytest.fixture(scope="session")

@@ -6,15 +6,18 @@ from pathlib import Path
 import pytest
 
 from tests.metrics.making import around, make_evaluation, make_measurement
+from tests.report.test_report import Outline
 from textveil.budget import MEASURED, Budget, describe_level
 from textveil.certificate import Certificate, Tally
+from textveil.lab.metrics.leaks import list_leaks
 from textveil.lab.metrics.quantities import ADAPTIVE, STATIC
-from textveil.lab.metrics.verdicts import list_leaks
 from textveil.lab.metrics.verification import Check
-from textveil.lab.report.card import CLAIMS, OPEN_POINTS, Facts, Rows, build_card, judge_attack
+from textveil.lab.report.card import build_card, judge_attack
+from textveil.lab.report.pages import load_texts
 from textveil.profiles import PROFILES
 
 GUARANTEES = Path(__file__).parents[2] / "docs" / "guarantees.md"
+CLAIMS, OPEN_POINTS = load_texts()["claims"], load_texts()["open_points"]
 STATED = {"Seeds", "Other columns"}
 """The open points that a certificate states itself, where they apply."""
 GOOD = (Check("documents", True, "As many."), Check("words", None, "Not compared."))
@@ -49,24 +52,29 @@ def issued(obfuscations):
 
 
 def section(card, title):
-    (found,) = [part for part in card.sections if part.title == title]
+    (found,) = re.findall(rf"^## {title}\n(.*?)(?=^## |\Z)", card.to_markdown(), flags=re.DOTALL | re.MULTILINE)
     return found
+
+
+def read_tables(card, title):
+    """The rows of all tables of a section, each with its head."""
+    tables = re.findall(r"(?:^\|.*\n)+", section(card, title), flags=re.MULTILINE)
+    rows = [[line.strip("| ").split(" | ") for line in table.splitlines() if "---" not in line] for table in tables]
+    return [(head[0].strip(" |"), rest) for head, *rest in rows]
 
 
 def read_rows(card, title, first):
     """The table of a section whose first column has this name."""
-    (table,) = [block for block in section(card, title).blocks if isinstance(block, Rows) and block.head[0] == first]
-    return [list(row) for row in table.rows]
+    (table,) = [rows for name, rows in read_tables(card, title) if name == first]
+    return table
 
 
 def read_facts(card, title):
-    return {
-        name: value for block in section(card, title).blocks if isinstance(block, Facts) for name, value in block.lines
-    }
+    return {name: value for first, rows in read_tables(card, title) if not first for name, value in rows}
 
 
 def read_worst(card):
-    return section(card, "The worst that still stands").blocks[0].lines
+    return re.findall(r"^- (.*)$", section(card, "The worst that still stands"), flags=re.MULTILINE)
 
 
 def test_linkage_comes_first_and_then_the_worst(issued):
@@ -103,14 +111,14 @@ def test_an_inversion_that_reads_whole_texts_reaches_the_card(issued):
 
 
 def test_direct_identifiers_are_named_where_they_are_known(issued):
-    lines = section(build_card(measure(direct=0.31), issued, GOOD), "The worst that still stands").blocks[0].lines
+    lines = read_worst(build_card(measure(direct=0.31), issued, GOOD))
     assert "31.0% of the direct identifiers survive." in lines
 
 
 def test_caveats_and_a_certificate_that_does_not_fit_are_among_the_worst(issued):
     checks = [Check("words", False, "The certificate counts 3 words.")]
     card = build_card(measure(caveats=("Only 5 test texts.",)), issued, checks)
-    lines = section(card, "The worst that still stands").blocks[0].lines
+    lines = read_worst(card)
     assert "NOT VERIFIED: the certificate does not fit these texts (words)." in lines
     assert "No conclusion: Only 5 test texts." in lines
 
@@ -123,7 +131,7 @@ def test_what_was_done_comes_from_the_certificate(issued):
     assert facts["budget"] == "120 per document"
     assert facts["mechanism"] == "madlib"
     assert facts["noise"] == "predictable: from a seed"
-    assert section(card, "What was done").blocks[0].text == CLAIMS["strict"]
+    assert CLAIMS["strict"] in section(card, "What was done")
     own = replace(issued, budget=Budget(epsilon_per_word=5, length="own"))
     assert read_facts(build_card(measure(), own), "What was done")["budget"] == (
         "5 per word, times the number of replaced words"
@@ -219,13 +227,20 @@ def test_the_certificate_is_shown_with_its_hash_and_checks(issued, tmp_path):
         ["documents", "passed", "As many."],
         ["words", "not made", "Not compared."],
     ]
-    assert "NOT VERIFIED" in section(build_card(measure(), issued), "Certificate").blocks[0].text
+    assert "NOT VERIFIED" in section(build_card(measure(), issued), "Certificate")
 
 
 def test_without_a_certificate_the_card_says_that_nothing_is_known():
     text = build_card(measure()).to_markdown()
     assert "No certificate was given. Nothing is known about the settings or the guarantee." in text
     assert "Assume that nothing is protected." in text
+
+
+def test_a_card_without_details_of_metrics_is_written(issued):
+    clear = make_measurement("clear_text", unchanged=around(0.72))
+    text = build_card(make_evaluation(clear, make_measurement("identifiers", remaining=0.5)), issued).to_markdown()
+    assert "| all unchanged words | 72.0% (69.0–75.0%) |" in text
+    assert "Rows with the largest share" not in text
 
 
 def test_versions_are_those_of_both_runs(issued):
@@ -243,3 +258,27 @@ def test_an_evaluation_without_measurements_still_has_a_card():
     text = build_card(make_evaluation()).to_markdown()
     assert "Nothing was measured." in text
     assert "Unknown: no utility was measured." in text
+
+
+def test_text_cannot_become_markup(issued):
+    checks = [Check("<b>a | b", True, "# *c* `d` [e](f) <i>")]
+    card = build_card(measure(), issued, checks)
+    assert "| &lt;b>a \\| b | passed | # \\*c\\* \\`d\\` \\[e\\](f) &lt;i> |" in card.to_markdown()
+    assert "&lt;b&gt;a | b" in card.to_html()
+    assert "<i>" not in card.to_html()
+
+
+def test_the_page_needs_nothing_else_and_has_the_words_of_the_markdown(issued):
+    def words(text):
+        return set(re.findall(r"[A-Za-z0-9.%]+", text))
+
+    card = build_card(measure(), issued, (*GOOD, Check("counts", False, "The certificate counts 600 documents.")))
+    html = card.to_html()
+    outline = Outline(html)
+    assert not {"script", "link", "img", "iframe"} & set(outline.tags)
+    assert not re.search(r"@import|url\(", html)
+    body = html.partition("<body>")[2].rpartition("</body>")[0].replace("><", "> <")
+    assert words(card.to_markdown().replace("&lt;", "<").replace("&amp;", "&")) <= words(Outline(body).text)
+    assert '<span class="mark pass">passed</span>' in html
+    assert '<span class="mark fail">FAILED</span>' in html
+    assert set(re.findall(r'<table class="(\w+) words">', html)) == {"stacking", "fitting"}

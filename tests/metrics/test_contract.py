@@ -4,7 +4,7 @@ import pytest
 
 from textveil.errors import ResourceError
 from textveil.lab.metrics import METRICS
-from textveil.testing.metrics import list_metric_checks
+from textveil.testing.lab import list_metric_checks
 
 
 @pytest.fixture(params=list(METRICS), scope="module")

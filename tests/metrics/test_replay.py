@@ -131,6 +131,12 @@ def test_an_encoder_for_a_distribution_without_one_is_refused(minilm):
         replay(certificate, TEXTS, bundle="en", model=minilm)
 
 
+def test_the_tagger_is_rebuilt(nltk_tagger):
+    options = {"decomposition": "pos", "decomposition_options": {"tagger": "nltk"}, "largest_share": math.inf}
+    results, certificate = obfuscate(**options)
+    check_same(results, replay(certificate, TEXTS, bundle="en"))
+
+
 def test_another_bundle_is_refused(tiny):
     _, certificate = obfuscate()
     with pytest.raises(ParameterError, match="the bundle was .*Set `bundle` to the one"):

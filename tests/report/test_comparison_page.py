@@ -88,3 +88,17 @@ def test_a_comparison_without_an_attack_has_tables_and_no_figure():
 def test_what_was_not_measured_is_listed_with_its_reason():
     lacking = make_evaluation(make_measurement("similarity", cosine=0.7), not_measured={"perplexity": "Set `model`."})
     assert "Set model." in Outline(write_comparison(Comparison((Contender("a", lacking),)))).text
+
+
+def test_a_row_becomes_a_list_with_labels_on_a_narrow_page(page):
+    assert page.count('data-label="adaptive attacker F1 \N{DOWNWARDS ARROW}"') == len(POINTS) + 3
+
+
+def test_every_pair_has_a_figure_with_words_and_a_table_of_points(page):
+    text = Outline(page).text
+    assert page.count('<div class="curve" role="img"') == len(make_comparison(POINTS).pairs)
+    assert "On the front for strongest attacker F1 against utility F1: " in text
+    assert "22.0\N{EN DASH}28.0%" in text
+    assert "All points" in text
+    assert re.search(r"<td>m</td><td>5</td><td></td><td>30.0% \(27.0\N{EN DASH}33.0%\)</td>", page)
+    assert "Areas between curves" in text

@@ -37,7 +37,7 @@ def test_a_comparison_has_a_frontier_for_every_pair():
     frontiers = compare_frontiers(comparison)
     assert [(each.front.attack, each.front.utility) for each in frontiers] == list(comparison.pairs)
     assert list(frontiers[0].curves) == ["old", "new"]
-    assert [place.point.level for place in frontiers[0].curves["old"]] == ["1", "2"]
+    assert [place.level for place in frontiers[0].curves["old"]] == ["1", "2"]
 
 
 def test_the_area_between_parallel_curves_is_their_distance():

@@ -1,9 +1,10 @@
-import pytest
+import re
 
 from tests.report.test_frontier import make_frontier
+from textveil.lab.compare.curves import list_points, show_area
 from textveil.lab.metrics.quantities import PERPLEXITY
-from textveil.lab.report.figures import render_png, render_svg
-from textveil.lab.report.frontier_figure import draw_frontiers
+from textveil.lab.report.figures import HOLLOW, render_png, render_svg
+from textveil.lab.report.frontier_figure import draw_frontiers, inline_frontiers
 
 CURVES = {"old": [(0.4, 0.3), (0.6, 0.5)], "new": [(0.4, 0.5), (0.6, 0.7)]}
 
@@ -11,7 +12,7 @@ CURVES = {"old": [(0.4, 0.3), (0.6, 0.5)], "new": [(0.4, 0.5), (0.6, 0.7)]}
 def test_a_panel_per_pair_with_names_levels_and_intervals():
     figure = draw_frontiers([make_frontier(CURVES), make_frontier(CURVES, half=None)])
     one, other = figure.axes
-    assert [text.get_text() for text in one.texts] == ["old", "new", "1", "2"]
+    assert [text.get_text() for text in one.texts] == ["1", "2"]
     assert one.get_xlabel() == "similarity → better"
     assert one.get_ylabel() == "better ← adaptive attacker F1 %"
     assert len(one.containers) == 4  # a point with its bars
@@ -30,16 +31,35 @@ def test_perplexity_is_on_a_logarithmic_axis_with_the_better_end_on_the_right():
     assert right < 200
 
 
-def test_settings_that_are_not_strong_are_faint_and_have_no_name():
+def test_settings_that_are_not_strong_are_faint():
     many = {f"s{number}": [(0.5 - number / 100, 0.5), (0.7 - number / 100, 0.6)] for number in range(12)}
     axes = draw_frontiers([make_frontier(many)]).axes[0]
-    assert {text.get_text() for text in axes.texts} == {"s0", "s11", "1", "2"}
     assert sum(line.get_alpha() == 0.3 and line.get_marker() == "." for line in axes.lines) == 10
 
 
-@pytest.mark.parametrize("label", ["a name of 24 characters", "x" * 60])
-def test_names_stay_in_the_panel(label):
-    figure = draw_frontiers([make_frontier({label: [(0.3, 0.4), (0.5, 0.9)], "b": [(0.4, 0.3), (0.6, 0.5)]})])
-    axes = figure.axes[0]
-    for text in axes.texts:
-        assert text.get_window_extent().x1 <= axes.bbox.x1 + 10
+def test_a_setting_looks_the_same_in_every_figure_of_a_page():
+    frontiers = [make_frontier(CURVES), make_frontier({"other": CURVES["old"], "<new>": CURVES["new"], **CURVES})]
+    one, other = (svg for _, svg in inline_frontiers(frontiers))
+    assert one != other
+    assert "&lt;new&gt;" in other
+    colors = [re.findall(r"#[0-9a-f]{6}", svg) for svg in (one, other)]
+    assert set(colors[0]) < set(colors[1])
+
+
+def test_points_behind_the_front_are_hollow():
+    axes = draw_frontiers([make_frontier(CURVES)]).axes[0]
+    hollow = [each.lines[0].get_markerfacecolor() == HOLLOW for each in axes.containers]
+    assert hollow == [True, True, False, False]
+
+
+def test_a_table_of_areas_and_points():
+    frontier = make_frontier(CURVES | {"far": [(0.8, 0.5)]})
+    assert [show_area(area) or "none" for area in frontier.areas] == ["+0.200", "none"]
+    assert list_points(frontier)[0] == (
+        "old",
+        "1",
+        "",
+        "40.0% (39.0\N{EN DASH}41.0%)",
+        "0.300 (0.290\N{EN DASH}0.310)",
+        "behind the front",
+    )

@@ -4,6 +4,11 @@ from textveil.lab.report.anova import compare_factors
 from textveil.lab.report.results import Results
 from textveil.lab.report.tables import ANOVA_HEAD, AVERAGE, lay_out_anova, lay_out_results, show_interval
 
+
+def rows_of(table):
+    return [row for rows in table.blocks.values() for row in rows]
+
+
 GAIN = METRIC_COLUMNS["relative_gain"]
 
 
@@ -13,8 +18,9 @@ def test_the_papers_table_of_a_group(records):
         for place, record in enumerate(records)
     ]
     results = Results.from_records(rows)
-    found = lay_out_results(results, results.groups[0], GAIN).rows
-    assert [(row.method, row.metric.name) for row in found] == [
+    table = lay_out_results(results, results.groups[0], GAIN)
+    found = rows_of(table)
+    assert [(name, row.metric.name) for name, rows in table.blocks.items() for row in rows] == [
         (name, metric) for name in ("words", "pos", AVERAGE) for metric in ("perplexity", "relative_gain")
     ]
     words, _, pos, gain, *_ = found
@@ -30,7 +36,7 @@ def test_the_papers_table_of_a_group(records):
 
 def test_where_all_are_the_same_none_is_best(records):
     results = Results.from_records([{**record, "perplexity": 5} for record in records])
-    row = lay_out_results(results, results.groups[1], GAIN).rows[0]
+    row = rows_of(lay_out_results(results, results.groups[1], GAIN))[0]
     assert row.metric == METRIC_COLUMNS["perplexity"]
     assert not any(entry.best or entry.best_of_row for entry in row.entries)
 
@@ -38,7 +44,7 @@ def test_where_all_are_the_same_none_is_best(records):
 def test_words_in_clear_are_a_row_of_their_own(example):
     paper = example.settings[1].results
     laid_out = lay_out_results(paper, paper.groups[0], example.response)
-    rows = [row for row in laid_out.rows if row.metric.name == "clear_share"]
+    rows = [row for row in rows_of(laid_out) if row.metric.name == "clear_share"]
     assert [entry.text for entry in rows[0].entries] == ["1.0", "5.0", "21.0"]
 
 
@@ -46,24 +52,24 @@ def test_originals_and_chance_are_columns_of_every_table(example):
     for setting in example.settings:
         for group in setting.results.groups:
             laid_out = lay_out_results(setting.results, group, example.response)
-            assert laid_out.titles == ("originals", "chance")
-            found = {row.metric.name: row.references for row in laid_out.rows}
-            assert found["static_f1"] == ("80.0" if group.dataset == "letters" else "90.0", "50.0")
-            assert found["utility_f1"] == ("92.0" if group.dataset == "letters" else "85.0", "50.0")
-            assert found["cosine_similarity"] == ("1.000", "")
-            assert found["perplexity"] == ("", "")
+            assert laid_out.titles == ["originals", "chance"]
+            found = {row.metric.name: row.references for row in rows_of(laid_out)}
+            assert found["static_f1"] == ["80.0" if group.dataset == "letters" else "90.0", "50.0"]
+            assert found["utility_f1"] == ["92.0" if group.dataset == "letters" else "85.0", "50.0"]
+            assert found["cosine_similarity"] == ["1.000", ""]
+            assert found["perplexity"] == ["", ""]
 
 
 def test_results_without_references_have_no_such_columns(records):
     results = Results.from_records([{**record, "perplexity": 5} for record in records])
     laid_out = lay_out_results(results, results.groups[0], METRIC_COLUMNS["perplexity"])
-    assert [row.references for row in laid_out.rows if row.metric.name == "perplexity"] == [("",)] * 3
-    assert laid_out.titles == ("originals",)  # of relative gain: it is 0 by definition
+    assert [row.references for row in rows_of(laid_out) if row.metric.name == "perplexity"] == [[""]] * 3
+    assert laid_out.titles == ["originals"]  # of relative gain: it is 0 by definition
 
 
 def test_intervals_are_shown_with_their_values(example):
     laid_out = lay_out_results(example.settings[0].results, example.results.groups[0], example.response)
-    entry = next(row for row in laid_out.rows if row.metric.name == "static_f1").entries[0]
+    entry = next(row for row in rows_of(laid_out) if row.metric.name == "static_f1").entries[0]
     assert (entry.text, entry.interval) == ("42.5", "40.5\N{EN DASH}44.5")
     assert show_interval(GAIN, -0.12, 0.03) == "-0.120 to 0.030"
     assert show_interval(GAIN, float("nan"), 0.03) == show_interval(GAIN, None, None) == ""
@@ -71,7 +77,7 @@ def test_intervals_are_shown_with_their_values(example):
 
 def test_the_response_is_shown_even_if_it_is_a_detail(records):
     results = Results.from_records([{**record, "clear_text_released": 0.5, "perplexity": 5} for record in records])
-    shown = [lay_out_results(results, results.groups[0], metric).rows for metric in (GAIN, results.responses[1])]
+    shown = [rows_of(lay_out_results(results, results.groups[0], metric)) for metric in (GAIN, results.responses[1])]
     names = [{row.metric.name for row in rows} for rows in shown]
     assert names == [{"perplexity", "relative_gain"}, {"perplexity", "relative_gain", "clear_text_released"}]
 
@@ -90,11 +96,11 @@ def test_values_of_several_draws_have_a_margin(records):
         row["relative_gain"] += (-0.005, 0.0, 0.005)[place // 16]
     results = Results.from_records(rows)
     table = lay_out_results(results, results.groups[3], GAIN)
-    assert [entry.margin for row in table.rows for entry in row.entries] == ["0.012"] * 4 + [
+    assert [entry.margin for row in rows_of(table) for entry in row.entries] == ["0.012"] * 4 + [
         ""
     ] * 2  # 4.3 x 0.005 / 3^0.5
     once = lay_out_results(Results.from_records(records), results.groups[3], GAIN)
-    assert not any(entry.margin for row in once.rows for entry in row.entries)
+    assert not any(entry.margin for row in rows_of(once) for entry in row.entries)
 
 
 def test_noise_is_below_the_residual(records):

@@ -66,7 +66,7 @@ def test_a_difference_by_chance_is_neither_recommended_nor_narrated():
     records = make_records(lambda *place: 0.01 * place[2] + [0, 5, -5, 1][place[0] + place[2]] * place[3])
     (found,) = recommend_for(records)
     assert not found.evident
-    assert found.headline == "no recommendation"
+    assert found.best is None
     assert found.sentence == (
         "For trade-off, no combination is recommended. By the relative gain, no combination is significantly better "
         "than another."

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from textveil.lab.metrics import METRIC_COLUMNS
-from textveil.lab.report.findings import ReferenceValue, find_references, list_titles
+from textveil.lab.metrics.base import Interval
+from textveil.lab.metrics.quantities import Reading
+from textveil.lab.report.findings import find_references, list_titles
 from textveil.lab.report.results import Results
 
 
@@ -22,7 +24,7 @@ def attacked(records):
 def test_references_are_means_over_data_sets(attacked):
     found = find_references(attacked, METRIC_COLUMNS["static_f1"])
     assert found["originals"].value == pytest.approx(0.7)
-    assert found["chance"] == ReferenceValue("chance", pytest.approx(0.1), pytest.approx(0.05), pytest.approx(0.15))
+    assert found["chance"] == Reading(pytest.approx(0.1), Interval(pytest.approx(0.05), pytest.approx(0.15)))
     assert list(found) == ["originals", "chance"]
 
 
@@ -32,7 +34,7 @@ def test_a_data_set_has_its_own_references(attacked):
 
 
 def test_originals_follow_from_some_definitions(attacked):
-    assert find_references(attacked, METRIC_COLUMNS["relative_gain"]) == {"originals": ReferenceValue("originals", 0.0)}
+    assert find_references(attacked, METRIC_COLUMNS["relative_gain"]) == {"originals": Reading(0.0)}
     assert find_references(attacked, METRIC_COLUMNS["perplexity"]) == {}
 
 

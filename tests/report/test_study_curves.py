@@ -183,4 +183,4 @@ def test_a_calibrated_level_has_the_epsilon_of_its_setting():
         return row | {"epsilon": epsilon * (1 + (row["level"] == "low")), "level_target": f"rate {row['level']}"}
 
     (frontier,) = find_frontiers(make_results(change=calibrate, **MECHANISMS))
-    assert [place.point.epsilon for place in frontier.front.places] == pytest.approx([5, 10, 20, 40])
+    assert [place.epsilon for place in frontier.front.places] == pytest.approx([5, 10, 20, 40])

@@ -4,13 +4,11 @@ import io
 
 import pytest
 
-from textveil import tables
 from textveil.errors import ColumnError, InputError, ParameterError
 from textveil.tables.base import (
     LONGEST_NAME,
     OUTCOME_COLUMN,
     TEXT_COLUMN,
-    Result,
     Rows,
     Table,
     Writer,
@@ -27,7 +25,7 @@ class ListTable(Table):
 
     name = "list"
 
-    def read(self, stream, *, batch_size):
+    def _read(self, stream, batch_size):
         lines = decode_lines(stream, self.source)
         return batch_rows((((line.strip() or None,), number) for number, line in enumerate(lines)), batch_size)
 
@@ -38,14 +36,8 @@ class ListTable(Table):
     def writer(self, stream, *, head):
         return ListWriter(stream)
 
-    def list_names(self):
-        return ["number", "text"]
-
     def export(self, rows):
         return [rows.carried, rows.texts]
-
-    def adopt(self, names):
-        raise NotImplementedError
 
     def pack(self, rows, values, *, first):
         raise NotImplementedError
@@ -63,34 +55,10 @@ def open_table(column=TEXT_COLUMN, outcome_column=OUTCOME_COLUMN):
     return ListTable(column=column, outcome_column=outcome_column, source="'in.list'")
 
 
-def test_public_names_exist():
-    for name in tables.__all__:
-        assert getattr(tables, name) is not None
-
-
-def test_texts_alone_are_by_default_those_of_the_rows():
-    batches = open_table().read_texts(io.BytesIO(b"one\n\nthree\n"), batch_size=2)
-    assert list(batches) == [["one", None], ["three"]]
-
-
 def test_rows_are_described_by_their_texts_and_a_missing_text_differs_from_an_empty_one():
     described = list(open_table().describe_rows(Rows(["a", None, ""], None)))
     assert described == ["text a", "", "text "]
     assert open_table().describe_head() == ""
-
-
-def test_parts_are_merged_in_order():
-    target = io.BytesIO()
-    open_table().merge([io.BytesIO(b"head,one\n"), io.BytesIO(b""), io.BytesIO(b"two\n")], target)
-    assert target.getvalue() == b"head,one\ntwo\n"
-
-
-def test_a_writer_needs_nothing_at_its_end_by_default():
-    stream = io.BytesIO()
-    with open_table().writer(stream, head=True) as writer:
-        writer.write(Rows(["a", "b"], [0, 1]), [Result("x", "fine"), Result(None, "missing")])
-    assert stream.getvalue() == b"x None"
-    assert not stream.closed
 
 
 def test_a_table_without_records_names_the_formats_that_have_them():
@@ -105,37 +73,7 @@ def test_texts_and_outcomes_need_two_columns():
     assert open_table("fate", None).outcome_column is None
 
 
-def test_a_table_without_columns_may_have_one_name_for_both():
-    class Plain(ListTable):
-        has_columns = False
-
-    assert Plain(column="x", outcome_column="x", source="s").column == "x"
-
-
-def test_the_text_column_is_found_by_its_name():
-    assert open_table()._find_columns(["id", "text"]) == [1]
-    with pytest.raises(ColumnError, match=r"^'in.list' has no column 'text'. It has: 'id', 'review'\.") as caught:
-        open_table()._find_columns(["id", "review"])
-    assert caught.value.parameters == ("column",)
-
-
-def test_an_earlier_outcome_is_replaced_and_a_column_of_the_user_is_not():
-    assert open_table()._find_columns(["text", OUTCOME_COLUMN]) == [0]
-    with pytest.raises(ColumnError, match="has a column 'fate' already") as caught:
-        open_table(outcome_column="fate")._find_columns(["text", "fate"])
-    assert caught.value.parameters == ("outcome_column",)
-
-
-def test_another_column_is_not_chosen_by_the_parameter_of_the_texts():
-    with pytest.raises(ColumnError, match=r"Choose one\.$") as caught:
-        open_table().values(Rows(["a"], [0]), "author")
-    assert caught.value.parameters == ()
-
-
-def test_only_the_needed_column_must_be_unique():
-    assert open_table()._find_columns(["x", "x", "text"]) == [2]
-    with pytest.raises(ColumnError, match="has the column 'text' more than once: columns 1 and 3. Rename one"):
-        open_table()._find_columns(["text", "x", "text"])
+def test_columns_must_be_unique():
     with pytest.raises(ColumnError, match="s has the column 'x' more than once"):
         check_names(["a", "x", "x"], "s")
     check_names(["a", "b"], "s")
@@ -163,11 +101,6 @@ def test_a_name_that_looks_like_a_text_is_numbered_and_not_quoted(name, shown):
     assert (repr(name) in listed) is shown
     if not shown:
         assert listed == "2 columns (column 2 looks like a text, so the file may lack a header)"
-
-
-def test_columns_that_look_like_texts_are_numbered_up_to_a_limit():
-    assert list_columns(["Dear Dr Smith ..."]).startswith("1 column (column 1 looks like a text,")
-    assert "columns 1, 2, 3, 4, 5, ... look like a text" in list_columns(["7"] * 9)
 
 
 def test_a_name_that_exists_twice_is_quoted_only_in_a_header():

@@ -70,3 +70,9 @@ def test_another_delimiter_is_named_in_the_error():
 
 def test_csv_accepts_fields_of_a_megabyte():
     assert read("csv", b"text\n" + b"x" * 1_000_000 + b"\n") == ["x" * 1_000_000]
+
+
+def test_txt_keeps_carriage_returns_and_odd_separators():
+    content = "one\r\ntwo\u2028still two\x0b\x1e\n\nfour".encode()
+    assert read("txt", content) == ["one\r", "two\u2028still two\x0b\x1e", "", "four"]
+    assert rewrite("txt", content, str) == content + b"\n"

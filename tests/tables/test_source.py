@@ -9,7 +9,6 @@ import zstandard
 
 from textveil.errors import InputError, ParameterError
 from textveil.tables import FORMATS, FileSource, Layout, StreamSource, detect_format
-from textveil.tables.compression import compressing
 
 from .test_contract import make
 
@@ -48,30 +47,6 @@ def test_compressed_files_are_read(tmp_path, name, suffix):
     path = tmp_path / f"file.{name}{suffix}"
     path.write_bytes(COMPRESS[suffix](make(name, ["one", "two", "three"])))
     assert read(path) == ["one", "two", "three"]
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
-def test_several_frames_are_read_and_a_damaged_one_is_refused(tmp_path, suffix):
-    path = tmp_path / f"a.txt{suffix}"
-    frames = [COMPRESS[suffix](f"line {number}\n".encode() * 1000) for number in range(3)]
-    path.write_bytes(b"".join(frames))
-    assert len(read_all(path)) == 3000
-    damaged = bytearray(b"".join(frames))
-    damaged[len(frames[0]) + 1] ^= 0xFF
-    path.write_bytes(bytes(damaged))
-    with pytest.raises(InputError):
-        read_all(path)
-
-
-def read_all(path):
-    source = FileSource(path)
-    return [text for rows in source.read(Layout().table(source), batch_size=100) for text in rows.texts]
-
-
-def test_padding_between_frames_is_skipped(tmp_path):
-    path = tmp_path / "a.txt.xz"
-    path.write_bytes(lzma.compress(b"one\n") + b"\0" * 8 + lzma.compress(b"two\n") + b"\0" * 4)
-    assert read_all(path) == ["one", "two"]
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
@@ -135,15 +110,6 @@ def test_a_stream_is_plain_text_by_default():
     table = Layout(format_name="jsonl").table(source)
     assert [rows.texts for rows in source.read(table, batch_size=5)] == [["a"]]
     assert source.fraction is None
-
-
-@pytest.mark.parametrize("suffix", list(COMPRESS))
-def test_compressed_output_can_be_read(tmp_path, suffix):
-    path = tmp_path / f"out.txt{suffix}"
-    with path.open("wb") as raw, compressing(raw, path) as stream:
-        stream.write(b"one\n")
-        stream.write(b"two\n")
-    assert read(path) == ["one", "two"]
 
 
 def test_formats_have_names_and_aliases():

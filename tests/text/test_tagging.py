@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
 from nltk.tag.perceptron import PerceptronTagger as NltkTagger
 
+from scripts.train_pos_models import save
 from textveil.errors import InputError
 from textveil.text.tagging import PerceptronTagger, PhraseTagger, load_phrase_tagger
 
@@ -89,7 +90,7 @@ def test_tables_are_read_as_they_were_written(trained, tmp_path):
     tagger = PerceptronTagger.of(*trained.encode_json_obj())
     phrases = PhraseTagger(tagger, ("B-NP", "O"), np.zeros((3, len(tagger.tags)), dtype=np.int64))
     stream = io.BytesIO()
-    phrases.save(stream)
+    save(phrases, stream)
     path = tmp_path / "tables.npz"
     path.write_bytes(stream.getvalue())
     again = PhraseTagger.load(path)

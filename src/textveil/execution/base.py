@@ -39,6 +39,8 @@ class Executor(AbstractContextManager["Executor"], ABC):
     """
 
     name: ClassVar[str]
+    has_cluster: ClassVar[bool] = False
+    """Whether tasks run on a cluster, which has an address and perhaps GPUs."""
     worker_overhead: ClassVar[int] = 0
     """The bytes of memory that every worker needs beyond those of a plain process."""
 
@@ -47,6 +49,9 @@ class Executor(AbstractContextManager["Executor"], ABC):
             raise ParameterError(f"`gpus_per_task` must be a finite number of at least 0. Got {gpus_per_task} instead.")
         if workers is not None and workers < 1:
             raise ParameterError(f"`workers` must be at least 1. Got {workers} instead.")
+        for parameter, given in (("address", address), ("gpus_per_task", gpus_per_task)):
+            if given and not self.has_cluster:
+                raise ParameterError(f"`{parameter}` goes with `executor='ray'`. Got `executor={self.name!r}` instead.")
         self.workers = workers or usable_cores()
         self.address = address
         self.gpus_per_task = gpus_per_task
@@ -87,13 +92,6 @@ def worker_died() -> ExecutionError:
         "job again: finished work is kept. In a script, calls that start workers must stand below "
         "`if __name__ == '__main__':`."
     )
-
-
-def refuse_cluster(executor: Executor) -> None:
-    """Refuse the parameters of a cluster for an executor on this machine."""
-    for parameter, given in (("address", executor.address), ("gpus_per_task", executor.gpus_per_task)):
-        if given:
-            raise ParameterError(f"`{parameter}` goes with `executor='ray'`. Got `executor={executor.name!r}` instead.")
 
 
 _STATUS = Path("/proc/self/status")

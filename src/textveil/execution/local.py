@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from textveil.errors import ParameterError
-from textveil.execution.base import MAX_RETRIES, Executor, refuse_cluster, worker_died
+from textveil.execution.base import MAX_RETRIES, Executor, worker_died
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -26,7 +26,6 @@ class LocalExecutor(Executor):
 
     def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
         super().__init__(1 if workers is None else workers, address, gpus_per_task)
-        refuse_cluster(self)
         if self.workers > 1:
             raise ParameterError("`executor='local'` has one worker. For more, use `executor='processes'`.")
 
@@ -67,11 +66,7 @@ class ProcessExecutor(Executor):
     """Runs tasks in a pool of processes. When a worker is killed, a new pool runs the unfinished tasks again."""
 
     name = "processes"
-
-    def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
-        super().__init__(workers, address, gpus_per_task)
-        refuse_cluster(self)
-        self._pool: ProcessPoolExecutor | None = None
+    _pool: ProcessPoolExecutor | None = None
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T], lost: Callable[[T], R] | None = None) -> Iterator[R]:
         """Apply ``function`` to every task; results arrive in the order of completion."""

@@ -99,6 +99,7 @@ class RayExecutor(Executor):
     """
 
     name = "ray"
+    has_cluster = True
     worker_overhead = 40 << 20  # Ray itself; 34 MiB were measured
 
     def __init__(self, workers: int | None = None, address: str | None = None, gpus_per_task: float = 0.0) -> None:
@@ -151,8 +152,10 @@ class RayExecutor(Executor):
         waiting = _Waiting(tasks, lost)
         known = self._ray.put(function)
         # An actor gets its first task after it has answered, because the cluster may have no room for it yet.
+        while len(self._actors) < self.workers:
+            self._start_actor()
         running: dict[Any, tuple[Any, _Given[T] | None]] = {
-            actor.answer.remote(): (actor, None) for actor in self._open_actors()
+            actor.answer.remote(): (actor, None) for actor in self._actors
         }
         idle: list[Any] = []
 
@@ -179,11 +182,6 @@ class RayExecutor(Executor):
             for actor, given in running.values():
                 if given:  # the caller stopped early: the result is not needed
                     self._end(actor)
-
-    def _open_actors(self) -> list[Any]:
-        while len(self._actors) < self.workers:
-            self._start_actor()
-        return self._actors
 
     def _start_actor(self) -> Any:
         # Ray's own restarts are not used: under load, a task waited forever for its restarted actor.

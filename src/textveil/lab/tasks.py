@@ -113,7 +113,7 @@ def audit(*, draws: int | None = None, progress: Progress = ignore_progress, **s
     own, budget = split_budget(settings)
     budget.pop("length", None)
     number: dict[str, Any] = {} if draws is None else {"draws": draws}
-    return audit_obfuscator(Obfuscator(**own), **budget, **number, progress=progress)  # type: ignore[misc] # no length
+    return audit_obfuscator(Obfuscator(**own), **budget, **number, progress=progress)
 
 
 def prepare(

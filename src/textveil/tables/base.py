@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
@@ -53,6 +53,10 @@ class Rows:
             Rows(self.texts[texts:], self.carried[size:], self.width),
         )
 
+    def group(self, results: Sequence[Result]) -> Iterator[tuple[Result, ...]]:
+        """The results of texts, row by row."""
+        return zip(*(results[column :: self.width] for column in range(self.width)), strict=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -62,12 +66,21 @@ class Result:
     outcome: str
 
 
-class Writer(AbstractContextManager["Writer"], ABC):
-    """Writes rows with new texts. The output is complete when the ``with`` block ends."""
+class Writer(AbstractContextManager["Writer"]):
+    """Writes rows with new texts. The output is complete when the ``with`` block ends.
 
-    @abstractmethod
+    Args:
+        stream: Where to write.
+        encode: The bytes of rows with their results.
+    """
+
+    def __init__(self, stream: BinaryIO, encode: Callable[[Rows, Sequence[Result]], bytes]) -> None:
+        self._stream = stream
+        self._encode = encode
+
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
         """Write the rows. There is one result per text, in the order of ``rows.texts``."""
+        self._stream.write(self._encode(rows, results))
 
     def __exit__(self, *_: object) -> None:
         """Finish the output. By default there is nothing to do."""
@@ -84,14 +97,19 @@ class Table(ABC):
     """
 
     name: str
+    names: list[str]
+    """The names of the columns, once the first rows are read."""
+    origin: Table | None = None
+    """The table that reads the rows, if they are written in another format than they are read in."""
     has_columns: bool = True
 
     def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
         self.columns = name_columns(column)
+        self.names = list(self.columns)
         self.column = self.columns[0]
         self.outcome_column = outcome_column
         self.outcome_columns = name_outcomes(self.columns, outcome_column)
-        self.source = source
+        self.source = self.output = source
         self.drop_columns: tuple[str, ...] = ()
         self.keep_columns: tuple[str, ...] | None = None
         self.dropped_metadata = False
@@ -115,9 +133,41 @@ class Table(ABC):
         """Whether the output may have other columns of the input."""
         return self.has_columns and (self.keep_columns is None or not set(self.keep_columns) <= set(self.columns))
 
-    @abstractmethod
+    def convert_from(self, origin: Table) -> None:
+        """Read rows as another table does, and write them in this format."""
+        self.origin = origin
+        self.name = f"{origin.name} to {self.name}"
+        self.source = origin.source
+        self.has_columns = origin.has_columns
+        self.drop_columns, self.keep_columns = origin.drop_columns, origin.keep_columns
+
     def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
         """Stream the rows in batches of at most ``batch_size``."""
+        if self.origin is None:
+            return self._read(stream, batch_size)
+        return self._convert(self.origin, stream, batch_size)
+
+    @abstractmethod
+    def _read(self, stream: IO[bytes], batch_size: int) -> Iterator[Rows]:
+        """Stream the rows of a file in this format."""
+
+    def _convert(self, origin: Table, stream: IO[bytes], batch_size: int) -> Iterator[Rows]:
+        """Stream the rows of a file in another format, in the form of this one."""
+        done = 0
+        for rows in origin.read(stream, batch_size=batch_size):
+            if done == 0:
+                self._adopt_columns(origin)
+            values = dict(zip(origin.names, origin.export(rows), strict=True))
+            texts = Rows(list(map(spell, rows.texts)), None, rows.width)  # without lone surrogates of JSON
+            yield self.pack(texts, values, first=done + 1)
+            done += rows.size
+        if done == 0:
+            self._adopt_columns(origin)
+
+    def _adopt_columns(self, origin: Table) -> None:
+        check_names(origin.names, self.source)
+        self.adopt(origin.names)
+        self.dropped_metadata = origin.dropped_metadata
 
     def read_texts(self, stream: IO[bytes], *, batch_size: int, head: bool = True) -> Iterator[list[str | None]]:
         """Stream only the texts of the first text column. If ``head`` is false, the stream starts at a later row."""
@@ -148,16 +198,12 @@ class Table(ABC):
         return ("" if text is None else f"text {text}" for text in rows.texts)
 
     @abstractmethod
-    def list_names(self) -> list[str]:
-        """The names of all columns, once the first rows are read."""
-
-    @abstractmethod
     def export(self, rows: Rows) -> list[list[Any]]:
         """The values of all columns, column by column, for another format."""
 
-    @abstractmethod
     def adopt(self, names: Sequence[str]) -> None:
         """Prepare for writing rows of another format, which have these columns."""
+        self.names = list(names)
 
     @abstractmethod
     def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:

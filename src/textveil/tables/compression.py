@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -42,24 +42,20 @@ def decompress(stream: BinaryIO, path: Path) -> IO[bytes]:
             return stream
 
 
-@contextmanager
-def compressing(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
+def compressing(stream: BinaryIO, path: Path) -> AbstractContextManager[Any]:
     """A stream that compresses into an open file, by the suffix of ``path``."""
     match path.suffix.lower():
         case ".gz":
             # Without a time stamp and a name, the same content gives the same bytes.
-            with gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as compressed:
-                yield cast("BinaryIO", compressed)
+            return gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0)
         case ".xz":
-            with lzma.LZMAFile(stream, mode="wb") as compressed_xz:
-                yield cast("BinaryIO", compressed_xz)
+            return lzma.LZMAFile(stream, mode="wb")
         case ".zst":
             import zstandard
 
-            with zstandard.ZstdCompressor().stream_writer(stream, closefd=False) as compressed_zst:
-                yield cast("BinaryIO", compressed_zst)
+            return cast("AbstractContextManager[Any]", zstandard.ZstdCompressor().stream_writer(stream, closefd=False))
         case _:
-            yield stream
+            return nullcontext(stream)
 
 
 class _Frames(io.RawIOBase):

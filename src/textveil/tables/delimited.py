@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then one record per row."""
+"""CSV and TSV, which have a header and then one record per row, and plain text with one document per line."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import IO, Any, BinaryIO, ClassVar
 
-from textveil.errors import InputError
+from textveil.errors import ColumnError, InputError
 from textveil.tables import base
 from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, check_names, decode_lines, spell
 
@@ -23,29 +24,24 @@ class CsvTable(Table):
     name = "csv"
     delimiter: ClassVar[str] = ","
 
-    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
-        super().__init__(column=column, outcome_column=outcome_column, source=source)
-        self.header: list[str] = []
-
-    def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
-        """Stream the records after the header."""
+    def _read(self, stream: IO[bytes], batch_size: int) -> Iterator[Rows]:
         records = self._read_fields(stream)
-        self.header = self._read_header(records)
+        self.names = self._read_header(records)
         if (
-            len(self.header) == 1
-            and self.header[0] not in self.columns
-            and (found := _OTHER_DELIMITER.search(self.header[0]))
+            len(self.names) == 1
+            and self.names[0] not in self.columns
+            and (found := _OTHER_DELIMITER.search(self.names[0]))
         ):
             raise InputError(
                 f"{self.source} has one column only: its header has {found[0]!r} where {self.delimiter!r} is expected. "
                 f"Convert the file to {self.name}."
             )
-        self._check_choice(self.header)
-        kept = [place for place, name in enumerate(self.header) if self._carries(name)]
-        if len(kept) < len(self.header):
-            self.header = [self.header[place] for place in kept]
+        self._check_choice(self.names)
+        kept = [place for place, name in enumerate(self.names) if self._carries(name)]
+        if len(kept) < len(self.names):
+            self.names = [self.names[place] for place in kept]
             records = ([record[place] for place in kept] for record in records)
-        positions = self._find_columns(self.header)
+        positions = self._find_columns(self.names)
         return batch_rows((([record[position] for position in positions], record) for record in records), batch_size)
 
     def read_records(self, stream: IO[bytes]) -> Iterator[dict[str, Any]]:
@@ -108,37 +104,55 @@ class CsvTable(Table):
 
     def values(self, rows: Rows, column: str) -> list[str | None]:
         """The fields of a column; an empty field is a missing value."""
-        position = self._position(self.header, column)
+        position = self._position(self.names, column)
         return [record[position] or None for record in rows.carried]
 
     def describe_head(self) -> str:
         """The header."""
-        return repr(self.header)
+        return repr(self.names)
 
     def describe_rows(self, rows: Rows) -> Iterable[str]:
         """The records."""
         return map(repr, rows.carried)
 
-    def list_names(self) -> list[str]:
-        """The header."""
-        return self.header
-
     def export(self, rows: Rows) -> list[list[Any]]:
         """The fields of all columns."""
-        return [[record[position] for record in rows.carried] for position in range(len(self.header))]
-
-    def adopt(self, names: Sequence[str]) -> None:
-        """Take the names for the header."""
-        self.header = list(names)
+        return [[record[position] for record in rows.carried] for position in range(len(self.names))]
 
     def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
         """Records of strings; a missing value becomes an empty field."""
-        columns = [[spell(value) or "" for value in values[name]] for name in self.header]
+        columns = [[spell(value) or "" for value in values[name]] for name in self.names]
         return Rows(rows.texts, [list(record) for record in zip(*columns, strict=True)], rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for records in the same dialect."""
-        return _CsvWriter(stream, self, head=head)
+        header = [*self.names, *(name for name in self.outcome_columns if name not in self.names)]
+        if head:
+            stream.write(self._join_fields([header]))
+        return Writer(stream, partial(self._encode_rows, header))
+
+    def _encode_rows(self, header: list[str], rows: Rows, results: Sequence[Result]) -> bytes:
+        texts = [header.index(name) for name in self.columns]
+        outcomes = [header.index(name) for name in self.outcome_columns]
+        added = [""] * (len(header) - len(self.names))
+        records = []
+        for record, found in zip(rows.carried, rows.group(results), strict=True):
+            filled = [*record, *added]
+            for position, result in zip(texts, found, strict=True):
+                filled[position] = result.text or ""
+            for position, result in zip(outcomes, found, strict=False):  # there may be none
+                filled[position] = result.outcome
+            records.append(filled)
+        return self._join_fields(records)
+
+    def _join_fields(self, records: Iterable[list[str]]) -> bytes:
+        buffer = io.StringIO()
+        minimal = csv.writer(buffer, delimiter=self.delimiter, lineterminator="\n")
+        # The csv module quotes a carriage return only if it is part of the line terminator.
+        quoted = csv.writer(buffer, delimiter=self.delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        for record in records:
+            (quoted if any("\r" in field for field in record) else minimal).writerow(record)
+        return buffer.getvalue().encode()
 
 
 class TsvTable(CsvTable):
@@ -148,34 +162,46 @@ class TsvTable(CsvTable):
     delimiter = "\t"
 
 
-class _CsvWriter(Writer):
-    def __init__(self, stream: BinaryIO, table: CsvTable, *, head: bool) -> None:
-        self._stream = stream
-        self._delimiter = table.delimiter
-        header = [*table.header, *(name for name in table.outcome_columns if name not in table.header)]
-        self._texts = [header.index(name) for name in table.columns]
-        self._outcomes = [header.index(name) for name in table.outcome_columns]
-        self._added = [""] * (len(header) - len(table.header))
-        if head:
-            self._write_records([header])
+class LinesTable(Table):
+    """One document per line. Outcomes are not written; the certificate counts them."""
 
-    def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        of_rows = zip(*(results[column :: rows.width] for column in range(rows.width)), strict=True)
-        self._write_records(self._fill(record, found) for record, found in zip(rows.carried, of_rows, strict=True))
+    name = "txt"
+    has_columns = False
 
-    def _fill(self, record: list[str], results: Sequence[Result]) -> list[str]:
-        filled = [*record, *self._added]
-        for position, result in zip(self._texts, results, strict=True):
-            filled[position] = result.text or ""
-        for position, result in zip(self._outcomes, results, strict=False):  # there may be none
-            filled[position] = result.outcome
-        return filled
+    def _read(self, stream: IO[bytes], batch_size: int) -> Iterator[Rows]:
+        lines = decode_lines(stream, self.source)
+        return batch_rows((((line.removesuffix("\n"),), None) for line in lines), batch_size)
 
-    def _write_records(self, records: Iterable[list[str]]) -> None:
-        buffer = io.StringIO()
-        minimal = csv.writer(buffer, delimiter=self._delimiter, lineterminator="\n")
-        # The csv module quotes a carriage return only if it is part of the line terminator.
-        quoted = csv.writer(buffer, delimiter=self._delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        for record in records:
-            (quoted if any("\r" in field for field in record) else minimal).writerow(record)
-        self._stream.write(buffer.getvalue().encode())
+    def values(self, rows: Rows, column: str) -> list[str | None]:
+        """Refuse: plain text has no other columns."""
+        raise ColumnError(f"{self.source} is plain text and has no column {column!r}. Use csv, tsv, jsonl or parquet.")
+
+    def export(self, rows: Rows) -> list[list[Any]]:
+        """The texts."""
+        return [list(rows.texts)]
+
+    def adopt(self, names: Sequence[str]) -> None:
+        """Refuse other columns than that of the texts."""
+        if len(names) > 1:
+            raise ColumnError(
+                f"The input has {len(names)} columns, but {self.output} is plain text, which holds one. Write csv, "
+                "tsv, jsonl or parquet, or remove the other columns."
+            )
+
+    def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
+        """The texts, which must not have line breaks: a line is a document."""
+        for number, text in enumerate(rows.texts, start=first):
+            if text is not None and "\n" in text:
+                raise InputError(
+                    f"Row {number} of the input has a line break in its text. {self.output} is plain text, where a "
+                    "line is a document. Write csv, tsv, jsonl or parquet instead."
+                )
+        return Rows(rows.texts, [None] * rows.size)
+
+    def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
+        """A writer for lines."""
+        return Writer(stream, _encode_lines)
+
+
+def _encode_lines(_rows: Rows, results: Sequence[Result]) -> bytes:
+    return "".join(f"{result.text or ''}\n" for result in results).encode()

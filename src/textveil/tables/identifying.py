@@ -99,7 +99,7 @@ def pointing_out(table: Table, batches: Iterable[Rows]) -> Iterator[Rows]:
     """The rows of a table. Before the first of them, warnings say what is copied and what is replaced."""
     for number, rows in enumerate(batches):
         if number == 0 and table.has_columns:
-            names = table.list_names()
+            names = table.names
             for name in table.outcome_columns:
                 warn_of_replacement(name, names)
             copied = [name for name in names if name not in (*table.columns, *table.outcome_columns)]
@@ -122,6 +122,6 @@ def warn_of_replacement(outcome_column: str, columns: Collection[str]) -> None:
 def _read_values(table: Table, rows: Rows, name: str) -> list[str | None] | None:
     """The values of a column; ``None`` if they cannot be read as text, or there are two columns of this name."""
     try:
-        return table.values(rows, name) if table.list_names().count(name) == 1 else None
+        return table.values(rows, name) if table.names.count(name) == 1 else None
     except InputError:
         return None

@@ -13,6 +13,7 @@ from textveil.tables.base import Result, Rows, Table, Writer, batch_rows, decode
 # Numbers stay strings: they are checked and copied, never computed with.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 _SPACE = re.compile(r"[ \t\r\n]*")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Member(NamedTuple):
@@ -31,12 +32,7 @@ class JsonLinesTable(Table):
 
     name = "jsonl"
 
-    def __init__(self, *, column: str | Sequence[str], outcome_column: str | None, source: str) -> None:
-        super().__init__(column=column, outcome_column=outcome_column, source=source)
-        self._names = list(self.columns)
-
-    def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
-        """Stream the objects."""
+    def _read(self, stream: IO[bytes], batch_size: int) -> Iterator[Rows]:
         return batch_rows(self._read_objects(stream), batch_size)
 
     def _read_objects(self, stream: IO[bytes]) -> Iterator[tuple[list[str | None], list[Member]]]:
@@ -55,7 +51,7 @@ class JsonLinesTable(Table):
             if first or any(names.count(name) > 1 for name in self.columns):
                 self._find_columns(names)
             if first:
-                self._names = names
+                self.names = names
                 first = False
             yield [self._find_text(members, name, number) for name in self.columns], members
 
@@ -117,10 +113,6 @@ class JsonLinesTable(Table):
         """The objects."""
         return map(repr, rows.carried)
 
-    def list_names(self) -> list[str]:
-        """The names in the first object."""
-        return self._names
-
     def export(self, rows: Rows) -> list[list[Any]]:
         """The values of all members: strings decoded, other values as JSON text.
 
@@ -128,27 +120,34 @@ class JsonLinesTable(Table):
             ColumnError: An object has a member that the first object lacks, or the same name twice.
         """
         objects = [dict(members) for members in rows.carried]
-        known = set(self._names)
+        known = set(self.names)
         for members, of_object in zip(rows.carried, objects, strict=True):
             if len(of_object) < len(members) or not known.issuperset(of_object):
                 raise ColumnError(
                     f"{self.source}: the objects do not all have the names of the first one, so they do not fit the "
                     "columns of another format. Write jsonl, or give every object the same names."
                 )
-        return [[_load(members.get(name, "null")) for members in objects] for name in self._names]
-
-    def adopt(self, names: Sequence[str]) -> None:
-        """Take the names for the members of every object."""
-        self._names = list(names)
+        return [[_load(members.get(name, "null")) for members in objects] for name in self.names]
 
     def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
         """Objects with a member for every column."""
-        columns = [[Member(name, _encode_value(value)) for value in values[name]] for name in self._names]
+        columns = [[Member(name, _encode_value(value)) for value in values[name]] for name in self.names]
         return Rows(rows.texts, [list(members) for members in zip(*columns, strict=True)], rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for objects."""
-        return _JsonLinesWriter(stream, self.columns, self.outcome_columns)
+        return Writer(stream, self._encode_rows)
+
+    def _encode_rows(self, rows: Rows, results: Sequence[Result]) -> bytes:
+        lines = []
+        for members, found in zip(rows.carried, rows.group(results), strict=True):
+            new = {name: _encode(result.text) for name, result in zip(self.columns, found, strict=True)}
+            for name, result in zip(self.outcome_columns, found, strict=False):  # there may be none
+                new[name] = _encode(result.outcome)
+            pairs = [(name, new.pop(name, value)) for name, value in members]
+            line = ", ".join(f"{_encode(name)}: {value}" for name, value in [*pairs, *new.items()])
+            lines.append(f"{{{line}}}\n")
+        return "".join(lines).encode()
 
 
 def _split(line: str) -> list[Member]:
@@ -180,24 +179,6 @@ def _split(line: str) -> list[Member]:
     return members
 
 
-class _JsonLinesWriter(Writer):
-    def __init__(self, stream: BinaryIO, columns: Sequence[str], outcome_columns: Sequence[str]) -> None:
-        self._stream = stream
-        self._columns = columns
-        self._outcome_columns = outcome_columns
-
-    def write(self, rows: Rows, results: Sequence[Result]) -> None:
-        of_rows = zip(*(results[column :: rows.width] for column in range(rows.width)), strict=True)
-        for members, found in zip(rows.carried, of_rows, strict=True):
-            new = {name: _encode(result.text) for name, result in zip(self._columns, found, strict=True)}
-            for name, result in zip(self._outcome_columns, found, strict=False):  # there may be none
-                new[name] = _encode(result.outcome)
-            kept = [Member(name, new.pop(name, value)) for name, value in members]
-            added = [Member(name, value) for name, value in new.items()]
-            line = ", ".join(f"{_encode(name)}: {value}" for name, value in kept + added)
-            self._stream.write(f"{{{line}}}\n".encode())
-
-
 def _load(value: str) -> str | None:
     """A value: a string decoded, any other one as JSON text."""
     if value == "null":
@@ -216,12 +197,4 @@ def _encode_value(value: Any) -> str:
 def _encode(value: str | None) -> str:
     """A string as JSON. A lone surrogate, which UTF-8 cannot represent, becomes an escape sequence."""
     encoded = json.dumps(value, ensure_ascii=False)
-    return encoded if encoded.isascii() or _is_unicode(encoded) else json.dumps(value)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return encoded if encoded.isascii() or not _SURROGATE.search(encoded) else json.dumps(value)

@@ -6,6 +6,7 @@ import io
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
@@ -37,11 +38,9 @@ class ParquetTable(Table):
         self.arrow = require("pyarrow", extra="parquet")
         self.parquet = require("pyarrow.parquet", extra="parquet")
         self.schema: Any = None
-        self._names: list[str] = []
         self._kept: list[int] = []
 
-    def read(self, stream: IO[bytes], *, batch_size: int) -> Iterator[Rows]:
-        """Stream the rows page by page."""
+    def _read(self, stream: IO[bytes], batch_size: int) -> Iterator[Rows]:
         with self._reading(stream) as file:
             for whole in file.iter_batches(batch_size):
                 batch = whole.select(self._kept)
@@ -86,7 +85,7 @@ class ParquetTable(Table):
             self._kept = [place for place, name in enumerate(whole.names) if self._carries(name)]
             schema = self.arrow.schema([whole.field(place) for place in self._kept], whole.metadata)
             self.schema = self._result_schema(schema)
-            self._names = list(schema.names)
+            self.names = list(schema.names)
             yield file
 
     def _list(self, batch: Any, position: int) -> list[Any]:
@@ -121,10 +120,9 @@ class ParquetTable(Table):
 
     def _result_schema(self, schema: pa.Schema) -> pa.Schema:
         """The schema of the output: strings in the text column, and the outcome column."""
-        stripped = _Stripping(self.arrow)
-        self.dropped_metadata = bool(schema.metadata)
-        schema = self.arrow.schema([stripped.field(field) for field in schema])
-        self.dropped_metadata |= stripped.found
+        stripped = self.arrow.schema([_strip_field(self.arrow, field) for field in schema])
+        self.dropped_metadata = not stripped.equals(schema, check_metadata=True)
+        schema = stripped
         for position in self._find_columns(schema.names):
             schema = schema.set(position, self._text_field(schema.field(position)))
         for name in self.outcome_columns:
@@ -149,23 +147,19 @@ class ParquetTable(Table):
         """The schema."""
         return str(self.schema)
 
-    def list_names(self) -> list[str]:
-        """The names of the columns that were read."""
-        return self._names
-
     def export(self, rows: Rows) -> list[list[Any]]:
         """The values of all columns as Python objects."""
         return [self._list(rows.carried, position) for position in range(rows.carried.num_columns)]
 
     def adopt(self, names: Sequence[str]) -> None:
         """Take the names for columns of strings."""
-        self._names = list(names)
+        super().adopt(names)
         self.schema = self._result_schema(self.arrow.schema([(name, self.arrow.string()) for name in names]))
 
     def pack(self, rows: Rows, values: Mapping[str, Sequence[Any]], *, first: int) -> Rows:
         """Columns of strings."""
-        columns = [self.arrow.array(map(spell, values[name]), self.arrow.string()) for name in self._names]
-        return Rows(rows.texts, self.arrow.RecordBatch.from_arrays(columns, names=self._names), rows.width)
+        columns = [self.arrow.array(map(spell, values[name]), self.arrow.string()) for name in self.names]
+        return Rows(rows.texts, self.arrow.RecordBatch.from_arrays(columns, names=self.names), rows.width)
 
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for a complete Parquet file."""
@@ -187,36 +181,28 @@ class ParquetTable(Table):
                 writer.write_table(self.arrow.concat_tables(waiting).combine_chunks())
 
 
-class _Stripping:
-    """Removes metadata from fields, also from nested ones. Types, nullability and the numbers of fields stay."""
+def _strip_field(arrow: Any, field: pa.Field) -> pa.Field:
+    """A field without metadata, also inside it. Its type, nullability and number stay."""
+    kept = {name: value for name, value in (field.metadata or {}).items() if name == _FIELD_ID and value.isdigit()}
+    return arrow.field(field.name, _strip_type(arrow, field.type), field.nullable, kept or None)
 
-    def __init__(self, arrow: Any) -> None:
-        self._arrow = arrow
-        self.found = False
 
-    def field(self, field: pa.Field) -> pa.Field:
-        """The field without metadata."""
-        kept = {name: value for name, value in (field.metadata or {}).items() if name == _FIELD_ID and value.isdigit()}
-        self.found |= len(kept) < len(field.metadata or {})
-        return self._arrow.field(field.name, self._type(field.type), field.nullable, kept or None)
-
-    def _type(self, kind: pa.DataType) -> pa.DataType:
-        arrow, types = self._arrow, self._arrow.types
-        if types.is_struct(kind):
-            return arrow.struct([self.field(kind.field(number)) for number in range(kind.num_fields)])
-        if types.is_map(kind):
-            return arrow.map_(self.field(kind.key_field), self.field(kind.item_field), keys_sorted=kind.keys_sorted)
-        if types.is_fixed_size_list(kind):
-            return arrow.list_(self.field(kind.value_field), kind.list_size)
-        if types.is_large_list(kind):
-            return arrow.large_list(self.field(kind.value_field))
-        return arrow.list_(self.field(kind.value_field)) if types.is_list(kind) else kind
+def _strip_type(arrow: Any, kind: pa.DataType) -> pa.DataType:
+    types, strip = arrow.types, partial(_strip_field, arrow)
+    if types.is_struct(kind):
+        return arrow.struct([strip(kind.field(number)) for number in range(kind.num_fields)])
+    if types.is_map(kind):
+        return arrow.map_(strip(kind.key_field), strip(kind.item_field), keys_sorted=kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return arrow.list_(strip(kind.value_field), kind.list_size)
+    if types.is_large_list(kind):
+        return arrow.large_list(strip(kind.value_field))
+    return arrow.list_(strip(kind.value_field)) if types.is_list(kind) else kind
 
 
 class _ParquetWriter(Writer):
     def __init__(self, stream: BinaryIO, table: ParquetTable) -> None:
-        self._table = table
-        self._schema = table.schema
+        self._table, self._schema = table, table.schema
         self._writer = table.parquet.ParquetWriter(stream, table.schema)
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:

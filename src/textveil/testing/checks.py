@@ -1,11 +1,12 @@
-"""Checks: single statements about a method, which fail with a ``ContractError``."""
+"""Checks: statements about a method, the first of which that is not true is a ``ContractError``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from textveil.bundles.prior import Ngrams, PriorTable, compress_prior
 from textveil.bundles.vectors import Matrix
 from textveil.errors import ContractError, ParameterError
 from textveil.randomness import SeededRandomness
-from textveil.registry import Method, Plugin
+from textveil.registry import Method, Plugin, Registry
 
 ENTRIES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
@@ -82,52 +83,69 @@ class Check:
         self.run()
 
 
-def expect(condition: object, method: Method, breach: str) -> None:
-    """Fail unless a condition is true.
-
-    Args:
-        condition: What must be true.
-        method: The method that is checked.
-        breach: What is wrong if it is not, in a few words.
-    """
-    if not condition:
-        raise ContractError(f"The {method.kind} {method.name!r} breaks its contract: {breach}.")
+Statements: TypeAlias = Iterator[tuple[object, str]]
+"""What must be true, each with what is wrong if it is not, in a few words."""
 
 
-def name_checks(method: str, runs: Iterable[tuple[Callable[..., None], Callable[[], None]]]) -> list[Check]:
-    """Checks with the statements of the functions they come from."""
-    return [Check(method, function.__name__.removeprefix("check_").replace("_", " "), run) for function, run in runs]
+def run_check(method: Method, check: Callable[..., Statements], *arguments: Any) -> None:
+    """Run a check of a method, which fails with the first statement that is not true."""
+    for holds, breach in check(*arguments):
+        if not holds:
+            raise ContractError(f"The {method.kind} {method.name!r} breaks its contract: {breach}.")
 
 
-def check_record(method: Method) -> None:
+def check_record(method: Method) -> Statements:
     """The record of a certificate has the name, and versions that are numbers."""
-    expect(type(method).find_breach() is None, method, str(type(method).find_breach()))
-    expect(method.as_dict()["name"] == method.name, method, "its record has another name")
-    expect(method.description.startswith(method.name), method, "its description does not begin with its name")
+    yield type(method).find_breach() is None, str(type(method).find_breach())
+    yield method.as_dict()["name"] == method.name, "its record has another name"
+    yield method.description.startswith(method.name), "its description does not begin with its name"
     numbers = [str(version)[:1].isdigit() for version in method.software.values()]
-    expect(all(numbers), method, "a version of its software does not begin with a number")
+    yield all(numbers), "a version of its software does not begin with a number"
 
 
-def check_options(method: Method, build: Callable[..., Method]) -> None:
+def check_options(method: Method, build: Callable[..., Method]) -> Statements:
     """An option that there is not is refused, and every default is a valid value."""
     try:
         build(no_such_option=1)
     except ParameterError as error:
-        expect("no_such_option" in str(error), method, "the error for an unknown option does not name it")
+        yield "no_such_option" in str(error), "the error for an unknown option does not name it"
     else:
-        expect(condition=False, method=method, breach="it takes an option that it does not declare")
+        yield False, "it takes an option that it does not declare"
     for option in type(method).list_options().values():
         option.check(option.default, of=method.name)
 
 
-def check_name(method: Method, plugins: Iterable[Plugin], own: Mapping[str, type[Method]]) -> None:
+def check_name(method: Method, plugins: Iterable[Plugin], own: Mapping[str, type[Method]]) -> Statements:
     """The name leads to this class: no other class of its kind has it."""
     others = {plugin.target for plugin in plugins if plugin.name == method.name}
     target = f"{type(method).__module__}:{type(method).__qualname__}"
-    expect(others <= {target}, method, "another package offers a method with this name")
-    expect(own.get(method.name, type(method)) is type(method), method, "textveil has a method with this name")
+    yield others <= {target}, "another package offers a method with this name"
+    yield own.get(method.name, type(method)) is type(method), "textveil has a method with this name"
 
 
-def bind(check: Callable[..., None], *arguments: Any) -> tuple[Callable[..., None], Callable[[], None]]:
-    """A check with its arguments."""
-    return check, lambda: check(*arguments)
+def list_of(method: Method, checks: Iterable[Callable[..., Statements]], *arguments: Any) -> list[Check]:
+    """Checks of a method with these arguments. Their statements are the names of the functions."""
+    return [
+        Check(
+            method.name,
+            check.__name__.removeprefix("check_").replace("_", " "),
+            partial(run_check, method, check, *arguments),
+        )
+        for check in checks
+    ]
+
+
+def list_common(method: Method, build: Callable[..., Method], registry: Registry[Any]) -> list[Check]:
+    """The checks that all axes have in common.
+
+    Args:
+        method: The method.
+        build: Builds it with further options.
+        registry: The methods of its axis.
+    """
+    own = {name: registry.load(name) for name in registry}
+    return [
+        *list_of(method, [check_record], method),
+        *list_of(method, [check_options], method, build),
+        *list_of(method, [check_name], method, registry.list_plugins(), own),
+    ]

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, pairwise, product, repeat
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +112,8 @@ class NgramIndex:
         self._numbers = dict(zip(words, range(1, len(words) + 1), strict=True))
         self._stopwords = self._mark([self._numbers[word] for word in ENGLISH if word in self._numbers])
         self._is_first, self._is_second = (self._mark(ngrams[:, place]) for place in (0, 1))
-        self._levels = list(_build_levels(ngrams, base=len(words) + 1))
+        self._base = len(words) + 1
+        self._levels = list(_build_levels(ngrams, self._base))
 
     def _mark(self, numbers: Array | list[int]) -> Array:
         """Marks for some numbers of words; 0, which is no word, counts as one."""
@@ -165,7 +166,7 @@ class NgramIndex:
         starts = np.flatnonzero(self._is_first[numbers[:-LONGEST]] & self._is_second[numbers[1 : 1 - LONGEST]])
         places = numbers[starts]
         for size, level in enumerate(self._levels, start=2):
-            found = level.find(places, numbers[starts + size - 1])
+            found = level.find(places * self._base + numbers[starts + size - 1])
             there = np.flatnonzero(found >= 0)
             starts, places = starts[there], found[there]
             flags[starts[level.whole[places]]] |= 1 << size
@@ -202,74 +203,20 @@ def _flag_divided(stream: WordStream, flags: Array) -> Array:
     return divided
 
 
-class _Level:
-    """The prefixes of n-grams with a given number of words.
+class _Level(NamedTuple):
+    """The prefixes of n-grams with a given number of words."""
 
-    The key of a prefix combines the number of the prefix that is one word shorter with its own last word. Keys ascend.
-    The first few are found by binary search; then a hash table is built, which takes time and is faster.
-
-    Args:
-        keys: The keys of all prefixes, ascending.
-        whole: A mark for every prefix that is a complete n-gram.
-        base: The number of words and 1.
-    """
-
-    _FEW = 1 << 12
-
-    def __init__(self, keys: Array, whole: Array, base: int) -> None:
-        self.whole = whole
-        self._base = base
-        self._keys = keys
-        self._asked = 0
-
-    @cached_property
-    def _table(self) -> _HashTable:
-        return _HashTable(self._keys)
-
-    def find(self, shorter: Array, words: Array) -> Array:
-        """The numbers of prefixes, each given by a shorter prefix and a word; -1 if a prefix does not exist."""
-        keys = shorter * self._base + words
-        self._asked += len(keys)
-        if self._asked > self._FEW:
-            return self._table.find(keys)
-        if len(self._keys) == 0:
-            return np.full(len(keys), -1)
-        places = np.minimum(self._keys.searchsorted(keys), len(self._keys) - 1)
-        return np.where(self._keys[places] == keys, places, -1)
-
-
-class _HashTable:
-    """The places of numbers in a list."""
-
-    _EMPTY = -1
-    _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads consecutive keys
-
-    def __init__(self, keys: Array) -> None:
-        bits = max(4, (4 * len(keys)).bit_length())
-        self._shift, self._last = np.uint64(64 - bits), (1 << bits) - 1
-        self._keys = np.full(1 << bits, self._EMPTY, dtype=np.int64)
-        self._places = np.zeros(1 << bits, dtype=np.int64)
-        left, slots = np.arange(len(keys)), self._hash(keys)
-        while len(left):
-            free = self._keys[slots] == self._EMPTY
-            self._keys[slots[free]] = keys[left[free]]
-            placed = self._keys[slots] == keys[left]
-            self._places[slots[placed]] = left[placed]
-            left, slots = left[~placed], (slots[~placed] + 1) & self._last
+    keys: Array
+    """Ascending: the number of the prefix one word shorter, times the number of words and 1, plus the last word."""
+    whole: Array
+    """A mark for every prefix that is a complete n-gram."""
 
     def find(self, keys: Array) -> Array:
-        """The place of each key, or -1."""
-        slots = self._hash(keys)
-        there = self._keys[slots]
-        left = np.flatnonzero((there != keys) & (there != self._EMPTY))
-        while len(left):
-            slots[left] = (slots[left] + 1) & self._last
-            there[left] = self._keys[slots[left]]
-            left = left[(there[left] != keys[left]) & (there[left] != self._EMPTY)]
-        return np.where(there == keys, self._places[slots], -1)
-
-    def _hash(self, keys: Array) -> Array:
-        return ((keys.view(np.uint64) * self._FACTOR) >> self._shift).view(np.int64)
+        """The numbers of the prefixes with these keys; -1 if a prefix does not exist."""
+        if len(self.keys) == 0:
+            return np.full(len(keys), -1)
+        places = np.minimum(self.keys.searchsorted(keys), len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, places, -1)
 
 
 def _build_levels(ngrams: Array, base: int) -> Iterator[_Level]:
@@ -285,4 +232,4 @@ def _build_levels(ngrams: Array, base: int) -> Iterator[_Level]:
         begins[1:] = keys[1:] != keys[:-1]
         places = np.cumsum(begins) - 1
         whole = columns[size][begins] == 0 if size < LONGEST else np.ones(int(begins.sum()), dtype=bool)
-        yield _Level(keys[begins], whole, base)
+        yield _Level(keys[begins], whole)

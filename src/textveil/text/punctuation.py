@@ -88,12 +88,8 @@ class Punctuation:
     def _rows(self) -> dict[str, int]:
         return {word: row for row, word in enumerate(self.words, start=FIRST_WORD)}
 
-    def find_features(self, words: Sequence[str]) -> tuple[Numbers, Numbers]:
-        """The rows of the words, and those of the pairs, around every gap between two words."""
-        return self._find_features([words])
-
-    def _find_features(self, texts: Sequence[Sequence[str]]) -> tuple[Numbers, Numbers]:
-        """The same for several texts, one after the other."""
+    def find_features(self, texts: Sequence[Sequence[str]]) -> tuple[Numbers, Numbers]:
+        """The rows of the words, and those of the pairs, around every gap between two words of a text."""
         known_rows = self._rows
         found: list[int] = []
         gaps: list[int] = []  # each by the place of the second word before it
@@ -109,13 +105,9 @@ class Punctuation:
         pairs = np.where(known, places + 1, NO_PAIR)
         return rows[first[:, None] + np.arange(WORDS)], pairs[first[:, None] + np.arange(PAIRS)]
 
-    def predict(self, words: Sequence[str]) -> Floats:
-        """The probabilities of the ``MARKS`` in every gap between two words."""
-        return self._predict([words])
-
-    def _predict(self, texts: Sequence[Sequence[str]]) -> Floats:
-        """The same for several texts, one after the other."""
-        found_words, found_pairs = self._find_features(texts)
+    def predict(self, texts: Sequence[Sequence[str]]) -> Floats:
+        """The probabilities of the ``MARKS`` in every gap between two words of a text."""
+        found_words, found_pairs = self.find_features(texts)
         scores = np.zeros((len(found_words), len(MARKS)))
         scores[:, 1:] = self.bias
         scores[:, 1:] += self.word_weights[np.arange(WORDS), found_words].sum(axis=1)
@@ -124,20 +116,15 @@ class Punctuation:
         probabilities: Floats = odds / odds.sum(axis=1, keepdims=True)
         return probabilities
 
-    def write(self, pieces: Sequence[str]) -> str:
-        """Pieces, such as words and expressions in lowercase, as a text with sentences.
+    def write_all(self, texts: Iterable[Sequence[str]]) -> list[str]:
+        """The pieces of each text, such as words and expressions in lowercase, as a text with sentences.
 
         No mark is inside a piece, nor after a title, such as "mr".
 
         >>> punctuation = Punctuation.load()
-        >>> punctuation.write(["i", "don", "t", "know", "what", "it", "is", "but", "i", "like", "it"])
-        "I don't know what it is, but I like it."
+        >>> punctuation.write_all([["i", "don", "t", "know", "what", "it", "is", "but", "i", "like", "it"]])
+        ["I don't know what it is, but I like it."]
         """
-        (text,) = self.write_all([pieces])
-        return text
-
-    def write_all(self, texts: Iterable[Sequence[str]]) -> list[str]:
-        """The pieces of several texts, each as :meth:`write` would write it alone."""
         contracted = [_contract([piece for piece in pieces if piece]) for pieces in texts]
         marks = self._choose_marks([[find_words(piece) for piece in pieces] for pieces in contracted])
         return [_join(pieces, chosen) for pieces, chosen in zip(contracted, marks, strict=True)]
@@ -152,7 +139,7 @@ class Punctuation:
             last = len(found) - 2  # the last gap between two words; a piece without a word takes the gap beside it
             places += [first + min(max(stop - 1, 0), last) if last >= 0 else _NO_GAP for stop in stops[:-1]]
             first += max(last + 1, 0)
-        gaps = np.concatenate([self._predict(words), np.full((1, len(MARKS)), 1 / len(MARKS))])[places]
+        gaps = np.concatenate([self.predict(words), np.full((1, len(MARKS)), 1 / len(MARKS))])[places]
         titles = [bool(piece) and piece[-1] in TITLES for pieces in texts for piece in pieces[:-1]]
         gaps[np.array(titles, dtype=bool), _COMMA:] = 0.0
         marks: list[int] = np.where(gaps[:, _COMMA] >= self.comma, _COMMA, _NONE).tolist()
@@ -222,10 +209,10 @@ def _join(pieces: Sequence[str], marks: Sequence[int]) -> str:
     if not pieces:
         return ""
     begins = [True, *(mark == _STOP for mark in marks)]
-    written = (
-        _capitalize(piece) if begin else piece for piece, begin in zip(map(_raise_i, pieces), begins, strict=True)
-    )
-    return "".join(f"{piece}{MARKS[mark]} " for piece, mark in zip(written, [*marks, _STOP], strict=True)).rstrip()
+    text = ""
+    for piece, begin, mark in zip(map(_raise_i, pieces), begins, [*marks, _STOP], strict=True):
+        text += f"{_capitalize(piece) if begin else piece}{MARKS[mark]} "
+    return text.rstrip()
 
 
 def _contract(pieces: Sequence[str]) -> list[str]:

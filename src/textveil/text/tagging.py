@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -207,22 +206,6 @@ class PhraseTagger:
         columns = [self.tagger.tags.index(tag) if tag in self.tagger.tags else -1 for tag in tagger.tags]
         return PhraseTagger(tagger, self.chunk_tags, np.hstack([self.table, outside])[:, columns])
 
-    def save(self, stream: Any) -> None:
-        """Write all tables to one file."""
-        rows, tags = np.nonzero(self.tagger.weights[:-1])
-        np.savez_compressed(
-            stream,
-            tags=_pack(self.tagger.tags),
-            features=_pack(self.tagger.features),
-            rows=np.bincount(rows, minlength=len(self.tagger.features)).astype(np.uint8),
-            columns=tags.astype(np.uint8),
-            weights=self.tagger.weights[rows, tags],
-            fixed_words=_pack(list(self.tagger.fixed)),
-            fixed_tags=np.array(list(self.tagger.fixed.values()), dtype=np.uint8),
-            chunk_tags=_pack(self.chunk_tags),
-            table=self.table.astype(np.uint8),
-        )
-
     @classmethod
     def load(cls, path: Path) -> PhraseTagger:
         """Read a file written by ``save``."""
@@ -291,10 +274,6 @@ def _step_through(lengths: Sequence[int]) -> Iterator[tuple[Array, Array]]:
     for step in range(int(sizes.max(initial=0))):
         sentences = longest_first[: np.searchsorted(-sizes[longest_first], -step, side="left")]
         yield sentences, starts[sentences] + step
-
-
-def _pack(names: Sequence[str]) -> Array:
-    return np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
 
 
 def _unpack(packed: Array) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import pytest
 
 from textveil.lab.metrics.classifiers import CLASSIFIERS
-from textveil.testing.classifiers import build_classes, fit_and_predict, list_classifier_checks
+from textveil.testing.lab import build_classes, fit_and_predict, list_classifier_checks
 
 
 @pytest.fixture(params=list(CLASSIFIERS), scope="module")

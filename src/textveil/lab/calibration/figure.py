@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from textveil.lab.calibration.calibration import EXACT, TARGETS, Calibration, Point
-from textveil.lab.report.pages import (
-    Markup,
-    bullets,
-    element,
-    facts,
-    figure,
-    paragraph,
-    stacking_table,
-    text,
-    write_document,
+from textveil.lab.report.figures import (
+    COLORS,
+    HOLLOW,
+    INK,
+    MUTED,
+    inline_svg,
+    make_panels,
+    render_svg,
+    set_log_scale,
+    settle,
+    styled,
 )
-from textveil.lab.report.plots import HEIGHT, WIDTH, Scale, assign_looks, draw_marker, find_ticks
+from textveil.lab.report.pages import render
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 12.0, 42.0
-_LOOK = assign_looks(["value"])["value"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw_page(calibration: Calibration) -> str:
     """The page. It needs no other file."""
-    content = [paragraph(tell(calibration), class_="lead")]
-    for name, level in calibration.targets.items():
-        if calibration.curve and TARGETS[name].metric is not None:
-            svg = draw_curve(name, level, calibration.curve, calibration.epsilon_per_word)
-            content.append(figure(svg, _caption(name)))
-    content.append(facts(describe(calibration)))
-    if calibration.curve:
-        content.append(_draw_table(calibration))
-    content.append(bullets(calibration.caveats) if calibration.caveats else "")
-    head = element("header", element("h1", "Calibration"))
-    return write_document("Calibration", head, element("main", element("section", content)))
+    names = [name for name in calibration.targets if calibration.curve and TARGETS[name].metric is not None]
+    figures = []
+    for name in names:
+        figure = draw_curve(name, calibration.targets[name], calibration.curve, calibration.epsilon_per_word)
+        svg, side = inline_svg(render_svg(figure), name), "lower" if TARGETS[name].floor else "upper"
+        figures.append((svg, TARGETS[name].title, side))
+    rows = [[f"{point.epsilon_per_word:g}", *(_show(point, name) for name in names)] for point in calibration.curve]
+    return render(
+        "calibration.html",
+        summary=tell(calibration),
+        figures=figures,
+        about=list(describe(calibration)),
+        head=["epsilon per word", *(f"{name} (bound)" for name in names)],
+        rows=rows,
+        caveats=calibration.caveats,
+    )
+
+
+def _show(point: Point, name: str) -> str:
+    reading = point.readings[name]
+    return f"{reading.value:.3f} ({reading.bound:.3f}), {'met' if reading.met else 'not met'}"
 
 
 def tell(calibration: Calibration) -> str:
@@ -61,80 +72,22 @@ def describe(calibration: Calibration) -> Iterator[tuple[str, str]]:
         yield "texts", f"{sample.texts:,} public texts that ship with textveil ({sample.origin})"
 
 
-def _caption(name: str) -> str:
-    side = "lower" if TARGETS[name].floor else "upper"
-    return (
-        f"{TARGETS[name].title.capitalize()}, by epsilon per word. Bars end at the {side} confidence bound. The dashed "
-        "line is the target, and the vertical line is the epsilon that was found."
-    )
-
-
-def draw_curve(name: str, level: float, curve: Sequence[Point], chosen: float) -> Markup:
+def draw_curve(name: str, level: float, curve: Sequence[Point], chosen: float) -> Figure:
     """The values of a target over epsilon per word, on a logarithmic scale, with their bounds."""
-    places = [math.log10(point.epsilon_per_word) for point in curve]
+    epsilons = [point.epsilon_per_word for point in curve]
     readings = [point.readings[name] for point in curve]
-    numbers = [level, *(reading.value for reading in readings), *(reading.bound for reading in readings)]
-    across = Scale(min(places) - 0.05, max(places) + 0.05, _LEFT, WIDTH - _RIGHT)
-    margin = 0.07 * (max(numbers) - min(numbers)) or 0.05
-    down = Scale(min(numbers) - margin, max(numbers) + margin, HEIGHT - _BOTTOM, _TOP)
-    parts = [*_draw_axes(TARGETS[name].title, across, down)]
-    parts.append(_path(f"M{_LEFT:.1f} {down(level):.1f}H{WIDTH - _RIGHT:.1f}", "var(--ink)", dashes="6 3"))
-    parts.append(_path(f"M{across(math.log10(chosen)):.1f} {_TOP:.1f}V{HEIGHT - _BOTTOM:.1f}", "var(--accent)"))
-    points = [(across(place), down(reading.value)) for place, reading in zip(places, readings, strict=True)]
-    parts.append(_path("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points), _LOOK.color))
-    for point, (x, y), reading in zip(curve, points, readings, strict=True):
-        shown = f"{point.epsilon_per_word:g} per word: {reading.value:.3f}, bound {reading.bound:.3f}"
-        bar = _path(f"M{x:.1f} {y:.1f}V{down(reading.bound):.1f}", _LOOK.color)
-        marker = draw_marker(_LOOK, x, y, hollow=not reading.met)
-        parts.append(element("g", element("title", text(shown)) + bar + marker))
-    described = f"{TARGETS[name].title} at {len(curve)} epsilons"
-    return element("svg", parts, class_="curve", viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img", aria_label=described)
-
-
-def _draw_axes(title: str, across: Scale, down: Scale) -> Iterator[Markup]:
-    for tick in find_ticks(down.low, down.high):
-        yield _path(f"M{_LEFT:.1f} {down(tick):.1f}H{WIDTH - _RIGHT:.1f}", "var(--rule)")
-        yield _label(_LEFT - 5, down(tick) + 3.5, f"{tick:g}", "end")
-    for tick in _find_epsilons(across.low, across.high):
-        yield _path(f"M{across(math.log10(tick)):.1f} {_TOP:.1f}V{HEIGHT - _BOTTOM:.1f}", "var(--rule)")
-        yield _label(across(math.log10(tick)), HEIGHT - _BOTTOM + 13, f"{tick:g}", "middle")
-    yield _label((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 8, "epsilon per word", "middle")
-    middle = (_TOP + HEIGHT - _BOTTOM) / 2
-    turned = {"text_anchor": "middle", "transform": f"rotate(-90 11 {middle:.1f})"}
-    yield element("text", text(title), x="11", y=f"{middle:.1f}", **turned)
-
-
-def _find_epsilons(low: float, high: float) -> list[float]:
-    """Round numbers between two powers of ten: 1, 2 and 5 times a power.
-
-    >>> _find_epsilons(-0.2, 1.1)
-    [1.0, 2.0, 5.0, 10.0]
-    """
-    powers = range(math.floor(low), math.ceil(high) + 1)
-    ticks = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
-    return [tick for tick in ticks if low <= math.log10(tick) <= high]
-
-
-def _draw_table(calibration: Calibration) -> Markup:
-    names = [name for name in calibration.targets if TARGETS[name].metric is not None]
-    head = ["epsilon per word", *(f"{name} (bound)" for name in names)]
-    rows = [
-        [text(f"{point.epsilon_per_word:g}"), *(_write_cell(point, name) for name in names)]
-        for point in calibration.curve
-    ]
-    return stacking_table(head, rows)
-
-
-def _write_cell(point: Point, name: str) -> Markup:
-    reading = point.readings[name]
-    mark: Mapping[bool, str] = {True: "met", False: "not met"}
-    return text(f"{reading.value:.3f} ({reading.bound:.3f}), {mark[reading.met]}")
-
-
-def _path(outline: str, color: str, *, dashes: str = "") -> Markup:
-    dashed = {"stroke_dasharray": dashes} if dashes else {}
-    return element("path", d=outline, fill="none", stroke=color, stroke_width="1.4", **dashed)
-
-
-def _label(x: float, y: float, content: str, anchor: str) -> Markup:
-    return element("text", text(content), x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, class_="muted")
+    with styled():
+        figure, (axes,) = make_panels(1, 1, width=4.4, height=2.8)
+        axes.plot(epsilons, [reading.value for reading in readings], color=COLORS[0], zorder=2)
+        for epsilon, reading in zip(epsilons, readings, strict=True):
+            axes.plot([epsilon, epsilon], [reading.value, reading.bound], color=COLORS[0], linewidth=1.0, zorder=2)
+            face = COLORS[0] if reading.met else HOLLOW
+            axes.plot(epsilon, reading.value, marker="o", color=COLORS[0], markerfacecolor=face, zorder=3)
+        axes.axhline(level, color=INK, linestyle=(0, (5, 2)), linewidth=1.0)
+        axes.axvline(chosen, color=MUTED, linewidth=1.4)
+        set_log_scale(axes)
+        axes.set_xlabel("epsilon per word")
+        axes.set_ylabel(TARGETS[name].title)
+        axes.grid(linewidth=0.6)
+        settle(figure)
+    return figure

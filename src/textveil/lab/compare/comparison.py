@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from textveil.budget import LEVELS
 from textveil.errors import InputError, ParameterError
@@ -27,7 +27,8 @@ from textveil.lab.metrics.quantities import (
 )
 from textveil.lab.metrics.registry import METRICS
 from textveil.progress import Progress, ignore_progress
-from textveil.tables import TEXT_COLUMN, strip_suffix
+from textveil.tables import TEXT_COLUMN
+from textveil.tables.compression import strip_suffix
 from textveil.version import __version__
 
 FORMAT_VERSION = 1
@@ -306,8 +307,7 @@ def _check_texts(dataset: Dataset, name: str, texts: Sequence[str | None]) -> No
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRows:
+class ComparedRows(NamedTuple):
     """The rows of a comparison."""
 
     originals: Values
@@ -317,9 +317,18 @@ class ComparedRows:
     attribute: Values | None
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedFiles:
-    """The files of a comparison, all with the same rows.
+def read_files(
+    originals: Path,
+    files: Sequence[Path],
+    *,
+    names: Sequence[str] | None = None,
+    text: str = TEXT_COLUMN,
+    obfuscated_text: str | None = None,
+    label: str | None = None,
+    attribute: str | None = None,
+    format_name: str | None = None,
+) -> ComparedRows:
+    """Read the files of a comparison, all with the same rows.
 
     Args:
         originals: The file with the originals, their label and their attribute.
@@ -330,58 +339,41 @@ class ComparedFiles:
         label: The column with the label of a task.
         attribute: The column with an attribute to protect.
         format_name: The format of the files; by default it follows from their names.
+
+    Raises:
+        ColumnError: A file lacks a column.
+        InputError: The files do not have the same rows.
+        ParameterError: A file is given twice or is the file of originals, or the names do not fit.
     """
+    _check_files(originals, files, own_column=obfuscated_text in (None, text))
+    labels = () if label is None else (label,)
+    obfuscations: dict[str, Values] = {}
+    for name, path in zip(_choose_names(names, files), files, strict=True):
+        pairs = PairedFiles(originals, path, text, obfuscated_text, labels, attribute, format_name).read()
+        obfuscations[name] = pairs.obfuscated
+    return ComparedRows(pairs.originals, obfuscations, next(iter(pairs.labels.values()), None), pairs.attribute)
 
-    originals: Path
-    files: Sequence[Path]
-    names: Sequence[str] | None = None
-    text: str = TEXT_COLUMN
-    obfuscated_text: str | None = None
-    label: str | None = None
-    attribute: str | None = None
-    format_name: str | None = None
 
-    def read(self) -> ComparedRows:
-        """Read all rows.
+def _choose_names(names: Sequence[str] | None, files: Sequence[Path]) -> list[str]:
+    if names and len(names) != len(files):
+        raise ParameterError(
+            f"There are {len(files):,} files and {len(names):,} names. Give one name per file, in the same order "
+            "(`names`), or none."
+        )
+    chosen = list(names) if names else [strip_suffix(path).stem for path in files]
+    check_names(chosen)
+    return chosen
 
-        Raises:
-            ColumnError: A file lacks a column.
-            InputError: The files do not have the same rows.
-            ParameterError: A file is given twice or is the file of originals, or the names do not fit.
-        """
-        self._check_files()
-        names = self.choose_names()
-        obfuscations: dict[str, Values] = {}
-        for name, path in zip(names, self.files, strict=True):
-            labels = () if self.label is None else (self.label,)
-            pairs = PairedFiles(
-                self.originals, path, self.text, self.obfuscated_text, labels, self.attribute, self.format_name
-            ).read()
-            obfuscations[name] = pairs.obfuscated
-        return ComparedRows(pairs.originals, obfuscations, next(iter(pairs.labels.values()), None), pairs.attribute)
 
-    def choose_names(self) -> list[str]:
-        """The name of every file."""
-        if self.names and len(self.names) != len(self.files):
-            raise ParameterError(
-                f"There are {len(self.files):,} files and {len(self.names):,} names. Give one name per file, in the "
-                "same order (`names`), or none."
+def _check_files(originals: Path, files: Sequence[Path], *, own_column: bool) -> None:
+    for number, path in enumerate(files):
+        if any(_is_same(path, other) for other in files[:number]):
+            raise ParameterError(f"{str(path)!r} is given twice. Remove one of the two.")
+        if own_column and _is_same(path, originals):
+            raise InputError(
+                f"{str(path)!r} is the file of originals. Remove it from the files to compare. The values of the "
+                "originals are shown in any case."
             )
-        names = list(self.names) if self.names else [strip_suffix(path).stem for path in self.files]
-        check_names(names)
-        return names
-
-    def _check_files(self) -> None:
-        for number, path in enumerate(self.files):
-            for other in self.files[:number]:
-                if _is_same(path, other):
-                    raise ParameterError(f"{str(path)!r} is given twice. Remove one of the two.")
-            own_column = self.obfuscated_text in (None, self.text)
-            if own_column and _is_same(path, self.originals):
-                raise InputError(
-                    f"{str(path)!r} is the file of originals. Remove it from the files to compare. The values of the "
-                    "originals are shown in any case."
-                )
 
 
 def _is_same(one: Path, other: Path) -> bool:

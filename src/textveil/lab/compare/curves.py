@@ -12,9 +12,10 @@ from textveil.lab.compare.comparison import Comparison, Pair
 from textveil.lab.compare.front import (
     Front,
     MeanGap,
-    Place,
+    Point,
     Standing,
     Stop,
+    begin,
     find_front,
     join_names,
     measure_gap,
@@ -111,7 +112,7 @@ class Frontier:
     notes: tuple[str, ...] = ()
 
     @cached_property
-    def curves(self) -> dict[str, list[Place]]:
+    def curves(self) -> dict[str, list[Point]]:
         """The places of every setting, in the order of levels."""
         return self.front.curves
 
@@ -156,7 +157,7 @@ class Frontier:
 
     def is_same(self, one: str, other: str) -> bool:
         """Whether two settings have the same levels and cannot be told from each other at any of them."""
-        places, others = ({place.point.level: place for place in self.curves[name]} for name in (one, other))
+        places, others = ({place.level: place for place in self.curves[name]} for name in (one, other))
         return places.keys() == others.keys() and all(
             compare_readings(place.attack, others[level].attack) == 0
             and compare_readings(place.utility, others[level].utility) == 0
@@ -167,9 +168,9 @@ class Frontier:
         """The curves as a JSON object."""
         points = [
             {
-                "setting": place.point.setting,
-                "level": place.point.level,
-                "epsilon": place.point.epsilon,
+                "setting": place.setting,
+                "level": place.level,
+                "epsilon": place.epsilon,
                 "attack": place.attack.as_dict(),
                 "utility": place.utility.as_dict(),
                 "standing": place.standing.value,
@@ -312,7 +313,7 @@ def tell_areas(frontier: Frontier) -> list[str]:
     attack, utility, against = frontier.front.attack, frontier.front.utility, frontier.against
     if not known:
         return [
-            f"{_begin(attack.title)}: no other setting covers enough of the range of {against}, so none is compared."
+            f"{begin(attack.title)}: no other setting covers enough of the range of {against}, so none is compared."
         ]
     best = known[0]
     found = f"{best.setting} has {_tell_difference(best)} {against}, on average across {show_attacks(best)}"
@@ -369,5 +370,32 @@ def _shorten(names: Sequence[str]) -> str:
     return f"{', '.join(names[: _NAMES - 1])} and {len(names) - _NAMES + 1} more"
 
 
-def _begin(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+def show_value(quantity: Quantity, reading: Reading | None) -> tuple[str, str]:
+    """A value and its interval, rounded for display; empty where there is none."""
+    if reading is None:
+        return "", ""
+    interval = reading.interval
+    single = interval is None or interval.low == interval.high
+    return quantity.show(reading.value), "" if interval is None or single else quantity.show_interval(interval)
+
+
+def show_reading(quantity: Quantity, reading: Reading | None) -> str:
+    """A value with its interval, if it has one; empty without a value."""
+    shown, interval = show_value(quantity, reading)
+    return f"{shown} ({interval})" if interval else shown
+
+
+def list_points(frontier: Frontier) -> list[tuple[str, ...]]:
+    """The setting, level, epsilon, attack, utility and standing of all points, rounded for display."""
+    front = frontier.front
+    return [
+        (
+            place.setting,
+            place.level,
+            "" if place.epsilon is None else f"{place.epsilon:.4g}",
+            show_reading(front.attack, place.attack),
+            show_reading(front.utility, place.utility),
+            place.standing.value,
+        )
+        for place in front.places
+    ]

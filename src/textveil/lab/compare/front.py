@@ -40,6 +40,8 @@ class Point:
         chance: The readings of chance, where the attack or the utility cannot be told from it. They are compared
             instead: a classifier that has learned nothing can be below another one, but it has not learned less.
         epsilon: The budget, if it is known.
+        standing: Its place relative to the front.
+        rivals: The obfuscations that surpass it, or that it cannot be told from.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Point:
     utility: Reading
     chance: tuple[Reading | None, Reading | None] = (None, None)
     epsilon: float | None = None
+    standing: Standing = Standing.OPEN
+    rivals: tuple[str, ...] = ()
 
     @property
     def compared(self) -> tuple[Reading, Reading]:
@@ -57,48 +61,23 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A point with its place relative to the front."""
-
-    point: Point
-    standing: Standing
-    rivals: tuple[str, ...] = ()
-    """The obfuscations that surpass it, or that it cannot be told from."""
-
-    @property
-    def name(self) -> str:
-        """The name of the obfuscation."""
-        return self.point.name
-
-    @property
-    def attack(self) -> Reading:
-        """The success of the attack."""
-        return self.point.attack
-
-    @property
-    def utility(self) -> Reading:
-        """The utility."""
-        return self.point.utility
-
-
-@dataclass(frozen=True, slots=True)
 class Front:
     """The places of all obfuscations for which an attack and a utility were measured."""
 
     attack: Quantity
     utility: Quantity
-    places: tuple[Place, ...]
+    places: tuple[Point, ...]
     by_value: tuple[str, ...]
     """The obfuscations on the front if intervals are ignored, by utility."""
     caveats: tuple[str, ...] = ()
     """Reasons to draw no conclusion."""
 
     @property
-    def curves(self) -> dict[str, list[Place]]:
+    def curves(self) -> dict[str, list[Point]]:
         """The places of every setting, in the order of levels."""
-        found: dict[str, list[Place]] = {}
+        found: dict[str, list[Point]] = {}
         for place in self.places:
-            found.setdefault(place.point.setting, []).append(place)
+            found.setdefault(place.setting, []).append(place)
         return found
 
     @property
@@ -106,7 +85,7 @@ class Front:
         """Whether every value has an interval."""
         return all(reading.interval is not None for place in self.places for reading in (place.attack, place.utility))
 
-    def select(self, standing: Standing) -> list[Place]:
+    def select(self, standing: Standing) -> list[Point]:
         """The places with a standing."""
         return [place for place in self.places if place.standing is standing]
 
@@ -160,9 +139,9 @@ def _surpasses(pair: Pair, one: Point, other: Point) -> bool:
     return better and not any(quantity.is_better(second, first) for quantity, first, second in both)
 
 
-def _place(pair: Pair, point: Point, points: Sequence[Point], *, known: bool) -> Place:
+def _place(pair: Pair, point: Point, points: Sequence[Point], *, known: bool) -> Point:
     if not known or point.attack.interval is None or point.utility.interval is None:
-        return Place(point, Standing.OPEN)
+        return point
     behind, unclear = [], []
     for other in (each for each in points if each is not point):
         if _is_clearly_better(pair, other, point) and not _is_worse(pair, other, point):
@@ -170,7 +149,7 @@ def _place(pair: Pair, point: Point, points: Sequence[Point], *, known: bool) ->
         elif not _is_clearly_better(pair, point, other):
             unclear.append(other.name)
     standing = Standing.BEHIND if behind else Standing.OPEN if unclear else Standing.ON
-    return Place(point, standing, tuple(behind or unclear))
+    return replace(point, standing=standing, rivals=tuple(behind or unclear))
 
 
 def _is_clearly_better(pair: Pair, one: Point, other: Point) -> bool:
@@ -212,7 +191,7 @@ def tell_front(front: Front) -> list[str]:
     return [*lines, *_tell_undecided(front.select(Standing.OPEN))]
 
 
-def _tell_undecided(places: Sequence[Place]) -> Iterator[str]:
+def _tell_undecided(places: Sequence[Point]) -> Iterator[str]:
     for place in places:
         yield (
             f"{place.name} may or may not be on the front: it is not clearly better than {join_names(place.rivals)} in "
@@ -235,7 +214,7 @@ def tell_attack(comparison: Comparison, attack: Quantity) -> list[str]:
             unknown.append(contender.name)
         elif comparison.is_original(contender, attack):
             originals.append(contender.name)
-    title = attack.title[:1].upper() + attack.title[1:]
+    title = begin(attack.title)
     said = {
         "cannot be told from chance": chance,
         "cannot be told from the originals, so no protection is shown": originals,
@@ -251,6 +230,11 @@ def join_names(names: Sequence[str]) -> str:
     ('a', 'a and b', 'a, b and c')
     """
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def begin(sentence: str) -> str:
+    """A sentence with a capital letter. The other letters stay."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _be(names: Sequence[str]) -> str:

@@ -14,9 +14,9 @@ import numpy as np
 
 from textveil.extras import require
 from textveil.lab.metrics.columns import METRIC_COLUMNS, MetricColumn, Reference
+from textveil.lab.metrics.quantities import Reading
 from textveil.lab.report.findings import (
     Findings,
-    ReferenceValue,
     SettingFindings,
     average,
     average_combinations,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 INK, MUTED, RULE = "#1b1f24", "#66707b", "#dde2e7"
 """The colors of text, of the background data, and of lines. The page replaces them by its own."""
+HOLLOW = "#fefefe"
+"""The color inside hollow markers: that of the page."""
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c7b00", "#7a5195", "#882255")
 """The colors of methods, in order: distinguishable by color-blind people (after Okabe and Ito)."""
 MARKERS = "os^DvPX*"
@@ -109,8 +111,8 @@ def draw_heat_map(findings: Findings) -> Figure:
         rows, columns = grids[0].shape
         longest = max(map(len, findings.results.values(findings.results.combination[0])))
         width = max(6.4, 0.6 * (columns + 1) + _CHARACTER * longest)
-        figure, panels = make_panels(*_wrap(len(grids), 2), width=width, height=0.9 + 0.52 * (rows + 1))
-        panels = _hide_rest(panels, len(grids))
+        height = 0.9 + 0.52 * (rows + 1)
+        figure, panels = make_panels(len(grids), min(len(grids), 2), width=width, height=height)
         for axes, table, setting in zip(panels, tables, findings.settings, strict=True):
             _fill_heat_map(axes, table, setting.results, response, (low, high))
             axes.set_xlabel(_tell_references(setting.results, response), fontsize=8, color=MUTED, loc="left")
@@ -123,8 +125,8 @@ def draw_heat_map(findings: Findings) -> Figure:
 
 def _tell_references(results: Results, metric: MetricColumn) -> str:
     """The references of a metric as a line of text."""
-    found = find_references(results.frame, metric).values()
-    return _title(*(f"{reference.title} {metric.show(reference.value)}" for reference in found))
+    found = find_references(results.frame, metric).items()
+    return _title(*(f"{reference} {metric.show(reading.value)}" for reference, reading in found))
 
 
 def _fill_heat_map(
@@ -197,21 +199,20 @@ def draw_combinations(setting: SettingFindings, response: MetricColumn) -> Figur
         scaled = scaled.swaplevel()
     with styled():
         titles = results.values(panels_of)
-        rows, columns = _wrap(len(titles), 3)
-        figure, panels = make_panels(rows, columns, width=9.9 / columns, height=2.3)
-        panels = _hide_rest(panels, len(titles))
+        columns = min(len(titles), 3)
+        figure, panels = make_panels(len(titles), columns, width=9.9 / columns, height=2.3)
         for axes, panel in zip(panels, titles, strict=True):
             for other in scaled.to_numpy():
                 axes.plot(other, color=RULE, linewidth=0.8, zorder=1)
             for title, line in lines.iterrows():
                 axes.plot(line.to_numpy(), marker="_", markersize=9, zorder=3, **_look_of(Reference(title)))
             for order, name in enumerate(results.values(lines_of)):
-                axes.plot(scaled.loc[(name, panel)].to_numpy(), zorder=2, **_look(order, name))
+                axes.plot(scaled.loc[(name, panel)].to_numpy(), zorder=2, **choose_look(order, name))
             axes.set_title(panel)
             axes.set_xticks(range(len(metrics)), [metric.short for metric in metrics], rotation=40, ha="right")
             axes.set_yticks([0, 1], ["worst", "best"])
             axes.set_ylim(-0.05, 1.05)
-        add_legend(figure, *panels[0].get_legend_handles_labels())
+        add_legend(figure, panels[0].get_legend_handles_labels()[0])
         settle(figure)
     return figure
 
@@ -229,7 +230,7 @@ def _list_references(results: Results, metrics: Sequence[MetricColumn]) -> DataF
     """
     pandas = require("pandas", extra="analyze")
     found = {
-        metric.name: {title: reference.value for title, reference in find_references(results.frame, metric).items()}
+        metric.name: {title: reading.value for title, reading in find_references(results.frame, metric).items()}
         for metric in metrics
     }
     measured = any(column.reference_of for name, column in METRIC_COLUMNS.items() if name in results.frame)
@@ -255,17 +256,16 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
     """
     means, levels, metrics = average(results, [factor, "level"]), results.values("level"), results.list_shown(response)
     with styled():
-        figure, panels = make_panels(-(-len(metrics) // 4), 4, width=2.6, height=2.1)
-        panels = _hide_rest(panels, len(metrics))
+        figure, panels = make_panels(len(metrics), 4, width=2.6, height=2.1)
         legend: dict[str, Any] = {}
         for axes, metric in zip(panels, metrics, strict=True):
             methods = results.values(factor)
             for order, method in enumerate(methods):
                 beside = 0.04 * (order - (len(methods) - 1) / 2)  # so that whiskers do not cover each other
-                _draw_line(axes, means.loc[method].reindex(levels), metric, beside, _look(order, method))
-            for reference in find_references(results.frame, metric).values():
-                if reference.value != metric.of_originals or metric == RELATIVE_GAIN:  # others say nothing new
-                    _draw_reference(axes, reference, metric)
+                _draw_line(axes, means.loc[method].reindex(levels), metric, beside, choose_look(order, method))
+            for reference, reading in find_references(results.frame, metric).items():
+                if reading.value != metric.of_originals or metric == RELATIVE_GAIN:  # others say nothing new
+                    _draw_reference(axes, reference, reading, metric)
             legend |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
             axes.set_xticks(range(len(levels)), levels)
             arrow = "\N{UPWARDS ARROW}" if metric.better == "higher" else "\N{DOWNWARDS ARROW}"
@@ -273,7 +273,7 @@ def draw_levels(results: Results, factor: str, response: MetricColumn) -> Figure
             axes.grid(axis="y", linewidth=0.6)
             axes.margins(x=0.12)
             axes.spines["left"].set_visible(False)
-        add_legend(figure, list(legend.values()), list(legend))
+        add_legend(figure, list(legend.values()))
         settle(figure)
     return figure
 
@@ -293,12 +293,13 @@ def _find_bounds(means: DataFrame, metric: MetricColumn) -> np.ndarray | None:
     return means[names].to_numpy().T if set(names) <= set(means) and means[names].notna().any(axis=None) else None
 
 
-def _draw_reference(axes: Axes, reference: ReferenceValue, metric: MetricColumn) -> None:
+def _draw_reference(axes: Axes, reference: Reference, reading: Reading, metric: MetricColumn) -> None:
     """A dashed line, and the band of its interval."""
     scale = 100 if metric.percent else 1
-    axes.axhline(scale * reference.value, zorder=1, **_look_of(reference.title))
-    if reference.low is not None and reference.high is not None:
-        axes.axhspan(scale * reference.low, scale * reference.high, color=MUTED, alpha=0.15, linewidth=0, zorder=0)
+    axes.axhline(scale * reading.value, zorder=1, **_look_of(reference))
+    if reading.interval is not None:
+        low, high = reading.interval
+        axes.axhspan(scale * low, scale * high, color=MUTED, alpha=0.15, linewidth=0, zorder=0)
 
 
 def _look_of(reference: Reference) -> dict[str, Any]:
@@ -313,8 +314,7 @@ def draw_clear(findings: Findings) -> Figure:
     response = findings.response
     with styled():
         count = len(findings.settings)
-        figure, panels = make_panels(*_wrap(count, 3), width=5.2, height=3.8, sharey=True, sharex=True)
-        panels = _hide_rest(panels, count)
+        figure, panels = make_panels(count, min(count, 3), width=5.2, height=3.8, sharey=True, sharex=True)
         for axes, setting in zip(panels, findings.settings, strict=True):
             results, means = setting.results, average_combinations(setting.results)
             values = results.frame[response.name]
@@ -337,8 +337,8 @@ def draw_clear(findings: Findings) -> Figure:
                         linewidths=0.5,
                         zorder=3,
                     )
-            for reference in find_references(results.frame, response).values():
-                axes.axhline(reference.value, zorder=1, **_look_of(reference.title))
+            for reference, reading in find_references(results.frame, response).items():
+                axes.axhline(reading.value, zorder=1, **_look_of(reference))
             axes.set_title(_title("", setting.name))
             axes.set_xlabel("words in clear, without stopwords (%)")
             axes.grid(linewidth=0.6)
@@ -360,10 +360,11 @@ def _explain_marks(figure: Figure, results: Results, response: MetricColumn) -> 
         for order, name in enumerate(results.values(results.combination[0]))
     ]
     handles += [lines.Line2D([], [], **_look_of(title)) for title in find_references(results.frame, response)]
-    add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
+    add_legend(figure, handles)
 
 
-def _look(order: int, label: str) -> dict[str, Any]:
+def choose_look(order: int, label: str) -> dict[str, Any]:
+    """The color and the marker of a method or setting. Neighbors differ in both."""
     color, marker = COLORS[order % len(COLORS)], MARKERS[order % len(MARKERS)]
     return {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.6, "label": label}
 
@@ -372,16 +373,25 @@ def _title(*parts: str) -> str:
     return " \N{MIDDLE DOT} ".join(part for part in parts if part)
 
 
-def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
+def add_legend(figure: Figure, handles: Sequence[Any]) -> None:
     """Add a legend below the panels, in as many rows as needed. The figure grows after the second row."""
-    for columns in range(min(len(labels), 6), 0, -1):
-        legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    for columns in range(min(len(handles), 6), 0, -1):
+        legend = figure.legend(handles=handles, loc="outside lower center", ncols=columns)
         if columns == 1 or legend.get_window_extent().width < figure.bbox.width:
             break
         legend.remove()
-    rows = -(-len(labels) // columns)
+    rows = -(-len(handles) // columns)
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + 0.2 * max(0, rows - 2))
+
+
+def set_log_scale(axes: Axes) -> None:
+    """A logarithmic axis with round numbers."""
+    ticker = require("matplotlib.ticker", extra="analyze")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
 
 
 @contextmanager
@@ -392,25 +402,16 @@ def styled() -> Iterator[None]:
         yield
 
 
-def make_panels(rows: int, columns: int, *, width: float, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with panels of a size in inches. It is independent of pyplot, so no window opens."""
+def make_panels(count: int, columns: int, *, width: float, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with panels of a size in inches, in rows. It is independent of pyplot, so no window opens."""
     module = require("matplotlib.figure", extra="analyze")
+    rows = -(-count // columns)
     figure = module.Figure(figsize=(columns * width, rows * height + 0.4), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.04)
-    return figure, list(figure.subplots(rows, columns, squeeze=False, **options).flat)
-
-
-def _wrap(panels: int, most: int) -> tuple[int, int]:
-    """The rows and columns of panels, with at most so many in a row."""
-    columns = min(panels, most)
-    return -(-panels // columns), columns
-
-
-def _hide_rest(panels: list[Axes], used: int) -> list[Axes]:
-    """The first panels. The others of the last row are hidden."""
-    for axes in panels[used:]:
+    panels = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+    for axes in panels[count:]:  # the rest of the last row
         axes.set_visible(False)
-    return panels[:used]
+    return figure, panels[:count]
 
 
 def settle(figure: Figure) -> None:
@@ -440,7 +441,7 @@ def inline_svg(svg: str, name: str) -> str:
     svg = svg[svg.index("<svg") :].replace(_BACKGROUND, "")
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}_", svg)
-    for color, own in ((INK, "currentColor"), (MUTED, "var(--muted)"), (RULE, "var(--rule)")):
+    for color, own in ((INK, "currentColor"), (MUTED, "var(--muted)"), (RULE, "var(--rule)"), (HOLLOW, "var(--card)")):
         svg = svg.replace(color, own)
     return svg
 

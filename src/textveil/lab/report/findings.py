@@ -117,32 +117,27 @@ def measure_gap(results: Results, factor: str, response: MetricColumn) -> Gap:
     return Gap(factor, str(means.idxmax()), str(means.idxmin()), float(means.max() - means.min()))
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceValue:
-    """The value of a reference of a metric."""
-
-    title: Reference
-    value: float
-    low: float | None = None
-    """The lower bound of its 95 % interval, if known."""
-    high: float | None = None
-
-
-def find_references(frame: DataFrame, metric: MetricColumn) -> dict[Reference, ReferenceValue]:
+def find_references(frame: DataFrame, metric: MetricColumn) -> dict[Reference, Reading]:
     """The references of a metric that results have: means over the cells of a frame."""
-    found: dict[Reference, ReferenceValue] = {}
+    found: dict[Reference, Reading] = {}
     for reference in Reference:
         column = find_reference(metric, reference)
-        if column is not None and column.name in frame and frame[column.name].notna().any():
-            bounds = [_average(frame, f"{column.name}{suffix}") for suffix in (LOW, HIGH)]
-            found[reference] = ReferenceValue(reference, float(frame[column.name].mean()), *bounds)
+        value, low, high = (
+            None if column is None else _average(frame, f"{column.name}{end}") for end in ("", LOW, HIGH)
+        )
+        if value is not None:
+            found[reference] = Reading(value, _find_interval(low, high))
         elif reference is Reference.ORIGINALS and metric.of_originals is not None:
-            found[reference] = ReferenceValue(reference, metric.of_originals)
+            found[reference] = Reading(metric.of_originals)
     return found
 
 
 def _average(frame: DataFrame, column: str) -> float | None:
     return float(frame[column].mean()) if column in frame and frame[column].notna().any() else None
+
+
+def _find_interval(low: float | None, high: float | None) -> Interval | None:
+    return None if low is None or high is None else Interval(low, high)
 
 
 def list_titles(frame: DataFrame, metrics: Iterable[MetricColumn]) -> list[Reference]:
@@ -282,11 +277,6 @@ class Recommendation:
     def evident(self) -> bool:
         """Whether a combination is recommended."""
         return self.best is not None
-
-    @property
-    def headline(self) -> str:
-        """The choice alone, with its words in clear."""
-        return "no recommendation" if self.best is None else str(self.best)
 
     @property
     def sentence(self) -> str:
@@ -460,17 +450,13 @@ def build_frontier(results: Results, pair: Pair, against: str) -> Frontier:
     frame = results.frame[results.frame["dataset"].isin({row["dataset"] for row in rows})]
     references: dict[Quantity, dict[Reference, Reading]] = {
         quantity: {
-            reference: Reading(each.value, _find_interval(each.low, each.high))
-            for reference, each in find_references(frame, _find_column(quantity)).items()
+            reference: reading
+            for reference, reading in find_references(frame, _find_column(quantity)).items()
             if reference is not Reference.MAJORITY
         }
         for quantity in pair
     }
     return Frontier(place_points(pair, found, caveats), references, against, notes)
-
-
-def _find_interval(low: float | None, high: float | None) -> Interval | None:
-    return None if low is None or high is None else Interval(low, high)
 
 
 def _choose_rows(results: Results, pair: Pair) -> tuple[list[Row], tuple[str, ...], tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""The figure of all curves of attack against utility, for files: a panel per pair."""
+"""The curves of attack against utility: a panel per pair, for files and for pages."""
 
 from __future__ import annotations
 
@@ -7,147 +7,106 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.extras import require
 from textveil.lab.compare.curves import Frontier
-from textveil.lab.compare.front import Place, Standing
+from textveil.lab.compare.front import Point, Standing
 from textveil.lab.metrics.columns import Reference
 from textveil.lab.metrics.quantities import Quantity, Reading
-from textveil.lab.report.figures import INK, LINES, MARKERS, MUTED, add_legend, make_panels, settle, styled
-from textveil.lab.report.plots import assign_common_looks, shorten_names
+from textveil.lab.report.figures import (
+    HOLLOW,
+    LINES,
+    MUTED,
+    add_legend,
+    choose_look,
+    inline_svg,
+    make_panels,
+    render_svg,
+    set_log_scale,
+    settle,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Looks = Mapping[str, Mapping[str, Any]]
+"""The color and the marker of every setting in full color."""
 _COLUMNS = 3
-_WIDTH, _HEIGHT = 4.0, 3.2
-"""The size of a panel, in inches."""
-_BESIDE = 6.0
-"""The distance of a label from its point, in points."""
-_CHARACTER = 3.5
-"""The approximate width of a character of a label, in points."""
-_POINTS = 60
-"""The points of an inch of a panel that the drawing gets, beside labels of axes."""
-_LINE = 0.05
-"""The height of a label, as a share of the panel."""
 
 
-def draw_frontiers(frontiers: Sequence[Frontier]) -> Figure:
+def inline_frontiers(frontiers: Sequence[Frontier]) -> list[tuple[Frontier, str]]:
+    """Every pair with its own figure for a page. A setting looks the same in all of them."""
+    looks = _choose_looks(frontiers)
+    return [
+        (frontier, inline_svg(render_svg(draw_frontiers([frontier], looks)), f"curve_{number}"))
+        for number, frontier in enumerate(frontiers)
+    ]
+
+
+def draw_frontiers(frontiers: Sequence[Frontier], looks: Looks | None = None) -> Figure:
     """The curves of every pair, one row per attack if all attacks have the same utilities. Down and right is better."""
-    looks = {
-        name: {"color": look.color, "marker": MARKERS[place % len(MARKERS)]}
-        for place, (name, look) in enumerate(assign_common_looks(frontiers).items())
-    }
-    attacks = {frontier.front.attack: None for frontier in frontiers}
-    columns, rest = divmod(len(frontiers), len(attacks))
+    looks = _choose_looks(frontiers) if looks is None else looks
+    columns, rest = divmod(len(frontiers), len({frontier.front.attack for frontier in frontiers}))
     columns = min(len(frontiers), _COLUMNS) if rest or columns == 1 else columns
     with styled():
-        rows = -(-len(frontiers) // columns)
-        figure, panels = make_panels(rows, columns, width=_WIDTH, height=_HEIGHT)
-        for axes, frontier in zip(panels, frontiers, strict=False):
+        figure, panels = make_panels(len(frontiers), columns, width=4.0, height=3.2)
+        for axes, frontier in zip(panels, frontiers, strict=True):
             _fill_panel(axes, frontier, looks)
-        for axes in panels[len(frontiers) :]:
-            axes.set_visible(False)
         _explain(figure, frontiers, looks)
         settle(figure)
     return figure
 
 
-def _fill_panel(axes: Axes, frontier: Frontier, looks: Mapping[str, dict[str, Any]]) -> None:
-    front, strong = frontier.front, frontier.strong
-    _draw_front(axes, frontier)
-    for setting, places in frontier.curves.items():
-        _draw_curve(axes, frontier, places, looks[setting] if setting in strong else None)
-    for quantity, draw, span in (
-        (front.attack, axes.axhline, axes.axhspan),
-        (front.utility, axes.axvline, axes.axvspan),
-    ):
-        for reference, reading in frontier.references[quantity].items():
-            draw(_unit(quantity, reading.value), color=MUTED, linestyle=LINES[reference], linewidth=1.0, zorder=1)
-            if reference is Reference.CHANCE and reading.interval is not None:
-                low, high = (_unit(quantity, bound) for bound in reading.interval)
-                span(low, high, color=MUTED, alpha=0.12, linewidth=0, zorder=0)
-    _set_axes(axes, frontier)
-    _label(axes, frontier)
+def _choose_looks(frontiers: Sequence[Frontier]) -> Looks:
+    chosen = {name for frontier in frontiers for name in frontier.strong}
+    names = dict.fromkeys(name for each in frontiers for name in each.curves if name in chosen)
+    return {name: choose_look(order, name) for order, name in enumerate(names)}
 
 
-def _set_axes(axes: Axes, frontier: Frontier) -> None:
+def _fill_panel(axes: Axes, frontier: Frontier, looks: Looks) -> None:
     front = frontier.front
-    axes.set_xlabel(f"{_title(front.utility)} \N{RIGHTWARDS ARROW} better", fontsize=8)
-    axes.set_ylabel(f"better \N{LEFTWARDS ARROW} {_title(front.attack)}", fontsize=8)
-    if front.utility.logarithmic:
-        ticker = require("matplotlib.ticker", extra="analyze")
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,g}"))
-        axes.xaxis.set_minor_locator(ticker.NullLocator())
-    if front.utility.better == "lower":
-        axes.invert_xaxis()
-    axes.tick_params(axis="x", labelsize=8, colors=MUTED)
-    axes.grid(linewidth=0.6)
-    axes.set_axisbelow(True)
+    on = [place for name in front.by_value for place in front.places if place.name == name]
+    if len(on) > 1 and not front.caveats:  # a staircase: between two points, the worse value of both holds
+        axes.step(*_locate(frontier, on), where="pre", color=MUTED, linewidth=5, alpha=0.3, zorder=1)
+    for setting, places in frontier.curves.items():
+        if setting in frontier.strong:
+            _draw_curve(axes, frontier, places, looks[setting])
+        else:
+            faint: dict[str, Any] = {"color": MUTED, "alpha": 0.3, "linewidth": 0.8, "marker": ".", "markersize": 3}
+            axes.plot(*_locate(frontier, places), **faint)
+    _draw_references(axes, frontier)
+    _set_axes(axes, frontier)
+    against = frontier.curves[frontier.against]
+    for place, x, y in zip(against, *_locate(frontier, against), strict=True):
+        label = axes.annotate(place.level, (x, y), (-6, 4), textcoords="offset points", ha="right", fontsize=6.5)
+        label.set(color=MUTED, zorder=5, in_layout=False)
 
 
-def _title(quantity: Quantity) -> str:
-    return f"{quantity.title} %" if quantity.percent else quantity.title
+def _locate(frontier: Frontier, places: Sequence[Point]) -> tuple[list[float], list[float]]:
+    """The utilities and the attacks of places, in the units of the axes."""
+    front = frontier.front
+    return (
+        [_unit(front.utility, place.utility.value) for place in places],
+        [_unit(front.attack, place.attack.value) for place in places],
+    )
 
 
 def _unit(quantity: Quantity, value: float) -> float:
     return 100 * value if quantity.percent else value
 
 
-def _draw_front(axes: Axes, frontier: Frontier) -> None:
-    """The front by value, as a staircase."""
-    front = frontier.front
-    places = {place.name: place for place in front.places}
-    on = [places[name] for name in front.by_value]
-    if len(on) > 1 and not front.caveats:
-        across = [_unit(front.utility, place.utility.value) for place in on]
-        up = [_unit(front.attack, place.attack.value) for place in on]
-        axes.step(across, up, where="pre", color=MUTED, linewidth=5, alpha=0.3, zorder=1)
-
-
-def _draw_curve(axes: Axes, frontier: Frontier, places: Sequence[Place], look: Mapping[str, Any] | None) -> None:
-    front = frontier.front
-    across = [_unit(front.utility, place.utility.value) for place in places]
-    up = [_unit(front.attack, place.attack.value) for place in places]
-    if look is None:
-        axes.plot(across, up, color=MUTED, alpha=0.3, linewidth=0.8, marker=".", markersize=3, zorder=2)
-        return
-    axes.plot(across, up, color=look["color"], linewidth=1.5, zorder=3)
+def _draw_curve(axes: Axes, frontier: Frontier, places: Sequence[Point], look: Mapping[str, Any]) -> None:
+    """The line of a setting, and its markers with their intervals. Those behind the front are hollow."""
+    front, color = frontier.front, look["color"]
+    across, up = _locate(frontier, places)
+    axes.plot(across, up, color=color, linewidth=1.5, zorder=3)
     for place, x, y in zip(places, across, up, strict=True):
         bars: dict[str, Any] = {
             "xerr": _find_bars(front.utility, place.utility),
             "yerr": _find_bars(front.attack, place.attack),
         }
-        face = "#ffffff" if place.standing is Standing.BEHIND else look["color"]
-        axes.errorbar(
-            x, y, **bars, color=look["color"], marker=look["marker"], markerfacecolor=face, markersize=5,
-            elinewidth=0.8, zorder=4,
-        )  # fmt: skip
-
-
-def _label(axes: Axes, frontier: Frontier) -> None:
-    """The names of settings beside their last points, apart from each other, and the levels of one curve."""
-    front = frontier.front
-    low, high = axes.get_ylim()
-    last = {name: frontier.curves[name][-1] for name in frontier.strong}
-    heights = {name: _unit(front.attack, place.attack.value) for name, place in last.items()}
-    names, above = shorten_names(frontier.strong), low
-    for name in sorted(heights, key=lambda each: heights[each]) if len(frontier.curves) > 1 else []:
-        at = _unit(front.utility, last[name].utility.value), heights[name]
-        room = _WIDTH * _POINTS * (1 - float(axes.transAxes.inverted().transform(axes.transData.transform(at))[0]))
-        right = min(_BESIDE, room - _CHARACTER * len(names[name]))  # it must not leave the panel
-        above = max(at[1], above + _LINE * (high - low))
-        up = (4 if right == _BESIDE else 8) + (above - at[1]) / (high - low) * _HEIGHT * _POINTS
-        _write(axes, at, names[name], (right, up))
-    for place in frontier.curves[frontier.against]:
-        at = _unit(front.utility, place.utility.value), _unit(front.attack, place.attack.value)
-        _write(axes, at, place.point.level, (-_BESIDE, 4), ha="right", color=MUTED)
-
-
-def _write(axes: Axes, at: tuple[float, float], label: str, offset: tuple[float, float], **look: Any) -> None:
-    """A label beside a point, for which the layout makes no room."""
-    look = {"fontsize": 6.5, "color": INK, "zorder": 5, **look}
-    axes.annotate(label, at, offset, textcoords="offset points", **look).set_in_layout(False)
+        face = HOLLOW if place.standing is Standing.BEHIND else color
+        marker: dict[str, Any] = {"marker": look["marker"], "markerfacecolor": face, "markersize": 5}
+        axes.errorbar(x, y, **bars, **marker, color=color, elinewidth=0.8, zorder=4)
 
 
 def _find_bars(quantity: Quantity, reading: Reading) -> list[list[float]] | None:
@@ -158,17 +117,45 @@ def _find_bars(quantity: Quantity, reading: Reading) -> list[list[float]] | None
     return [[max(0.0, _unit(quantity, distance))] for distance in (below, above)]
 
 
-def _explain(figure: Figure, frontiers: Sequence[Frontier], looks: Mapping[str, dict[str, Any]]) -> None:
+def _draw_references(axes: Axes, frontier: Frontier) -> None:
+    """The originals and chance as lines, and the interval of chance as a band."""
+    front = frontier.front
+    ways = ((front.attack, axes.axhline, axes.axhspan), (front.utility, axes.axvline, axes.axvspan))
+    for quantity, draw, span in ways:
+        for reference, reading in frontier.references[quantity].items():
+            draw(_unit(quantity, reading.value), color=MUTED, linestyle=LINES[reference], linewidth=1.0, zorder=1)
+            if reference is Reference.CHANCE and reading.interval is not None:
+                low, high = (_unit(quantity, bound) for bound in reading.interval)
+                span(low, high, color=MUTED, alpha=0.12, linewidth=0, zorder=0)
+
+
+def _set_axes(axes: Axes, frontier: Frontier) -> None:
+    attack, utility = (
+        f"{each.title} %" if each.percent else each.title for each in (frontier.front.attack, frontier.front.utility)
+    )
+    axes.set_xlabel(f"{utility} \N{RIGHTWARDS ARROW} better", fontsize=8)
+    axes.set_ylabel(f"better \N{LEFTWARDS ARROW} {attack}", fontsize=8)
+    if frontier.front.utility.logarithmic:
+        set_log_scale(axes)
+    if frontier.front.utility.better == "lower":
+        axes.invert_xaxis()
+    axes.tick_params(axis="x", labelsize=8, colors=MUTED)
+    axes.grid(linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _explain(figure: Figure, frontiers: Sequence[Frontier], looks: Looks) -> None:
     """The legend of settings, references and the front."""
-    lines = require("matplotlib.lines", extra="analyze")
-    handles = [lines.Line2D([], [], markersize=5, linewidth=1.5, label=name, **look) for name, look in looks.items()]
-    handles.append(lines.Line2D([], [], color=MUTED, linewidth=5, alpha=0.3, label="front by value"))
+    line = require("matplotlib.lines", extra="analyze").Line2D
+    strong = {name for frontier in frontiers for name in frontier.strong}
+    handles = [line([], [], **look) for name, look in looks.items() if name in strong]
+    handles.append(line([], [], color=MUTED, linewidth=5, alpha=0.3, label="front by value"))
     if any(len(frontier.strong) < len(frontier.curves) for frontier in frontiers):
-        handles.append(lines.Line2D([], [], color=MUTED, alpha=0.3, marker=".", label="other settings"))
+        handles.append(line([], [], color=MUTED, alpha=0.3, marker=".", label="other settings"))
     found = {name for frontier in frontiers for each in frontier.references.values() for name in each}
     handles += [
-        lines.Line2D([], [], color=MUTED, linestyle=LINES[reference], label=reference.value)
+        line([], [], color=MUTED, linestyle=LINES[reference], label=reference.value)
         for reference in Reference
         if reference in found
     ]
-    add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
+    add_legend(figure, handles)

@@ -1,105 +1,65 @@
-"""HTML elements. Text is escaped here."""
+"""Pages and LaTeX tables, written with the templates of this folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from html import escape
+import re
+import tomllib
+from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
+from textveil.lab.compare.front import begin
 from textveil.version import __version__
 
-Markup = str
-"""HTML, as opposed to plain text."""
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_MARKDOWN = re.compile(r"([\\`*\[\]|])")
+_LATEX = {"\\": "textbackslash{}", "~": "textasciitilde{}", "^": "textasciicircum{}"}
 
 
-def element(tag: str, content: str | Iterable[str] = "", **attributes: str) -> Markup:
-    """An element with HTML content.
-
-    >>> element("p", text("a < b"), class_="note")
-    '<p class="note">a &lt; b</p>'
-    """
-    inner = content if isinstance(content, str) else "".join(content)
-    shown = "".join(f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"' for name, value in attributes.items())
-    return f"<{tag}{shown}>{inner}</{tag}>"
+def render(template: str, **context: Any) -> str:
+    """A template with its context. Text is escaped in HTML; a page needs no other file."""
+    return _load_environment().get_template(template).render(context).strip() + "\n"
 
 
-def text(content: object) -> Markup:
-    """Plain text as HTML."""
-    return escape(str(content))
+@cache
+def _load_environment() -> Environment:
+    import jinja2
 
-
-def paragraph(content: object, **attributes: str) -> Markup:
-    """A paragraph of text."""
-    return element("p", text(content), **attributes)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[Markup]], **attributes: str) -> Markup:
-    """A table that scrolls on narrow pages: a head of text, and rows of ``td`` or ``th`` elements."""
-    top = element("thead", element("tr", (element("th", text(name), scope="col") for name in head)))
-    body = element("tbody", (element("tr", row) for row in rows))
-    return scrolling(element("table", top + body, **attributes))
-
-
-def scrolling(content: Markup) -> Markup:
-    """Wide content that scrolls, also by keyboard."""
-    return element("div", content, class_="scroll", tabindex="0")
-
-
-def figure(svg: Markup, caption: str) -> Markup:
-    """A figure with its caption."""
-    return element("figure", scrolling(svg) + element("figcaption", text(caption)))
-
-
-def section(title: str, *content: Markup, name: str) -> Markup:
-    """A section that links can refer to."""
-    return element("section", element("h2", text(title)) + "".join(content), id=name)
-
-
-def details(summary: str, content: Markup, *, unfolded: bool = False) -> Markup:
-    """Content that unfolds."""
-    inner = element("summary", text(summary)) + content
-    return f"<details open>{inner}</details>" if unfolded else element("details", inner)
-
-
-_STYLES = ("report.css", "curves.css", "page.css")
-
-
-def write_document(title: str, *content: Markup, styles: Sequence[str] = _STYLES) -> str:
-    """A page with a title and a footer. It needs no other file."""
-    style = "".join(files("textveil.lab.report").joinpath(name).read_text(encoding="utf-8") for name in styles)
-    body = "".join(content) + element("footer", f"Written by textveil {text(__version__)}.")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("textveil.lab.report"),
+        autoescape=jinja2.select_autoescape(["html"]),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        lstrip_blocks=True,
+        trim_blocks=True,
     )
+    environment.globals["version"] = __version__
+    environment.filters |= {"begin": begin, "latex": escape_latex, "markdown": escape_markdown}
+    return environment
 
 
-def stacking_table(head: Sequence[str], rows: Iterable[Sequence[Markup]], marks: Iterable[str] = ()) -> Markup:
-    """A table whose rows become lists on narrow pages: the first cell is their title, the others have a label.
+@cache
+def load_texts() -> dict[str, dict[str, str]]:
+    """The prose of the report and of the release card."""
+    return tomllib.loads(files("textveil.lab.report").joinpath("texts.toml").read_text(encoding="utf-8"))
 
-    Args:
-        head: The names of the columns.
-        rows: The content of the cells.
-        marks: The class of every row, by default none.
+
+def escape_latex(text: str) -> str:
+    r"""Escape text for LaTeX.
+
+    >>> print(escape_latex("50 % of a_b"))
+    50 \% of a\_b
     """
-    top = element("thead", element("tr", (element("th", text(name), scope="col") for name in head)))
-    classes = list(marks)
-    body = []
-    for number, (first, *others) in enumerate(rows):
-        cells = element("th", first, scope="row")
-        for name, cell in zip(head[1:], others, strict=True):
-            cells += element("td", cell, data_label=name)
-        mark = classes[number] if number < len(classes) else ""
-        body.append(element("tr", cells, class_=mark) if mark else element("tr", cells))
-    return element("table", top + element("tbody", body), class_="stacking")
+    return "".join(f"\\{_LATEX.get(each, each)}" if each in "\\{}&%$#_~^" else each for each in text)
 
 
-def bullets(lines: Iterable[str]) -> Markup:
-    """A list of sentences."""
-    return element("ul", (element("li", text(line)) for line in lines))
+def escape_markdown(text: str) -> str:
+    """Plain text as Markdown on one line.
 
-
-def facts(lines: Iterable[tuple[str, str]]) -> Markup:
-    """A list of names with their values."""
-    return element("dl", (element("dt", text(name)) + element("dd", text(value)) for name, value in lines))
+    >>> escape_markdown("a <b> & c")
+    'a &lt;b> &amp; c'
+    """
+    plain = _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    return plain.replace("&", "&amp;").replace("<", "&lt;")

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from textveil.errors import ParameterError
-from textveil.lab.compare.comparison import Pair
-from textveil.lab.compare.front import Place, Stop, measure_gap, read_stop
+from textveil.lab.compare.front import Point, Stop, measure_gap, read_stop
 from textveil.lab.metrics.base import Interval
 from textveil.lab.metrics.quantities import Quantity, Side
 from textveil.lab.report.findings import build_frontier, list_settings
@@ -67,13 +66,16 @@ def ratio_at_equal(
         results.choose_metric(name)
     pair = Quantity.of(Side.PRIVACY, attack), Quantity.of(Side.UTILITY, utility)
     curves = build_frontier(results, pair, names[1]).curves
-    first, second = (curves[name] for name in names)
+    both = [curves[name] for name in names]
+    at_utility = [[read_stop(place.utility, place.attack, pair[1], pair[0]) for place in places] for places in both]
     return Ratios(
         names[0],
         names[1],
-        _divide(*(_stop_at_attack(each, pair) for each in (first, second)), on=pair[0], of=pair[1]),
-        _divide(*(_stop_at_utility(each, pair) for each in (first, second)), on=pair[1], of=pair[0]),
-        _divide(*(_list_bounds(each, pair) for each in (first, second)), on=pair[1]),
+        _divide(
+            [[read_stop(place.attack, place.utility, *pair) for place in places] for places in both], pair[0], pair[1]
+        ),
+        _divide(at_utility, pair[1], pair[0]),
+        _divide([_list_bounds(*each) for each in zip(both, at_utility, strict=True)], pair[1]),
     )
 
 
@@ -91,30 +93,18 @@ def _find_setting(results: Results, wanted: str | Mapping[str, str]) -> str:
     return found[0]
 
 
-def _stop_at_attack(places: Iterable[Place], pair: Pair) -> list[Stop]:
-    attack, utility = pair
-    return [read_stop(place.attack, place.utility, attack, utility) for place in places]
-
-
-def _stop_at_utility(places: Iterable[Place], pair: Pair) -> list[Stop]:
-    attack, utility = pair
-    return [read_stop(place.utility, place.attack, utility, attack) for place in places]
-
-
-def _list_bounds(places: Iterable[Place], pair: Pair) -> list[Stop]:
+def _list_bounds(places: Iterable[Point], stops: Iterable[Stop]) -> list[Stop]:
     """The logarithm of epsilon at every utility; empty without epsilons."""
-    stops = _stop_at_utility(places, pair)
-    budgets = [place.point.epsilon for place in places]
     return [
-        Stop(stop.place, math.log(budget), stop.place_error)
-        for stop, budget in zip(stops, budgets, strict=True)
-        if budget is not None
+        Stop(stop.place, math.log(place.epsilon), stop.place_error)
+        for place, stop in zip(places, stops, strict=True)
+        if place.epsilon is not None
     ]
 
 
-def _divide(one: Sequence[Stop], other: Sequence[Stop], *, on: Quantity, of: Quantity | None = None) -> Ratio | None:
+def _divide(curves: Sequence[Sequence[Stop]], on: Quantity, of: Quantity | None = None) -> Ratio | None:
     """The mean ratio of heights of a quantity; without one, they are logarithms."""
-    gap = measure_gap(one, other, ratio=of is not None and not of.logarithmic)
+    gap = measure_gap(*curves, ratio=of is not None and not of.logarithmic)
     if gap is None:
         return None
     interval = None if gap.interval is None else Interval(*map(math.exp, gap.interval))

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textveil.lab.metrics.columns import MetricColumn
-from textveil.lab.report.anova import SIGNIFICANCE, Anova
-from textveil.lab.report.findings import find_references, list_titles, measure_noise
-from textveil.lab.report.results import CLEAR, CONTROLS, HIGH, LOW, NOISE_HIGH, NOISE_LOW, Group, Results
+from textveil.lab.metrics.columns import MetricColumn, Reference
+from textveil.lab.report.anova import Anova, name_combination, show_p
+from textveil.lab.report.findings import (
+    Findings,
+    SettingFindings,
+    average_combinations,
+    find_references,
+    list_titles,
+    measure_noise,
+)
+from textveil.lab.report.pages import render
+from textveil.lab.report.results import (
+    CLEAR,
+    CONTROLS,
+    HIGH,
+    IN_CLEAR,
+    LOW,
+    NOISE_HIGH,
+    NOISE_LOW,
+    NOISE_STD,
+    Group,
+    Results,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,8 +40,7 @@ ANOVA_HEAD = ("effect", "F", "p", "eta sq", "df", "sum sq")
 AVERAGE = "average"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One value of a table of results."""
 
     text: str
@@ -37,24 +54,27 @@ class Entry:
     """Whether it is the best of its row."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultRow:
+class ResultRow(NamedTuple):
     """One metric of one method of the first factor: one entry per method of the second, and their average."""
 
-    method: str
     metric: MetricColumn
-    entries: tuple[Entry, ...]
+    entries: list[Entry]
     average: str
-    references: tuple[str, ...] = ()
+    references: list[str]
     """The values of originals, chance and majority, as far as the table has them; empty where there is none."""
 
+    @property
+    def title(self) -> str:
+        """The metric with its unit."""
+        return f"{self.metric.title} %" if self.metric.percent else self.metric.title
 
-@dataclass(frozen=True, slots=True)
-class ResultTable:
+
+class ResultTable(NamedTuple):
     """The table of one data set and level."""
 
-    rows: tuple[ResultRow, ...]
-    titles: tuple[str, ...]
+    blocks: dict[str, list[ResultRow]]
+    """The rows of every method of the first factor, and of their average."""
+    titles: list[Reference]
     """The titles of the references."""
 
 
@@ -68,49 +88,39 @@ def lay_out_results(results: Results, group: Group, response: MetricColumn) -> R
         frame = frame.set_index(list(results.combination)).join(noise).reset_index()
     titles = list_titles(frame, metrics)
     methods = results.values(results.combination[0])
-    rows: dict[str, list[ResultRow]] = {}
+    blocks: dict[str, list[ResultRow]] = {name: [] for name in (*methods, AVERAGE)}
     for metric in metrics:
         grid, entries = _lay_out_metric(frame, metric, len(methods))
         found = find_references(frame, metric)
-        references = tuple(metric.show_bare(found[title].value) if title in found else "" for title in titles)
-        for name, row, values in zip(methods, entries, grid, strict=True):
-            rows.setdefault(name, []).append(ResultRow(name, metric, row, metric.show_bare(values.mean()), references))
-        means = tuple(Entry(metric.show_bare(mean)) for mean in grid.mean(axis=0))
-        rows.setdefault(AVERAGE, []).append(
-            ResultRow(AVERAGE, metric, means, metric.show_bare(grid.mean()), references)
-        )
-    shown = (*methods, AVERAGE) if len(methods) > 1 else methods
-    return ResultTable(tuple(row for name in shown for row in rows[name]), tuple(titles))
+        references = [metric.show_bare(found[title].value) if title in found else "" for title in titles]
+        entries.append([Entry(metric.show_bare(mean)) for mean in grid.mean(axis=0)])
+        for name, row, mean in zip(blocks, entries, [*grid.mean(axis=1), grid.mean()], strict=True):
+            blocks[name].append(ResultRow(metric, row, metric.show_bare(mean), references))
+    if len(methods) == 1:
+        del blocks[AVERAGE]
+    return ResultTable(blocks, titles)
 
 
-def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[np.ndarray, list[tuple[Entry, ...]]]:
+def _lay_out_metric(frame: DataFrame, metric: MetricColumn, rows: int) -> tuple[np.ndarray, list[list[Entry]]]:
     """The values of a metric by the two factors of combinations, as numbers and as entries."""
-    grid = frame[metric.name].to_numpy().reshape(rows, -1)  # the frame is sorted by the first factor, then the second
-    low, high, noise_low, noise_high = (
-        _find_grid(frame, f"{metric.name}{suffix}", rows) for suffix in (LOW, HIGH, NOISE_LOW, NOISE_HIGH)
+    grid, low, high, noise_low, noise_high = (
+        _find_grid(frame, f"{metric.name}{suffix}", rows) for suffix in ("", LOW, HIGH, NOISE_LOW, NOISE_HIGH)
     )
-    margins = (noise_high - noise_low) / 2
-    signed = grid * metric.sign
-    entries = []
-    for place, values in enumerate(grid):
-        own = signed[place]
-        entries.append(
-            tuple(
-                Entry(
-                    metric.show_bare(value),
-                    interval=show_interval(metric, low[place][column], high[place][column]),
-                    margin="" if np.isnan(margins[place][column]) else metric.show_bare(margins[place][column]),
-                    best=bool(own[column] == signed.max()) and bool(signed.max() > signed.min()),
-                    best_of_row=bool(own[column] == own.max()) and bool(own.max() > own.min()),
-                )
-                for column, value in enumerate(values)
-            )
-        )
+    margins, signed = (noise_high - noise_low) / 2, grid * metric.sign
+    top, least = signed.max(axis=1, keepdims=True), signed.min(axis=1, keepdims=True)
+    best_of_row = (signed == top) & (top > least)
+    best = (signed == signed.max()) & (signed.max() > signed.min())
+    entries: list[list[Entry]] = [[] for _ in grid]
+    for place, value in np.ndenumerate(grid):
+        margin = "" if np.isnan(margins[place]) else metric.show_bare(margins[place])
+        marks = bool(best[place]), bool(best_of_row[place])
+        interval = show_interval(metric, float(low[place]), float(high[place]))
+        entries[place[0]].append(Entry(metric.show_bare(value), interval, margin, *marks))
     return grid, entries
 
 
 def _find_grid(frame: DataFrame, column: str, rows: int) -> np.ndarray:
-    """A column by the two factors of combinations; not a number where it is unknown."""
+    """A column by the two factors of combinations, by which the frame is sorted; not a number where it is unknown."""
     values = frame[column].to_numpy(dtype=float) if column in frame else np.full(len(frame), np.nan)
     return values.reshape(rows, -1)
 
@@ -151,6 +161,61 @@ def lay_out_anova(anova: Anova) -> list[list[str]]:
     return rows
 
 
+Cells = list[Any]
+"""The cells of a row: texts, or pairs of a text and its class."""
+
+
+def list_means(setting: SettingFindings, response: MetricColumn) -> Iterator[Cells]:
+    """The means of combinations, the best first, with their intervals over draws of noise."""
+    means = average_combinations(setting.results)
+    for names, row in means.sort_values(response.name, ascending=response.better == "lower", kind="stable").iterrows():
+        std, low, high = (row[f"{response.name}{suffix}"] for suffix in (NOISE_STD, NOISE_LOW, NOISE_HIGH))
+        mean, interval = response.show(row[response.name]), show_interval(response, low, high)
+        yield [(name_combination(*names), "left"), mean, f"{std:.4f}", interval]
+
+
+def list_effects(anova: Anova) -> Iterator[Cells]:
+    """The rows of a table of effects."""
+    for (name, *numbers), effect in zip_longest(lay_out_anova(anova), anova.effects):
+        row: Cells = [name.replace(" x ", " \N{MULTIPLICATION SIGN} "), *numbers]
+        if effect is not None:  # the residual is not an effect
+            row[ANOVA_HEAD.index("p")] = (show_p(effect.p_value), "significant" if effect.significant else "")
+        yield row
+
+
+def list_pairs(setting: SettingFindings) -> list[Cells]:
+    """The rows of pairs that differ significantly."""
+    return [
+        [(pair.higher, "left"), (pair.lower, "left"), f"{pair.difference:.4f}", show_p(pair.p_value or 0.0)]
+        for pair in setting.comparisons.significant
+    ]
+
+
+def list_advantages(findings: Findings) -> tuple[list[str], list[Cells]]:
+    """The table of advantages of methods in every setting."""
+    names = [setting.name for setting in findings.settings]
+    head = ["method", *(f"{kind}, {name}" for name in names for kind in ("advantage", "in clear"))]
+    rows = []
+    for advantage in findings.advantages:
+        cells: Cells = [f"{advantage.factor} {advantage.method}"]
+        for name in names:
+            share = advantage.clear_share.get(name)
+            cells += [f"{advantage.by_setting[name]:+.4f}", "" if share is None else f"{share:.1%}"]
+        rows.append(cells)
+    return head, rows
+
+
+def count_clear(setting: SettingFindings) -> dict[str, list[tuple[str, str]]]:
+    """The number and share of words in clear of every combination, by group; empty if there are none."""
+    frame = setting.results.frame
+    counts = frame[list(IN_CLEAR)].sum(axis=1)
+    shown: dict[str, list[tuple[str, str]]] = {}
+    for row, count in zip(frame.to_dict("records"), counts, strict=True):
+        name = name_combination(*(row[factor] for factor in setting.results.combination))
+        shown.setdefault(name, []).append((f"{count:,.0f}", f"{row['clear_share']:.1%}"))
+    return shown if counts.any() else {}
+
+
 def align(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Align a table as plain text: the first column left, the others right.
 
@@ -167,85 +232,15 @@ def align(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-_P = ANOVA_HEAD.index("p") - 1
-"""The place of the p-value among the numbers of an effect."""
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
-
-
-def escape(text: str) -> str:
-    r"""Escape text for LaTeX.
-
-    >>> print(escape("50 % of a_b"))
-    50 \% of a\_b
-    """
-    return "".join(_SPECIAL.get(character, character) for character in text)
-
-
-def write_anova(anova: Anova, caption: str = "") -> str:
-    """The table of effects, with significant p-values in bold."""
-    laid_out = lay_out_anova(anova)
-    effects, others = laid_out[: len(anova.effects)], laid_out[len(anova.effects) :]
-    rows = []
-    for effect, cells in zip(anova.effects, effects, strict=True):
-        name, *numbers = map(escape, cells)
-        if effect.p_value < SIGNIFICANCE:
-            numbers[_P] = rf"\textbf{{{numbers[_P]}}}"
-        rows.append([name.replace(" x ", r" $\times$ "), *numbers])
-    rows += [[cell or "--" for cell in other] for other in others]
-    head = ["", "$F$", "$p$", r"$\eta_p^2$", "df", "sum sq"]
-    return _write_table("lrrrrr", head, [rows], caption or f"ANOVA of {anova.response.replace('_', ' ')}.")
+def write_anova(anova: Anova) -> str:
+    """The table of effects in LaTeX, with significant p-values in bold."""
+    return render("anova.tex", rows=lay_out_anova(anova), effects=anova.effects, response=anova.response)
 
 
 def write_results(results: Results, group: Group, response: MetricColumn, setting: str = "") -> str:
-    """The table of one data set and level. Bold: best of a row. Underlined: best of all."""
+    """The table of one data set and level in LaTeX. Bold: best of a row. Underlined: best of all."""
     laid_out = lay_out_results(results, group, response)
-    blocks = []
-    for name, rows in groupby(laid_out.rows, key=lambda row: row.method):
-        block: list[list[str]] = []
-        for row in rows:
-            title = f"{row.metric.title} %" if row.metric.percent else row.metric.title
-            first = "" if block else name if name == AVERAGE else rf"\textbf{{{escape(name)}}}"
-            block.append([first, escape(title), *map(_write_entry, row.entries), row.average, *row.references])
-        blocks.append(block)
     first, second = results.combination
-    head = [first, "metric", *map(escape, results.values(second)), AVERAGE, *laid_out.titles]
+    head = [first, "metric", *results.values(second), AVERAGE, *laid_out.titles]
     caption = f"Results for {group}{f', {setting}' if setting else ''}."
-    return _write_table(f"ll{'r' * (len(head) - 2)}", head, blocks, caption)
-
-
-def _write_entry(entry: Entry) -> str:
-    text = rf"\textbf{{{entry.text}}}" if entry.best_of_row else entry.text
-    text = rf"\underline{{{text}}}" if entry.best else text
-    spread = f"[{entry.interval}]".replace("\N{EN DASH}", "--")
-    text = rf"{text} {{\scriptsize $\pm$ {entry.margin}}}" if entry.margin else text
-    return rf"{text} {{\scriptsize {spread}}}" if entry.interval else text
-
-
-def _write_table(columns: str, head: Sequence[str], blocks: Iterable[Iterable[Sequence[str]]], caption: str) -> str:
-    """A floating table, with a rule between blocks of rows."""
-    body = "\n\\midrule\n".join("\n".join(f"{' & '.join(row)} \\\\" for row in block) for block in blocks)
-    lines = [
-        r"\begin{table}[t]",
-        r"\centering",
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        f"{' & '.join(head)} \\\\",
-        r"\midrule",
-        body,
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\caption{{{escape(caption)}}}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
+    return render("results.tex", blocks=laid_out.blocks, head=head, caption=caption)

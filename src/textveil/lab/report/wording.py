@@ -2,83 +2,34 @@
 
 from __future__ import annotations
 
+from textveil.lab.compare.front import begin
 from textveil.lab.metrics.columns import METRIC_COLUMNS, MetricColumn, Reference, find_reference
 from textveil.lab.report.anova import describe_p
-from textveil.lab.report.findings import LEAST_DRAWS, Advantage, Findings, SettingFindings, list_titles, measure_gap
-from textveil.lab.report.results import CLEAR, CONTROLS, HIGH, RELATIVE_GAIN, Results
-from textveil.profiles import PAPER, STRICT
-
-_METRICS = {
-    RELATIVE_GAIN.name: (
-        "U / U_original - P / P_original, the relative utility minus the relative exposure. U is the mean of utility "
-        "F1 and similarity. P is the mean of surviving identifiers and the F1 of both attackers. Above 0, more utility "
-        "than exposure is left."
-    ),
-    "utility_f1": "the F1 of a classifier that learns a task from obfuscated texts and is tested on obfuscated texts.",
-    "cosine_similarity": "the cosine of the sentence embeddings of a text and its original. Identical texts have 1.",
-    "perplexity": "how unexpected the words of a text are for a language model. Fluent texts have a low perplexity.",
-    "pi_remaining": "the share of names, places, dates, numbers and other identifiers that survive.",
-    "identifiers_direct": "the share of people, email addresses, phone and account numbers that survive.",
-    "static_f1": "the F1 of an attacker trained on original texts who infers the attribute.",
-    "adaptive_f1": "the F1 of an attacker trained on obfuscated texts who infers the attribute.",
-    "inversion_top_1": "the share of replaced chunks that an attacker who knows the mechanism recovers, one by one.",
-    "inversion_decoded": "the share of replaced chunks that an attacker who also knows the language recovers.",
-    "clear_text_unchanged": "the share of words that are the same in an original and its obfuscated text.",
-    "overlap_rouge_l": (
-        "the overlap of a text with its original, by the longest sequence of words that both have in the same order. "
-        "Identical texts have 1."
-    ),
-    "token_similarity_f1": (
-        "how well the tokens of a text and its original match in context, in the manner of BERTScore. Identical texts "
-        "have 1."
-    ),
-    "linkage_top_1": "the share of obfuscated texts whose original an attacker who has all originals names first.",
-    "stylometry_adaptive": (
-        "the F1 of an attacker who infers the attribute from function words, punctuation and lengths alone."
-    ),
-    "membership_auc": (
-        "how well an attacker who asks a model trained on obfuscated texts tells their originals from other texts. 0.5 "
-        "is chance."
-    ),
-}
-"""The meaning of every metric that tables show, by its column."""
-_REFERENCES = {
-    Reference.ORIGINALS: "the value of the original texts, without obfuscation.",
-    Reference.CHANCE: "the value of an attacker or classifier that has learned nothing.",
-    Reference.MAJORITY: "the value of the majority baseline, which always predicts the most frequent class.",
-}
-_PROFILES = {
-    STRICT.name: "the mechanism chooses every word except kept stopwords, so no other word is released in clear.",
-    PAPER.name: "as in the paper, a word that is not in the vocabulary or gets no budget is released in clear.",
-}
-_TESTS = {
-    "p": "the probability of a difference at least as large by chance alone. Below 0.05 it is significant.",
-    "partial eta squared (eta sq)": (
-        "the size of an effect, from 0 to 1: its share of the variance that no other effect explains."
-    ),
-}
-_DRAWS = {
-    "draw": "one obfuscation of the texts of a cell. Draws differ in nothing but their noise.",
-    "noise within cells": "the variation between draws. The residual is that of means over draws.",
-}
+from textveil.lab.report.findings import (
+    LEAST_DRAWS,
+    Advantage,
+    Findings,
+    SettingFindings,
+    list_titles,
+    measure_gap,
+    tell_caveats,
+)
+from textveil.lab.report.pages import load_texts
+from textveil.lab.report.results import CLEAR, CONTROLS, HIGH, Results
 
 
 def explain_terms(results: Results) -> list[tuple[str, str]]:
     """The terms of a report of these results, each with its meaning."""
-    shown = {metric.name for metric in results.metrics}
+    texts, shown = load_texts(), {metric.name for metric in results.metrics}
     references = list_titles(results.frame, results.metrics)
+    profiles = results.values("profile")
     return [
-        *((METRIC_COLUMNS[name].title, meaning) for name, meaning in _METRICS.items() if name in shown),
-        *((reference.value, _REFERENCES[reference]) for reference in references),
-        *((f"profile {name}", _PROFILES[name]) for name in results.values("profile") if name in _PROFILES),
-        *_TESTS.items(),
-        *(_DRAWS.items() if results.draws > 1 else ()),
+        *((METRIC_COLUMNS[name].title, meaning) for name, meaning in texts["metrics"].items() if name in shown),
+        *((reference.value, texts["references"][reference]) for reference in references),
+        *((f"profile {name}", meaning) for name, meaning in texts["profiles"].items() if name in profiles),
+        *texts["tests"].items(),
+        *(texts["draws"].items() if results.draws > 1 else ()),
     ]
-
-
-def tell_untested(setting: SettingFindings) -> str:
-    """The reason why a setting was not tested."""
-    return f"Not tested. {setting.obstacle}"
 
 
 def tell_gaps(findings: Findings) -> list[str]:
@@ -97,14 +48,14 @@ def tell_gaps(findings: Findings) -> list[str]:
             else f"{gap.factor}s do not differ significantly"
             for gap in gaps
         )
-        lines.append(_begin(f"{prefix}range of mean {findings.response.title}: {said}."))
+        lines.append(begin(f"{prefix}range of mean {findings.response.title}: {said}."))
     return lines
 
 
 def tell_effects(setting: SettingFindings) -> str:
     """The effects of the factors in the analysis of variance, in a sentence."""
     if not setting.tested:
-        return tell_untested(setting)
+        return f"Not tested. {setting.obstacle}"
     said = []
     for effect in setting.anova.effects:
         if effect.factors[0] in CONTROLS:
@@ -112,7 +63,21 @@ def tell_effects(setting: SettingFindings) -> str:
         name = "their interaction" if len(effect.factors) > 1 else f"the {effect.name}"
         verdict = "has a significant effect" if effect.significant else "has no significant effect"
         said.append(f"{name} {verdict} (F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)})")
-    return _begin(f"{'; '.join(said)}.")
+    return begin(f"{'; '.join(said)}.")
+
+
+def tell_one_way(setting: SettingFindings) -> str:
+    """The one-way tests, in a clause."""
+    tests = setting.one_way
+    return "; ".join(f"{effect.name} F = {effect.f_statistic:.2f}, {describe_p(effect.p_value)}" for effect in tests)
+
+
+def tell_doubts(findings: Findings) -> list[str]:
+    """The caveats of every metric that is shown, in words."""
+    caveats = {
+        metric: findings.results.list_caveats(metric) for metric in findings.results.list_shown(findings.response)
+    }
+    return [f"{metric.title}: {tell_caveats(found)}" for metric, found in caveats.items() if found]
 
 
 def tell_noise(setting: SettingFindings) -> str:
@@ -146,7 +111,7 @@ def tell_datasets(setting: SettingFindings) -> str:
 def tell_pairs(setting: SettingFindings) -> str:
     """The number of pairs that differ, and the method that is most often lower, in words."""
     if not setting.tested:
-        return tell_untested(setting)
+        return f"Not tested. {setting.obstacle}"
     found, count = setting.comparisons.significant, len(setting.comparisons.pairs)
     if not found:
         return f"None of the {count} pairs differ significantly."
@@ -166,14 +131,14 @@ def tell_clear(findings: Findings) -> list[str]:
             continue
         if setting.clear_effect is None:
             same = "the share of words in clear is the same in all cells of a data set and level."
-            lines.append(_begin(f"{setting.prefix}{same}"))
+            lines.append(begin(f"{setting.prefix}{same}"))
             continue
         effect = setting.clear_effect
         said = (
             f"within data sets and levels, the share of words in clear explains {effect.explained:.0%} of the variance "
             f"of {findings.response.title}; ten percentage points more correspond to {10 * effect.slope:+.4f}."
         )
-        lines.append(_begin(f"{setting.prefix}{said}"))
+        lines.append(begin(f"{setting.prefix}{said}"))
     lines += [line for advantage in findings.advantages if (line := tell_advantage(advantage))]
     return lines
 
@@ -210,7 +175,7 @@ def tell_chance(results: Results) -> list[str]:
         top, values = results.rows[f"{chance.name}{HIGH}"], results.rows[metric.name]
         known, count = int((top.notna() & values.notna()).sum()), int((values <= top).sum())
         said = f"{count} of {known} cells cannot be told from chance: they do not exceed its 95 % interval."
-        lines.append(_begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
+        lines.append(begin(f"{metric.title}: {said if count else f'all {known} cells exceed chance.'}"))
     return lines
 
 
@@ -233,9 +198,5 @@ def tell_missing(results: Results, response: MetricColumn) -> list[str]:
         if metric == response:
             lines.append(f"Excluded from the analysis, because {metric.title} is missing: {groups}.")
         elif not metric.detail:
-            lines.append(_begin(f"{metric.title} is missing, so none of its values is used: {groups}."))
+            lines.append(begin(f"{metric.title} is missing, so none of its values is used: {groups}."))
     return lines
-
-
-def _begin(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

@@ -42,22 +42,6 @@ class Decomposer(Method):
         """The chunks of every document."""
 
 
-class LexiconDecomposer(Decomposer):
-    """Takes the longest expressions of the bundle's lexicon, from left to right."""
-
-    def __init__(self, bundle: Bundle, **options: Any) -> None:
-        super().__init__(bundle, **options)
-        self.index = bundle.lexicon(self.name)
-
-    def decompose(self, documents: Sequence[Document]) -> list[list[Chunk]]:
-        """One chunk per expression, without stopwords at its edges."""
-        return [build_chunks(*found) for found in zip(documents, self.find(documents), strict=True)]
-
-    def find(self, documents: Sequence[Document]) -> list[list[Expression]]:
-        """The expressions of every document."""
-        return self.index.find(documents)
-
-
 def build_chunks(document: Document, expressions: Sequence[Expression]) -> list[Chunk]:
     """The chunks of a document with these expressions; every other word is a chunk.
 

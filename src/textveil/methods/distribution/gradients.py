@@ -54,20 +54,6 @@ class Gradients(EncoderDistributor):
         """The norm of the attribution to every word."""
         return self.encoder.score_words(documents, lambda ids: self._attribute(ids).norm(dim=-1))
 
-    def measure_convergence(self, documents: Sequence[Document]) -> list[float]:
-        """The convergence delta of each document: by how much its attributions miss their expected sum.
-
-        For a document of several windows it is the largest of theirs. More steps make it smaller.
-        """
-        read = self.encoder.read([document.text for document in documents], self._look_at_convergence)
-        return [float(max(abs(row[0]) for _, row in text.seen)) for text in read]
-
-    def _look_at_convergence(self, ids: Any) -> Any:
-        embeddings = self._embed(ids)
-        with self.encoder.torch.inference_mode():
-            expected = self._pool(embeddings) - self._pool(embeddings * 0)
-        return (self._attribute(ids).sum(dim=(1, 2)) - expected).unsqueeze(-1)
-
     def _attribute(self, ids: Any) -> Any:
         """The attribution to every number of every embedding: the embedding times the integral of the gradients."""
         embeddings, torch = self._embed(ids), self.encoder.torch

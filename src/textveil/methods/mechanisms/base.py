@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -144,7 +144,20 @@ class Mechanism(Method):
         return Draft(rows, np.add.reduceat(draft.shares, starts) if len(starts) else draft.shares)
 
 
-def choose_block_size(requests: Sequence[Request], most: int) -> int:
-    """The number of chunks for one thread at a time: two threads share even a single text."""
+def cut_into_blocks(requests: Sequence[Request], most: int) -> Iterator[list[tuple[Request, slice]]]:
+    """Parts of requests with up to ``most`` chunks for one thread at a time: two threads share even a single text."""
     half = math.ceil(sum(len(request.rows) for request in requests) / 2)
-    return min(max(half, LEAST_CHUNKS), most)
+    size = room = min(max(half, LEAST_CHUNKS), most)
+    parts: list[tuple[Request, slice]] = []
+    for request in requests:
+        start = 0
+        while start < len(request.rows):
+            part = slice(start, min(start + room, len(request.rows)))
+            parts.append((request, part))
+            room -= part.stop - start
+            start = part.stop
+            if room == 0:
+                yield parts
+                parts, room = [], size
+    if parts:
+        yield parts

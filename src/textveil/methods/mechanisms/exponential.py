@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
-from textveil.methods.mechanisms.base import Draft, Mechanism, Request, choose_block_size
+from textveil.methods.mechanisms.base import Draft, Mechanism, Request, cut_into_blocks
 from textveil.methods.mechanisms.sampling import Exponent, Exponents, Single, draw
 from textveil.registry import Option
 from textveil.threads import in_threads
@@ -28,16 +28,8 @@ class _Block(NamedTuple):
     points: Floats
     shares: Floats
     uniforms: Floats
-    drafted: RowNumbers
-    """The entry of the draft for each chunk."""
-    draft_shares: Floats
-    """The budget of the draft for each chunk; 0 without a draft."""
-
-
-class _Part(NamedTuple):
-    request: Request
-    part: slice
-    uniforms: Floats
+    draft: Draft
+    """The draft of each chunk, which has spent 0 where there is none."""
 
 
 class Exponential(Mechanism):
@@ -85,7 +77,7 @@ class Exponential(Mechanism):
         """The rows chosen for the chunks of each request."""
         if not requests:
             return []
-        blocks = ((block,) for block in self._blocks(requests))
+        blocks = ((self._join(parts),) for parts in cut_into_blocks(requests, SORTED_CHUNKS))
         chosen = [np.empty(0, dtype=np.int64), *in_threads(self._choose, blocks)]
         ends = np.cumsum([len(request.rows) for request in requests])
         return np.split(self.space.writable[np.concatenate(chosen)], ends[:-1])
@@ -125,7 +117,7 @@ class Exponential(Mechanism):
             measured = self._measure(block.rows[different], block.points[different])
             for number in range(0, len(different), self._drawn):
                 some = different[number : number + self._drawn]
-                draft = Draft(block.drafted[some], block.draft_shares[some])
+                draft = Draft(block.draft.rows[some], block.draft.shares[some])
                 near = measured[number : number + self._drawn]
                 exponents = self._weigh_distances(block.points[some], block.shares[some], draft, near)
                 ends = starts[first + number : first + number + len(some) + 1]
@@ -133,41 +125,20 @@ class Exponential(Mechanism):
                 chosen[alike] = draw(exponents, block.uniforms[alike], np.repeat(np.arange(len(some)), np.diff(ends)))
         return chosen
 
-    def _blocks(self, requests: Sequence[Request]) -> Iterator[_Block]:
-        """The positions, shares, uniform numbers and drafts of all chunks, a block at a time."""
-        parts: list[_Part] = []
-        size = room = choose_block_size(requests, SORTED_CHUNKS)
-        for request in requests:
-            number = len(request.rows)
-            uniforms = request.generator.random(number)
-            start = 0
-            while start < number:
-                part = slice(start, min(start + room, number))
-                parts.append(_Part(request, part, uniforms[part]))
-                room -= part.stop - start
-                start = part.stop
-                if room == 0:
-                    yield self._join(parts)
-                    parts, room = [], size
-        if parts:
-            yield self._join(parts)
-
-    def _join(self, parts: Sequence[_Part]) -> _Block:
-        asked = [(each.request, each.part) for each in parts]
-        draft = join_drafts(asked)
+    def _join(self, parts: Sequence[tuple[Request, slice]]) -> _Block:
+        """The positions, shares, uniform numbers and drafts of parts of requests."""
         return _Block(
-            np.concatenate([request.rows[part] for request, part in asked]).astype(np.int64, copy=False),
-            self.place_all(asked),
-            np.concatenate([each.request.shares[each.part] for each in parts]),
-            np.concatenate([each.uniforms for each in parts]),
-            draft.rows,
-            draft.shares,
+            np.concatenate([request.rows[part] for request, part in parts]).astype(np.int64, copy=False),
+            self.place_all(parts),
+            np.concatenate([request.shares[part] for request, part in parts]),
+            np.concatenate([request.generator.random(part.stop - part.start) for request, part in parts]),
+            join_drafts(parts),
         )
 
 
 def _sort_chunks(block: _Block) -> tuple[RowNumbers, RowNumbers]:
     """An order in which equal chunks follow each other; where in it each different chunk starts, and where all end."""
-    keys = (block.rows, block.shares, block.drafted, block.draft_shares)
+    keys = (block.rows, block.shares, block.draft.rows, block.draft.shares)
     order = np.lexsort(keys[::-1])
     differs = np.ones(len(order) + 1, dtype=bool)
     differs[1:-1] = block.rows[order][1:] == UNKNOWN  # unknown chunks may be at different points

@@ -196,10 +196,11 @@ class _Decoding:
         self.shares: Floats = np.concatenate([request.shares for request in requests])
         self.draft = join_drafts([(request, slice(None)) for request in requests])
         self.chosen: RowNumbers = np.empty(len(self.rows), dtype=np.int64)
-        beginning: RowNumbers = np.full(reach, UNKNOWN)
-        self._written: RowNumbers = np.concatenate(
-            [part for request in requests for part in (beginning, _list_context(request))]
-        )
+        written: list[RowNumbers] = []
+        for request in requests:
+            asked = np.full(len(request.rows), ASKED)
+            written += [np.full(reach, UNKNOWN), asked if request.context is None else request.context]
+        self._written: RowNumbers = np.concatenate(written)
         self._places = np.flatnonzero(self._written == ASKED)
         self._before = np.arange(-reach, 0)
 
@@ -227,8 +228,3 @@ class _Decoding:
         """Write the entries of chunks."""
         self.chosen[chunks] = rows
         self._written[self._places[chunks]] = rows
-
-
-def _list_context(request: Request) -> RowNumbers:
-    """All chunks of a document: the rows of kept ones, and ``ASKED`` for all others."""
-    return np.full(len(request.rows), ASKED) if request.context is None else request.context

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textveil.bundles.vectors import Floats, RowNumbers, Vectors
-from textveil.methods.mechanisms.base import Draft, Mechanism, Request, choose_block_size
+from textveil.methods.mechanisms.base import Draft, Mechanism, Request, cut_into_blocks
 from textveil.threads import in_threads
 
 BLOCK_CHUNKS = 512
@@ -31,16 +31,6 @@ class Block(NamedTuple):
     """The shares of the chunks; after a draft, those of both rounds together."""
     uniforms: Floats
     """A number in [0, 1) for every chunk; empty if the mechanism does not need any."""
-
-
-class _Part(NamedTuple):
-    """Chunks of a request with the random numbers for them."""
-
-    request: Request
-    part: slice
-    lengths: Floats
-    normals: Floats
-    uniforms: Floats
 
 
 class NoisyVector(Mechanism):
@@ -114,44 +104,36 @@ class NoisyVector(Mechanism):
 
     def add_noise(self, requests: Sequence[Request]) -> Iterator[Block]:
         """The noisy points of all requests, one after the other, a block at a time."""
-        parts: list[_Part] = []
-        size = room = choose_block_size(requests, BLOCK_CHUNKS)
-        for request in requests:
-            number = len(request.rows)
-            # All lengths before all directions: so a block may end anywhere and the stream stays the same.
-            lengths = request.generator.standard_gamma(self.searched.dimensions, size=number)
-            uniforms = request.generator.random(number) if self.needs_uniforms else _NO_UNIFORMS
-            start = 0
-            while start < number:
-                part = slice(start, min(start + room, number))
-                normals = request.generator.standard_normal((part.stop - start, self.searched.dimensions))
-                parts.append(_Part(request, part, lengths[part], normals, uniforms[part]))
-                room -= part.stop - start
-                start = part.stop
-                if room == 0:
-                    yield self._blur(parts)
-                    parts, room = [], size
-        if parts:
-            yield self._blur(parts)
+        dimensions = self.searched.dimensions
+        lengths = uniforms = _NO_UNIFORMS
+        for parts in cut_into_blocks(requests, BLOCK_CHUNKS):
+            drawn = []
+            for request, part in parts:
+                if part.start == 0:
+                    # All lengths before all directions: so a block may end anywhere and the stream stays the same.
+                    lengths = request.generator.standard_gamma(dimensions, size=len(request.rows))
+                    uniforms = request.generator.random(len(request.rows)) if self.needs_uniforms else _NO_UNIFORMS
+                normals = request.generator.standard_normal((part.stop - part.start, dimensions))
+                drawn.append((lengths[part], normals, uniforms[part]))
+            yield self._blur(parts, *map(np.concatenate, zip(*drawn, strict=True)))
 
-    def _blur(self, parts: Sequence[_Part]) -> Block:
-        rows = np.concatenate([each.request.rows[each.part] for each in parts])
-        shares = np.concatenate([each.request.shares[each.part] for each in parts])
-        lengths = np.concatenate([each.lengths for each in parts])
-        noise = np.concatenate([each.normals for each in parts])
+    def _blur(self, parts: Sequence[tuple[Request, slice]], lengths: Floats, noise: Floats, uniforms: Floats) -> Block:
+        """The noisy points of parts of requests, given the lengths of the noise and normal numbers as directions."""
+        rows = np.concatenate([request.rows[part] for request, part in parts])
+        shares = np.concatenate([request.shares[part] for request, part in parts])
         weights = shares / (shares + lengths)
         noise *= ((1 - weights) / np.linalg.norm(noise, axis=1))[:, None]
         if self.stretch is not None:  # BLAS may round a row by its place in the block, einsum does not
             noise = np.einsum("ij,jk->ik", noise, self.stretch)
-        points = self.place_all([(each.request, each.part) for each in parts], self.searched) * weights[:, None] + noise
-        ends = accumulate(len(each.lengths) for each in parts)
-        for each, (start, end) in zip(parts, pairwise([0, *ends]), strict=True):
-            draft, own = each.request.draft, slice(start, end)
+        points = self.place_all(parts, self.searched) * weights[:, None] + noise
+        ends = accumulate(part.stop - part.start for _, part in parts)
+        for (request, part), (start, end) in zip(parts, pairwise([0, *ends]), strict=True):
+            draft, own = request.draft, slice(start, end)
             if draft is not None:
                 reaches = shares[own] + lengths[own]
-                points[own], weights[own] = fuse(points[own], shares[own], reaches, draft, each.part)
-                shares[own] += draft.shares[each.part]
-        return Block(points, weights, rows, shares, np.concatenate([each.uniforms for each in parts]))
+                points[own], weights[own] = fuse(points[own], shares[own], reaches, draft, part)
+                shares[own] += draft.shares[part]
+        return Block(points, weights, rows, shares, uniforms)
 
 
 def fuse(points: Floats, shares: Floats, reaches: Floats, draft: Draft, part: slice) -> tuple[Floats, Floats]:
