@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from textveil.adapters.columns import ObfuscatedColumns, check_texts, obfuscate_columns
+from textveil.adapters.columns import ObfuscatedColumns, check_texts, choose_obfuscator, obfuscate_columns
 from textveil.budget import Length, Level
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.errors import ParameterError
@@ -17,10 +17,9 @@ from textveil.ledger import Ledger
 from textveil.methods.decomposition import Decomposer
 from textveil.methods.distribution import Distributor
 from textveil.methods.mechanisms import Mechanism
-from textveil.obfuscator import Obfuscator
 from textveil.profiles import STRICT, Form, Stopwords
 from textveil.redaction import Screen, Treatment
-from textveil.settings import DISTRIBUTION, NAMES, Settings, split_budget
+from textveil.settings import DISTRIBUTION, NAMES, split_budget
 
 __all__ = ["EXPECTED_FAILED_CHECKS", "TextObfuscator"]
 
@@ -72,8 +71,7 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 # scikit-learn's name
         """Build the obfuscator, and check the shape of ``X``. Nothing else is learned."""
         self._validate(X, reset=True)
-        self.obfuscator_ = self._build()
-        self._find_budget()
+        self.obfuscator_, _ = choose_obfuscator(None, self.get_params(deep=False))
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803 # scikit-learn's name
@@ -99,13 +97,10 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
 
     def _obfuscate(self, texts: Any) -> ObfuscatedColumns:
         columns = dict(enumerate(_columns(texts)))
-        return obfuscate_columns(self.obfuscator_, columns, self._find_budget(), other_columns=False)
-
-    def _find_budget(self) -> Any:
-        return self.obfuscator_.build_budget(**split_budget(self.get_params(deep=False))[1])
-
-    def _build(self) -> Obfuscator:
-        return Obfuscator(Settings(**self.get_params(deep=False)))
+        _, budget = split_budget(self.get_params(deep=False))
+        return obfuscate_columns(
+            self.obfuscator_, columns, self.obfuscator_.build_budget(**budget), other_columns=False
+        )
 
     def _validate(self, X: Any, *, reset: bool) -> Any:  # noqa: N803 # scikit-learn's name
         """The texts as an array of one or two dimensions.
@@ -136,7 +131,7 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "obfuscator_" in state:
-            self.obfuscator_ = self._build()
+            self.obfuscator_, _ = choose_obfuscator(None, self.get_params(deep=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,3 +1,1 @@
 """The service: the obfuscator over HTTP, and its page."""
-
-__all__: list[str] = []

@@ -39,7 +39,7 @@ def build_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_exception_handler(_log_loose_error)
+        asyncio.get_running_loop().set_exception_handler(log_loose_error)
         await desk.load()
         try:
             yield
@@ -71,7 +71,7 @@ def build_app(settings: Settings) -> FastAPI:
     return app
 
 
-def _log_loose_error(_: asyncio.AbstractEventLoop | None, context: dict[str, Any]) -> None:
+def log_loose_error(_: asyncio.AbstractEventLoop | None, context: dict[str, Any]) -> None:
     """Log the type of an exception that nobody waited for. What asyncio would log may quote a text."""
     LOGGER.error("%s in the event loop", type(context.get("exception")).__name__)
 
