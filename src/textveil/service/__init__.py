@@ -1,1 +1,3 @@
 """The service: the obfuscator over HTTP, and its page."""
+
+__all__: list[str] = []
