@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from textveil.execution import Executor
 from textveil.lab.study.cell_runner import TEXTS_KEY, CellDone, CellRunner, describe_error
-from textveil.lab.study.datasets import DatasetInfo, check_source, copy_datasets, read_dataset
+from textveil.lab.study.datasets import DatasetInfo, check_source, read_dataset
 from textveil.lab.study.grid import Cell
 from textveil.lab.study.records import write_results
 from textveil.lab.study.requirements import check_models
@@ -179,7 +180,8 @@ class Experiment:
         """The same study with a temporary cache. Its plan and its estimate change no file of the study's folder."""
         with TemporaryDirectory() as cache:
             previewed = Experiment(self.file, self.store.folder, cache=Path(cache))
-            copy_datasets(self.store.datasets, previewed.store.datasets)
+            if self.store.datasets.is_dir():
+                shutil.copytree(self.store.datasets, previewed.store.datasets)
             yield previewed
 
     def plan(self, executor: Executor, *, retry_failed: bool = False) -> Plan:

@@ -20,6 +20,8 @@ _DATA = {
     ("metrics", "identifiers"): (ENTITY_MODEL,),
 }
 """The resources of methods that have no option for them."""
+_HUB_NAME = re.compile(r"\w[\w.-]*/[\w.-]+")
+"""The name of a model on Hugging Face: OWNER/NAME, and no folder, which begins with a dot."""
 
 
 def list_models(study: Study) -> Iterator[tuple[str, str]]:
@@ -57,27 +59,16 @@ def find_missing(study: Study) -> dict[str, list[str]]:
 
 def describe_missing(missing: Mapping[str, list[str]]) -> str:
     """All missing models and data in one message, with the commands that get them."""
-    listed = ", ".join(f"{model} ({', '.join(users)})" for model, users in missing.items())
     resources = [model for model in missing if model in RESOURCES]
+    downloads = [model for model in missing if model not in RESOURCES and _HUB_NAME.fullmatch(model)]
+    unknown = [repr(model) for model in missing if model not in (*resources, *downloads)]
+    listed = [f"{model} ({', '.join(users)})" for model, users in missing.items()]
+    said = f"Not on this machine: {', '.join(listed)}."
+    if unknown:
+        said += f" There is no model {' and no '.join(unknown)}. A model is {MODEL_SOURCES}."
     commands = [f"textveil resources install {' '.join(resources)}"] if resources else []
-    others = [model for model in missing if model not in RESOURCES]
-    commands += [f"hf download {model}" for model in others if is_hub_name(model)]
-    count = "1 model is" if len(missing) == 1 else f"{len(missing)} models are"
-    said = f"{count} not on this machine: {listed}."
-    if commands:
-        said += f" Get {'it' if len(missing) == 1 else 'them'} with: {'; '.join(commands)}"
-    if unknown := [repr(model) for model in others if not is_hub_name(model)]:
-        said += f"{'.' if commands else ''} There is no model {' and no '.join(unknown)}. A model is {MODEL_SOURCES}."
-    return said
-
-
-def is_hub_name(model: str) -> bool:
-    """Whether a name can be that of a model on Hugging Face, such as OWNER/NAME.
-
-    >>> is_hub_name("microsoft/deberta-v3-base"), is_hub_name("gpt3"), is_hub_name("./models/mine")
-    (True, False, False)
-    """
-    return re.fullmatch(r"\w[\w.-]*/[\w.-]+", model) is not None
+    commands += [f"hf download {model}" for model in downloads]
+    return f"{said} Get them with: {'; '.join(commands)}" if commands else said
 
 
 def check_models(study: Study) -> None:
