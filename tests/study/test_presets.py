@@ -56,12 +56,6 @@ def test_the_paper_s_study(tmp_path):
         }
 
 
-def test_the_paper_s_preset_does_not_call_the_shipped_bundle_the_paper_s():
-    comments = " ".join(read_preset("paper").replace("# ", "").split())
-    assert "The shipped bundle is not the paper's." in comments
-    assert "63 million words" in comments
-
-
 def test_a_preset_in_miniature_and_with_fewer_texts(tmp_path):
     write_preset("paper", tmp_path / "study.yaml", scale=0.01, samples={"trustpilot": 4000, "yelp": 20_000})
     study = load_study(tmp_path / "study.yaml").study

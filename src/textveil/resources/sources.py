@@ -290,5 +290,5 @@ def _find_reason(log: Path) -> str:
     if WRONG_HASH in output:
         return "the hash of the archive differs from the pinned one, so it was not used"
     errors = [line.partition(":")[2].strip() for line in output.splitlines() if line.lower().startswith("error:")]
-    lines = [*filter(None, map(str.strip, output.splitlines())), "no reason was given"]
-    return errors[-1] if errors else lines[-2] if len(lines) > 1 else lines[0]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return (errors or lines or ["no reason was given"])[-1]

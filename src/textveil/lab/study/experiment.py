@@ -180,8 +180,9 @@ class Experiment:
         """The same study with a temporary cache. Its plan and its estimate change no file of the study's folder."""
         with TemporaryDirectory() as cache:
             previewed = Experiment(self.file, self.store.folder, cache=Path(cache))
+            previewed.store.datasets.mkdir()
             if self.store.datasets.is_dir():
-                shutil.copytree(self.store.datasets, previewed.store.datasets)
+                shutil.copytree(self.store.datasets, previewed.store.datasets, dirs_exist_ok=True)
             yield previewed
 
     def plan(self, executor: Executor, *, retry_failed: bool = False) -> Plan:
