@@ -9,8 +9,7 @@ import yaml
 
 from textveil.budget import LEVELS
 from textveil.errors import ParameterError, UnknownNameError
-from textveil.lab.study.presets import list_presets, read_preset, write_preset
-from textveil.lab.study.study import load_study
+from textveil.lab.study.study import list_presets, load_study, read_preset, write_preset
 from textveil.models.encoders import PAPER_ENCODER
 
 
