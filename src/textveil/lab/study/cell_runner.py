@@ -130,9 +130,9 @@ class CellRunner:
         """Everything that texts depend on besides the study: the bundle, and methods with models and versions."""
         decompositions = {}
         for name, options in self.study.decompositions.items():
-            kind = DECOMPOSERS.load(name)
-            vectors, prior = self.bundle.vectors(kind.name), self.bundle.prior(kind.name)  # an error comes now
-            decompositions[name] = _describe(kind(self.bundle, **options))
+            decomposer = DECOMPOSERS.load(name)(self.bundle, **options)
+            vectors, prior = self.bundle.vectors(decomposer.name), self.bundle.prior(decomposer.name)  # or an error now
+            decompositions[name] = _describe(decomposer)
         distributions = {name: _describe(built) for name, built in self.distributors.items()}
         mechanisms = {
             name: _describe(kind(vectors, *([prior] if kind.uses_prior else []), **options))
