@@ -83,7 +83,8 @@ def init(
       textveil experiment init paper.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json
       textveil experiment init trial.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json --scale 0.01
     """
-    from textveil.lab.study.presets import fill_preset, write_preset
+    _require_study()
+    from textveil.lab.study.study import fill_preset, write_preset
 
     check_free(file, overwrite=overwrite)
     fill_preset(preset, scale=scale)  # an error comes before files are converted
@@ -120,9 +121,8 @@ def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dic
 
 def _report_missing(file: Path) -> None:
     """Report the models that a study lacks."""
-    _require_study()
     from textveil.lab.study import load_study
-    from textveil.lab.study.requirements import describe_missing, find_missing
+    from textveil.lab.study.experiment import describe_missing, find_missing
 
     if missing := find_missing(load_study(file).study):
         report(describe_missing(missing))

@@ -14,7 +14,7 @@ from textveil.cli.display import build_table
 from textveil.cli.reporting import report, spell_flag
 from textveil.errors import TextveilError
 from textveil.lab.study.experiment import Plan, Watcher
-from textveil.lab.study.status import CellState, Counts
+from textveil.lab.study.status import CellState, Counts, group_failures
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,13 +37,9 @@ def write_time(seconds: float) -> str:
 
 def list_failures(states: Sequence[CellState]) -> Iterator[str]:
     """One line for every reason of a failure, with the first cell that has it."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for state in states:
-        for failure in state.failures:
-            found.setdefault((failure.what, failure.reason), []).append(str(state.cell))
-    for (what, reason), cells in found.items():
+    for failure, cells in group_failures(states).items():
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-        yield f"Failed: {what} of {cells[0]}{more}: {spell_reason(reason)}"
+        yield f"Failed: {failure.what} of {cells[0]}{more}: {spell_reason(failure.reason)}"
 
 
 def spell_reason(reason: str) -> str:

@@ -19,7 +19,7 @@ from textveil.lab.report.wording import tell_draws
 from textveil.lab.study.datasets import DatasetInfo
 from textveil.lab.study.experiment import Experiment
 from textveil.lab.study.records import gather_results, write_results
-from textveil.lab.study.status import CellState, Counts, Setup, find_dataset_infos, find_setup, list_failures
+from textveil.lab.study.status import CellState, Counts, Setup, find_dataset_infos, find_setup, group_failures
 from textveil.lab.study.study import CalibratedLevel, Options
 from textveil.registry import unknown_name
 from textveil.version import __version__
@@ -78,7 +78,7 @@ def report_study(
     options: dict[str, Any] = {
         "overwrite": overwrite or folder is None,
         "title": f"{experiment.study.name}: methods and their trade-off",
-        "failures": list_failures(states),
+        "failures": {f"{each.what}: {each.reason}": cells for each, cells in group_failures(states).items()},
     }
     about = _tell_about(experiment, infos, find_setup(experiment.runner, infos), states)
     try:
