@@ -19,7 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -32,7 +32,7 @@ import numpy.typing as npt
 from textveil.errors import InputError
 from textveil.extras import require
 from textveil.lab.corpus.inputs import Block
-from textveil.lab.corpus.resumption import Reading, Task, load_json, save_json
+from textveil.lab.corpus.resumption import Reading, load_json, save_json
 from textveil.lab.corpus.wordnet import Meanings, read_meanings
 from textveil.resources import install_command
 from textveil.storage.atomic import make_folder
@@ -102,29 +102,21 @@ class Use(NamedTuple):
         return self.addressed >= max(3, share * (self.title + self.upper))
 
 
-@dataclass(frozen=True, slots=True)
-class CapitalTask(Task):
+def count_capitals(block: Block, output: Path, *, entries: Path) -> None:
     """Count the uses of words in the documents of a block that use capitals as in print. Progress counts bytes."""
-
-    block: Block
-    entries: Path
-
-    def run(self) -> int:
-        """Write the uses of every word."""
-        wanted = {word for entry in load_json(self.entries) for word in entry.split("_")}
-        spelled: Counter[str] = Counter()
-        addressed: Counter[str] = Counter()
-        for text, words in _read_printed(self.block):
-            spelled.update(words)
-            addressed.update(word for word in _ADDRESS.findall(text) if word[0].isupper())
-        counts: dict[str, list[int]] = {}
-        for word, count in spelled.items():
-            place = 0 if not word[0].isupper() else 2 if len(word) > 1 and word.isupper() else 1
-            counts.setdefault(fold(word), [0] * 4)[place] += count
-        for word, count in addressed.items():
-            counts.setdefault(fold(word), [0] * 4)[3] += count
-        save_json(self.output, {word: counts[word] for word in sorted(wanted & counts.keys())})
-        return self.size
+    wanted = {word for entry in load_json(entries) for word in entry.split("_")}
+    spelled: Counter[str] = Counter()
+    addressed: Counter[str] = Counter()
+    for text, words in _read_printed(block):
+        spelled.update(words)
+        addressed.update(word for word in _ADDRESS.findall(text) if word[0].isupper())
+    counts: dict[str, list[int]] = {}
+    for word, count in spelled.items():
+        place = 0 if not word[0].isupper() else 2 if len(word) > 1 and word.isupper() else 1
+        counts.setdefault(fold(word), [0] * 4)[place] += count
+    for word, count in addressed.items():
+        counts.setdefault(fold(word), [0] * 4)[3] += count
+    save_json(output, {word: counts[word] for word in sorted(wanted & counts.keys())})
 
 
 def uses_capitals(text: str, inside: Sequence[str]) -> bool:
@@ -144,32 +136,22 @@ def uses_capitals(text: str, inside: Sequence[str]) -> bool:
     return sum(map(str.isupper, starts)) > 0.9 * len(starts) and capitals <= 0.5 * len(inside)
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleTask(Task):
+def count_people(block: Block, output: Path, *, entries: Path, rates: Path, model: Path) -> None:
     """Count the entries in passages of a block, and those in a person's name, with spaCy. Progress counts bytes."""
-
-    block: Block
-    entries: Path
-    rates: Path
-    model: Path
-
-    def run(self) -> int:
-        """Write both numbers of every entry."""
-        entries = frozenset(load_json(self.entries))
-        seen: Counter[str] = Counter()
-        named: Counter[str] = Counter()
-        sampler = _Sampler(self.output.stem, load_json(self.rates))
-        passages = (passage for text, _ in _read_printed(self.block) for passage in sampler.choose(text))
-        for document in load_recognizer(self.model).pipe(passages, batch_size=256):
-            words = [(word, token.ent_type_ == "PERSON") for token in document for word in find_words(token.text)]
-            for start in range(len(words)):
-                for stop in range(start + 1, min(start + LONGEST, len(words)) + 1):
-                    entry = "_".join(word for word, _ in words[start:stop])
-                    if entry in entries:
-                        seen[entry] += 1
-                        named[entry] += all(person for _, person in words[start:stop])
-        save_json(self.output, {entry: (seen[entry], named[entry]) for entry in sorted(seen)})
-        return self.size
+    wanted = frozenset(load_json(entries))
+    seen: Counter[str] = Counter()
+    named: Counter[str] = Counter()
+    sampler = _Sampler(output.stem, load_json(rates))
+    passages = (passage for text, _ in _read_printed(block) for passage in sampler.choose(text))
+    for document in load_recognizer(model).pipe(passages, batch_size=256):
+        words = [(word, token.ent_type_ == "PERSON") for token in document for word in find_words(token.text)]
+        for start in range(len(words)):
+            for stop in range(start + 1, min(start + LONGEST, len(words)) + 1):
+                entry = "_".join(word for word, _ in words[start:stop])
+                if entry in wanted:
+                    seen[entry] += 1
+                    named[entry] += all(person for _, person in words[start:stop])
+    save_json(output, {entry: (seen[entry], named[entry]) for entry in sorted(seen)})
 
 
 class _Sampler:
@@ -343,18 +325,15 @@ def find_names(
     listed, rated = folder / "entries.json", folder / "rates.json"
     _keep_for(listed, sorted(set(entries)), folder)  # counts of other entries are of no use
 
-    def count_capitals(output: Path, block: Block) -> CapitalTask:
-        return CapitalTask(output, block.size, block, listed)
-
-    def count_people(output: Path, block: Block) -> PeopleTask:
-        return PeopleTask(output, block.size, block, listed, rated, model)
-
-    capitals = _add_up(reading.run_blocks("finding capitals", folder / "capitals", count_capitals))
+    capitals = _add_up(
+        reading.run_blocks("finding capitals", folder / "capitals", partial(count_capitals, entries=listed))
+    )
     names = Names(capitals, {}, read_meanings(wordnet) if wordnet else None)
     open_words = filter(names.needs_reading, capitals)
     rates = {word: min(1.0, PASSAGES / max(1, Use(*capitals[word]).seen)) for word in open_words}
     _keep_for(rated, rates, folder / "people")  # nor are those of other passages
-    return replace(names, people=_add_up(reading.run_blocks("finding names", folder / "people", count_people)))
+    work = partial(count_people, entries=listed, rates=rated, model=model)
+    return replace(names, people=_add_up(reading.run_blocks("finding names", folder / "people", work)))
 
 
 def _keep_for(path: Path, values: Any, folder: Path) -> None:

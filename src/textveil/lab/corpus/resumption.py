@@ -6,10 +6,10 @@ import ctypes
 import json
 import shutil
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,24 +49,18 @@ def load_json(path: Path) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Task(ABC):
+class Task:
     """A piece of work that any worker can do. If it is done twice, it writes the same files again.
 
     Args:
         output: The file that completes the task. It is written last.
         size: The share of the task in the work, for progress.
+        work: Writes the output; the amount of what was done, as progress counts it, or ``None`` if that is the size.
     """
 
     output: Path
     size: int
-
-    @abstractmethod
-    def run(self) -> int:
-        """Write the output; the amount of what was done, as progress counts it."""
-
-    def recall(self) -> int:
-        """The amount of a task that was finished earlier."""
-        return self.size
+    work: Callable[[Path], int | None]
 
 
 def do_task(task: Task) -> tuple[int, int]:
@@ -74,7 +68,8 @@ def do_task(task: Task) -> tuple[int, int]:
     if not task.output.parent.is_dir():
         raise InputError(f"A worker cannot see {str(task.output.parent)!r}. Put `output` where all machines see it.")
     try:
-        return task.size, task.run()
+        amount = task.work(task.output)
+        return task.size, task.size if amount is None else amount
     finally:
         release_memory()
 
@@ -102,13 +97,16 @@ class Reading:
     progress: Progress = ignore_progress
     workers: int | None = None
 
-    def run(self, stage: str, tasks: Iterable[Task], total: int) -> list[Path]:
+    def run(
+        self, stage: str, tasks: Iterable[Task], total: int, recall: Callable[[Path], int] | None = None
+    ) -> list[Path]:
         """Do the tasks that are not finished, and report progress.
 
         Args:
             stage: The name of the stage for progress.
             tasks: All tasks.
             total: The sum of their sizes; 0 if it is not known.
+            recall: The amount of a task that was finished earlier, from its output; by default, the size.
 
         Returns:
             The outputs of all tasks, in order.
@@ -121,7 +119,7 @@ class Reading:
             for task in tasks:
                 outputs.append(task.output)
                 if task.output.exists():  # progress resumes where it was
-                    done, amount = done + task.size, amount + task.recall()
+                    done, amount = done + task.size, amount + (recall(task.output) if recall else task.size)
                 else:
                     yield task
 
@@ -131,38 +129,36 @@ class Reading:
         return outputs
 
     def run_blocks(
-        self, stage: str, folder: Path, make: Callable[[Path, Block], Task], *, suffix: str = ".json"
+        self,
+        stage: str,
+        folder: Path,
+        work: Callable[[Block, Path], int | None],
+        *,
+        suffix: str = ".json",
+        recall: Callable[[Path], int] | None = None,
     ) -> list[Path]:
         """Do a task for every block of the corpus, as far as they are not finished.
 
         Args:
             stage: The name of the stage for progress.
             folder: The folder of the outputs, which have the names of blocks.
-            make: Makes a task from its output and its block.
+            work: Writes an output from a block.
             suffix: The suffix of an output.
+            recall: See :meth:`run`.
 
         Returns:
             The outputs of all blocks, in order.
         """
         make_folder(folder)
         blocks = self.corpus.blocks(self.workers or self.executor.workers)
-        return self.run(stage, (make(folder / (name + suffix), block) for name, block in blocks), self.corpus.size)
+        tasks = (Task(folder / (name + suffix), block.size, partial(work, block)) for name, block in blocks)
+        return self.run(stage, tasks, self.corpus.size, recall)
 
 
-@dataclass(frozen=True, slots=True)
-class HashTask(Task):
-    """Compute the SHA-256 of a file of the corpus. Progress counts files."""
-
-    file: InputFile
-
-    def run(self) -> int:
-        """Write the SHA-256."""
-        save_json(self.output, self.file.hash())
-        return 1
-
-    def recall(self) -> int:
-        """One file."""
-        return 1
+def write_hash(file: InputFile, output: Path) -> int:
+    """Write the SHA-256 of a file of the corpus. Progress counts files."""
+    save_json(output, file.hash())
+    return 1
 
 
 class CorpusRun(ResumableRun):
@@ -290,8 +286,8 @@ def _hash(files: Sequence[InputFile], outputs: Sequence[Path], reading: Reading)
         return []
     make_folder(outputs[0].parent)
     reading.progress("hashing files", 0, 0.0)
-    tasks = (HashTask(output, file.size, file) for output, file in zip(outputs, files, strict=True))
-    return list(map(load_json, reading.run("hashing files", tasks, sum(file.size for file in files))))
+    tasks = (Task(output, file.size, partial(write_hash, file)) for output, file in zip(outputs, files, strict=True))
+    return list(map(load_json, reading.run("hashing files", tasks, sum(file.size for file in files), lambda _: 1)))
 
 
 def _may_be_same(before: Sequence[Any], now: Sequence[Any]) -> bool:

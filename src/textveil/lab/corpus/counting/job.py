@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +30,7 @@ from textveil.lab.corpus.counting.ngrams import (
     write_manifest,
     write_table,
 )
-from textveil.lab.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask
+from textveil.lab.corpus.counting.parts import Mark, merge_keys, number_block, pair_part
 from textveil.lab.corpus.counting.runs import (
     Index,
     Run,
@@ -42,8 +43,8 @@ from textveil.lab.corpus.counting.runs import (
     to_words,
 )
 from textveil.lab.corpus.counting.words import NONE, Ids, split_key
-from textveil.lab.corpus.inputs import Block, Corpus, DatasetShard
-from textveil.lab.corpus.resumption import CorpusRun, Reading, release_memory
+from textveil.lab.corpus.inputs import Corpus
+from textveil.lab.corpus.resumption import CorpusRun, Reading, Task, release_memory
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import hash_file, make_folder, writing
 from textveil.text.matching import LONGEST
@@ -276,19 +277,15 @@ class _Counting:
 
     def _number_words(self) -> Blocks:
         """Number the words of all blocks."""
-
-        def make(output: Path, block: Block) -> BlockTask:
-            return BlockTask(output, block.size, block, self.limits.positions, isinstance(block, DatasetShard))
-
-        return _read_blocks(self.reading.run_blocks("reading", self._find(1), make))
+        work = partial(number_block, positions=self.limits.positions)
+        marks = self.reading.run_blocks("reading", self._find(1), work, recall=lambda output: Mark.load(output).tokens)
+        return _read_blocks(marks)
 
     def _pair(self, length: int, parts: Mapping[str, int], shorter: Level) -> None:
         """Find and count the n-grams of every part that may be frequent."""
         folder, before = self._find(length), self._find(length - 1)
-        tasks = (
-            PairTask(folder / f"{name}.json", tokens, before, shorter.table, length == LONGEST)
-            for name, tokens in parts.items()
-        )
+        pair = partial(pair_part, shorter=before, table=shorter.table, longest=length == LONGEST)
+        tasks = (Task(folder / f"{name}.json", tokens, partial(pair, tokens=tokens)) for name, tokens in parts.items())
         if not (folder / "table.json").exists():
             self.reading.run(f"counting {length}-grams", tasks, sum(parts.values()))
 
@@ -301,11 +298,14 @@ class _Counting:
             index = Index.gather(folder, _read_runs(folder, names))
             cuts = plan_cuts(index, rows)
             release_memory()  # of the marks, which are far larger than the index
+            merge = partial(merge_keys, min_count=self.job.min_count)
             tasks = (
-                MergeTask(folder / "table" / f"{number:06}.json", 1, keys, self.job.min_count)
+                Task(folder / "table" / f"{number:06}.json", 1, partial(merge, keys=keys))
                 for number, keys in enumerate(make_ranges(index, cuts))
             )
-            marks = self.reading.run(f"merging {length}-grams", tasks, len(cuts) + 1)
+            marks = self.reading.run(
+                f"merging {length}-grams", tasks, len(cuts) + 1, lambda output: Mark.load(output).rows
+            )
             pieces = list(map(Mark.load, marks))
             join_runs([mark.with_suffix(".keys") for mark in marks], whole)
             distinct = sum(piece.distinct for piece in pieces)
@@ -358,7 +358,7 @@ def _read_blocks(marks: Sequence[Path]) -> Blocks:
 def _read_runs(folder: Path, names: Iterable[str]) -> Iterator[Run]:
     """The runs of all parts whose indexes are in these marks."""
     for name in names:
-        yield from (part.run(folder) for part in Mark.load(folder / f"{name}.json").parts)
+        yield from Mark.load(folder / f"{name}.json").parts
 
 
 def _remove_files(folder: Path) -> None:

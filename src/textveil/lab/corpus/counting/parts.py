@@ -21,10 +21,8 @@ import numpy as np
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from textveil.lab.corpus.counting.runs import (
-    Key,
     KeyRange,
     Keys,
-    PairKeys,
     Run,
     WordKeys,
     find_rows,
@@ -33,33 +31,12 @@ from textveil.lab.corpus.counting.runs import (
     write_run,
 )
 from textveil.lab.corpus.counting.words import Ids, WordNumbering, pair_neighbors
-from textveil.lab.corpus.inputs import Block
-from textveil.lab.corpus.resumption import Task, loading, save_json
+from textveil.lab.corpus.inputs import Block, DatasetShard
+from textveil.lab.corpus.resumption import loading, save_json
 from textveil.storage.atomic import writing
 
 DISTINCT_WEIGHT = 4
 """The memory of a new distinct word, in positions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the corpus on one level: its name, its number of words, and the index of the run of its keys."""
-
-    name: str
-    tokens: int
-    firsts: list[Key]
-    sizes: list[int]
-    places: list[int]
-
-    @classmethod
-    def write(cls, name: str, tokens: int, folder: Path, keys: Keys, counts: Ids) -> Part:
-        """Write the run of a part."""
-        run = write_run(folder / f"{name}.keys", keys, counts)
-        return cls(name, tokens, run.firsts, run.sizes, run.places)
-
-    def run(self, folder: Path) -> Run:
-        """The run of its keys."""
-        return Run(folder / f"{self.name}.keys", self.firsts, self.sizes, self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +47,7 @@ class Mark:
     distinct: int = 0
     rows: int = 0
     digest: str = ""
-    parts: list[Part] = field(default_factory=list)
+    parts: list[Run] = field(default_factory=list)
 
     @property
     def tokens(self) -> int:
@@ -87,7 +64,7 @@ class Mark:
         """Read a mark."""
         with loading(path):
             values = json.loads(path.read_bytes())
-            return cls(**{**values, "parts": [Part(**part) for part in values["parts"]]})
+            return cls(**{**values, "parts": [Run(**part) for part in values["parts"]]})
 
 
 def _write_numbers(path: Path, numbers: Ids) -> None:
@@ -97,89 +74,58 @@ def _write_numbers(path: Path, numbers: Ids) -> None:
         stream.write(numbers.data)
 
 
-@dataclass(frozen=True, slots=True)
-class BlockTask(Task):
+def number_block(block: Block, output: Path, *, positions: int) -> int:
     """Number the words of a block, in parts that fit into memory. Progress counts words.
 
     If the block is not from a file, its documents are hashed.
     """
-
-    block: Block
-    positions: int
-    hashed: bool
-
-    def run(self) -> int:
-        """Write the parts and then the mark."""
-        numbering = WordNumbering()
-        parts: list[Part] = []
-        documents = 0
-        digest = hashlib.sha256()
-        for texts in self.block.read():
-            present = [text for text in texts if text is not None]
-            documents += len(present)
-            for text in present if self.hashed else ():
-                digest.update(text.encode(errors="surrogatepass") + b"\0")
-            numbering.add(present)
-            if numbering.positions + DISTINCT_WEIGHT * numbering.distinct >= self.positions:
-                parts.append(self._write(numbering, len(parts)))
-                numbering = WordNumbering()
-        if numbering.positions:
-            parts.append(self._write(numbering, len(parts)))
-        mark = Mark(documents, parts=parts, digest=digest.hexdigest() if self.hashed else "")
-        return mark.write(self.output).tokens
-
-    def recall(self) -> int:
-        """The number of words."""
-        return Mark.load(self.output).tokens
-
-    def _write(self, numbering: WordNumbering, index: int) -> Part:
-        folder, name, tokens = self.output.parent, f"{self.output.stem}-{index:06}", numbering.tokens
-        words, counts, numbers = numbering.finish()
-        _write_numbers(folder / f"{name}.npy", numbers)
-        return Part.write(name, tokens, folder, WordKeys.from_words(words), counts)
+    numbering = WordNumbering()
+    parts: list[Run] = []
+    documents = 0
+    hashed, digest = isinstance(block, DatasetShard), hashlib.sha256()
+    for texts in block.read():
+        present = [text for text in texts if text is not None]
+        documents += len(present)
+        for text in present if hashed else ():
+            digest.update(text.encode(errors="surrogatepass") + b"\0")
+        numbering.add(present)
+        if numbering.positions + DISTINCT_WEIGHT * numbering.distinct >= positions:
+            parts.append(_write_part(numbering, output, len(parts)))
+            numbering = WordNumbering()
+    if numbering.positions:
+        parts.append(_write_part(numbering, output, len(parts)))
+    return Mark(documents, parts=parts, digest=digest.hexdigest() if hashed else "").write(output).tokens
 
 
-@dataclass(frozen=True, slots=True)
-class PairTask(Task):
-    """Find and count the n-grams of a part that may be frequent. Its size is its number of words."""
+def _write_part(numbering: WordNumbering, output: Path, index: int) -> Run:
+    path, tokens = output.with_name(f"{output.stem}-{index:06}.keys"), numbering.tokens
+    words, counts, numbers = numbering.finish()
+    _write_numbers(path.with_suffix(".npy"), numbers)
+    return write_run(path, WordKeys.from_words(words), counts, tokens=tokens)
 
-    shorter: Path
-    table: Path
-    longest: bool
 
-    def run(self) -> int:
-        """Write the part on this level and then the mark."""
-        folder, name = self.output.parent, self.output.stem
-        frequent = find_rows(_load_keys(self.shorter / f"{name}.keys"), self.table)
-        path = self.shorter / f"{name}.npy"
-        with loading(path):
-            numbers: Ids = np.load(path, allow_pickle=False)
-        pairs = pair_neighbors(numbers, frequent)
-        if not self.longest:
-            _write_numbers(folder / f"{name}.npy", pairs.numbers)
-        part = Part.write(name, self.size, folder, PairKeys(pairs.keys), pairs.counts)
-        return Mark(parts=[part]).write(self.output).tokens
+def pair_part(output: Path, *, tokens: int, shorter: Path, table: Path, longest: bool) -> int:
+    """Find and count the n-grams of a part that may be frequent. Progress counts words."""
+    part = shorter / f"{output.stem}.keys"
+    frequent = find_rows(_load_keys(part), table)
+    path = part.with_suffix(".npy")
+    with loading(path):
+        numbers: Ids = np.load(path, allow_pickle=False)
+    pairs = pair_neighbors(numbers, frequent)
+    if not longest:
+        _write_numbers(output.with_suffix(".npy"), pairs.numbers)
+    run = write_run(output.with_suffix(".keys"), Keys(pairs.keys), pairs.counts, tokens=tokens)
+    return Mark(parts=[run]).write(output).tokens
 
 
 def _load_keys(path: Path) -> Keys:
     """All keys of a run."""
     batches = [keys for keys, _ in read_run(path)]
-    return type(batches[0]).join(batches) if batches else PairKeys(np.empty(0, np.uint64))
+    return type(batches[0]).join(batches) if batches else Keys(np.empty(0, np.uint64))
 
 
-@dataclass(frozen=True, slots=True)
-class MergeTask(Task):
-    """Add up the counts of a range of keys over all parts. Progress counts frequent keys."""
-
-    keys: KeyRange
-    min_count: int
-
-    def run(self) -> int:
-        """Write the frequent keys and then the mark."""
-        keys, counts, distinct = merge_range(self.keys, self.min_count)
-        write_run(self.output.with_suffix(".keys"), keys, counts)
-        return Mark(rows=len(keys), distinct=distinct).write(self.output).rows
-
-    def recall(self) -> int:
-        """The number of frequent keys."""
-        return Mark.load(self.output).rows
+def merge_keys(output: Path, *, keys: KeyRange, min_count: int) -> int:
+    """Add up the counts of a range of keys over all parts, and write the frequent keys. Progress counts these."""
+    frequent, counts, distinct = merge_range(keys, min_count)
+    write_run(output.with_suffix(".keys"), frequent, counts)
+    return Mark(rows=len(frequent), distinct=distinct).write(output).rows
