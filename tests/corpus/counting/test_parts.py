@@ -14,9 +14,9 @@ from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus.counting import parts, runs
 from textveil.lab.corpus.counting.parts import Mark, merge_keys, number_block, pair_part
 from textveil.lab.corpus.counting.runs import Index, Run, make_ranges, read_run
-from textveil.lab.corpus.inputs import Corpus, DatasetShard, HubDataset, InputFile, WholeFiles
+from textveil.lab.corpus.inputs import Corpus, DatasetShard, FileBlock, HubDataset, InputFile
 from textveil.lab.corpus.resumption import Reading, Task, do_task, load_json, save_json, write_hash
-from textveil.tables import Layout
+from textveil.tables import FileSource, Layout
 
 DOCUMENTS = ["the cat, the dog", "the cat", "", "a cat and the dog"]
 
@@ -24,7 +24,7 @@ DOCUMENTS = ["the cat, the dog", "the cat", "", "a cat and the dog"]
 @pytest.fixture
 def block(tmp_path):
     path = write_lines(tmp_path / "a.txt", DOCUMENTS)
-    return WholeFiles((path,), Layout("text", None), path.stat().st_size)
+    return FileBlock((FileSource(path),), Layout("text", None), path.stat().st_size)
 
 
 @pytest.fixture

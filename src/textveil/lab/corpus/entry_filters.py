@@ -33,7 +33,7 @@ from textveil.errors import InputError
 from textveil.extras import require
 from textveil.lab.corpus.inputs import Block
 from textveil.lab.corpus.resumption import Reading, load_json, save_json
-from textveil.lab.corpus.wordnet import Meanings, read_meanings
+from textveil.lab.corpus.wordnet import NO_MEANINGS, Meanings, read_meanings
 from textveil.resources import install_command
 from textveil.storage.atomic import make_folder
 from textveil.text.matching import LONGEST
@@ -224,14 +224,14 @@ class Names:
 
     capitals: Mapping[str, tuple[int, ...]]
     people: Mapping[str, tuple[int, ...]]
-    meanings: Meanings | None = None
+    meanings: Meanings = NO_MEANINGS
 
     def is_name(self, word: str) -> bool:
         """Whether a word is a person's name."""
         use, person = self._find_use(word), self._find_share(word)
         if word in ENGLISH or use.capital < _LEAST_CAPITAL:
             return False
-        if self.meanings is None:
+        if not self.meanings.common:
             return _follows_rules(person, use)
         if use.capital >= _HARDLY_LOWER and _is_proper(word, use, self.meanings):
             supported = use.follows_address(_ADDRESSED) or word in self.meanings.people
@@ -244,7 +244,7 @@ class Names:
     def is_decided(self, word: str) -> bool:
         """Whether capitals and WordNet suffice to call a word a name."""
         use = self._find_use(word)
-        if self.meanings is None or use.is_acronym or self._has_other_meaning(word):
+        if not self.meanings.common or use.is_acronym or self._has_other_meaning(word):
             return False
         return use.capital >= _RARELY_LOWER
 
@@ -263,20 +263,16 @@ class Names:
 
     def _drop_other_expressions(self, words: Sequence[str]) -> list[str]:
         """The words of an entry without the expressions that WordNet knows and that are no person: "New York"."""
-        if self.meanings is not None:
-            for length in range(len(words), 1, -1):
-                for start in range(len(words) - length + 1):
-                    if self._is_other_expression("_".join(words[start : start + length])):
-                        rest = self._drop_other_expressions(words[start + length :])
-                        return [*self._drop_other_expressions(words[:start]), *rest]
+        for length in range(len(words), 1, -1):
+            for start in range(len(words) - length + 1):
+                expression = "_".join(words[start : start + length])
+                if self._has_other_meaning(expression) and expression not in self.meanings.people:
+                    rest = self._drop_other_expressions(words[start + length :])
+                    return [*self._drop_other_expressions(words[:start]), *rest]
         return list(words)
 
-    def _is_other_expression(self, entry: str) -> bool:
-        return self._has_other_meaning(entry) and self.meanings is not None and entry not in self.meanings.people
-
     def _has_other_meaning(self, entry: str) -> bool:
-        known = self.meanings
-        return known is not None and (entry in known.common or entry in known.proper)
+        return entry in self.meanings.common or entry in self.meanings.proper
 
     def _find_use(self, word: str) -> Use:
         return Use(*self.capitals.get(word, ()))
@@ -328,7 +324,7 @@ def find_names(
     capitals = _add_up(
         reading.run_blocks("finding capitals", folder / "capitals", partial(count_capitals, entries=listed))
     )
-    names = Names(capitals, {}, read_meanings(wordnet) if wordnet else None)
+    names = Names(capitals, {}, read_meanings(wordnet) if wordnet else NO_MEANINGS)
     open_words = filter(names.needs_reading, capitals)
     rates = {word: min(1.0, PASSAGES / max(1, Use(*capitals[word]).seen)) for word in open_words}
     _keep_for(rated, rates, folder / "people")  # nor are those of other passages
@@ -369,54 +365,17 @@ _RATIO_FORMED = 8
 _RATIO_SHORT = 20
 """How much more frequent a similar word must be: usually, for formed words, and for words of five or six letters."""
 _ONE_LETTER = frozenset("ai")
-_LEFTOVERS = frozenset(
-    """
-    amp br cant co com dont em en fi gt href htm html http https im img ing ipod ive jpg lt mailto nbsp ol org php
-    quot src th ur url urllink wont www
-    """.split()
-)
-"""Parts of addresses and markup, and words that lost an apostrophe or a hyphen."""
 _BEGINNINGS = frozenset(first for first, last in CONTRACTIONS if last == "t") - {"can", "won"}
 _ENDINGS = frozenset(last for _, last in CONTRACTIONS) - {"all", "am", "clock"}
 _JOINED = frozenset(first + last for first, last in CONTRACTIONS) - ENGLISH
-_ARCHAIC = frozenset(
-    """
-    thou thee thy thine thyself ye hast hath doth dost didst hadst shalt wilt canst mayst mightst wouldst shouldst
-    couldst wast wert saith quoth methinks methought betwixt whilom hither thither whither hence thence whence
-    """.split()
-)
 _INTEGER = re.compile(r"[1-9]\d*|0")
 _ORDINAL = re.compile(r"(?:\d*1st|\d*2nd|\d*3rd|\d*[04-9]th|1[1-3]th)")
 _DECADE = re.compile(r"(?:1[89]|20)?\d0s")
 _TIME = re.compile(r"(?:[1-9]|1[0-2])[ap]m")
 _ROMAN = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
 _LONG_DRAWN = re.compile(r"(.)\1\1")
-_PREFIXES = frozenset(
-    """
-    anti counter de dis fore inter mega micro mid mini mis multi non out over post pre re semi sub super ultra un under
-    up
-    """.split()
-)
-_SUFFIXES = frozenset(
-    """
-    able d ed er ers esque ette fest ful hood ie ies ing ings ish ism ist ists ize ized izes izing less like ly n ness
-    r s ship st wise y
-    """.split()
-)
 _SPELLINGS = (("ou", "o"), ("is", "iz"), ("ys", "yz"), ("ll", "l"), ("tre", "ter"), ("ae", "e"), ("oe", "e"))
 """Differences of British and American spelling."""
-_FUNCTION_WORDS = frozenset(
-    """
-    albeit although amid among anybody anyone anything because beside besides could despite everybody
-    everyone everything except hers hey hmm hooray hurrah including into might must myself nobody none nor
-    nothing nowadays oneself onto oops ouch ours ourselves rather shall should since somebody someone something
-    than their theirs them themselves these they this those though till toward towards unless unlike until unto
-    upon versus via we what whatever whatsoever when whenever where whereas whereby wherever whether which
-    whichever who whoever whom whomever whose why wow with within without would yeah yep yikes you your
-    yours yourself yourselves
-    """.split()
-)
-"""Words that WordNet leaves out, because they are neither nouns, verbs, adjectives nor adverbs."""
 
 
 def list_unfit(
@@ -431,7 +390,7 @@ def list_unfit(
         wordnet: The folder of WordNet. Without it, misspelled and most offensive words are not found.
     """
     counts = {entry: 10_000 * int(count) / max(total, 1) for entry, count in zip(entries, documents, strict=True)}
-    return list(filter(_Wording(counts, read_meanings(wordnet) if wordnet else None).is_unfit, entries))
+    return list(filter(_Wording(counts, read_meanings(wordnet) if wordnet else NO_MEANINGS).is_unfit, entries))
 
 
 @dataclass(frozen=True)
@@ -444,18 +403,18 @@ class _Wording:
     """
 
     counts: Mapping[str, float]
-    meanings: Meanings | None
+    meanings: Meanings
 
     @cached_property
     def _rules(self) -> Sequence[Callable[[str, float], bool]]:
         """Whether a word is unfit. Every rule gets the word and the number of documents with it."""
         always = [_is_odd_number, self._is_leftover, self._is_archaic, self._is_offensive, self._is_long_drawn]
-        return always + ([self._is_misspelled, self._is_unknown] if self.meanings else [])
+        return always + ([self._is_misspelled, self._is_unknown] if self.meanings.common else [])
 
     def is_unfit(self, entry: str) -> bool:
         """Whether a rule forbids an entry."""
         words = entry.split("_")
-        if len(words) > 1 and self.meanings is not None:
+        if len(words) > 1:
             if entry in self.meanings.offensive:
                 return True
             if entry in self.meanings.common or entry in self.meanings.proper:  # "vitamin c", "Los Angeles"
@@ -474,7 +433,7 @@ class _Wording:
             return False
         if len(word) < 2:
             return word not in _ONE_LETTER and not word.isdigit()
-        if word in _LEFTOVERS or word in _BEGINNINGS or word in _ENDINGS:
+        if word in read_words("leftovers") or word in _BEGINNINGS or word in _ENDINGS:
             return True
         if word in _JOINED:
             return not self._is_common(word)
@@ -486,15 +445,14 @@ class _Wording:
         """Whether a word is an old form of the second or third person that is hardly used any more."""
         if count >= COMMON_ARCHAISM:
             return False
-        if word in _ARCHAIC:
+        if word in read_words("archaic"):
             return True
-        if self.meanings is None or self.meanings.know(word) or not word.endswith(("est", "eth")):
+        if self.meanings.know(word) or not word.endswith(("est", "eth")):
             return False
-        stem = word[:-3]
-        return any(base in self.meanings.verbs for base in _list_bases(stem))
+        return not self.meanings.verbs.isdisjoint(_list_bases(word[:-3]))
 
     def _is_offensive(self, word: str, count: float) -> bool:  # all rules have these parameters
-        return word in read_unwritten() or (self.meanings is not None and word in self.meanings.offensive)
+        return word in read_words("unwritten") or word in self.meanings.offensive
 
     def _is_long_drawn(self, word: str, count: float) -> bool:
         """Whether a letter is repeated for emphasis, as in "sooo" and "yess"."""
@@ -548,18 +506,18 @@ class _Wording:
         return count < COMMON_UNKNOWN and not self._is_formed(word)
 
     def _is_known(self, word: str) -> bool:
-        if word in ENGLISH or word in _FUNCTION_WORDS:
+        if word in ENGLISH or word in read_words("function_words"):
             return True
-        return self.meanings is not None and (self.meanings.know(word) or word in self.meanings.parts_of_proper)
+        return self.meanings.know(word) or word in self.meanings.parts_of_proper
 
     def _is_common(self, word: str) -> bool:
-        return self.meanings is not None and word in self.meanings.common
+        return word in self.meanings.common
 
     def _is_formed(self, word: str) -> bool:
         """Whether a word consists of two known ones, or of a known one with a prefix or suffix."""
         return any(
-            (first in _PREFIXES and self._is_long_known(last))
-            or (last in _SUFFIXES and self._is_base(first))
+            (first in read_words("prefixes") and self._is_long_known(last))
+            or (last in read_words("suffixes") and self._is_base(first))
             or (len(first) > 2 and len(last) > 2 and self._is_long_known(first) and self._is_long_known(last))
             for first, last in ((word[:place], word[place:]) for place in range(1, len(word)))
         )
@@ -572,9 +530,9 @@ class _Wording:
 
 
 @cache
-def read_unwritten() -> frozenset[str]:
-    """The words of the list of unwritten words."""
-    lines = (files("textveil.lab.corpus") / "unwritten.txt").read_text(encoding="ascii").splitlines()
+def read_words(name: str) -> frozenset[str]:
+    """The words of a list that ships with the package."""
+    lines = (files("textveil.lab.corpus") / "words" / f"{name}.txt").read_text(encoding="ascii").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 

@@ -67,6 +67,10 @@ class Meanings:
         return entry in self.common or entry in self.proper or entry in self.people
 
 
+NO_MEANINGS = Meanings(*[frozenset[str]()] * 6)
+"""What is known where WordNet is not installed."""
+
+
 class _Synset(NamedTuple):
     """A line of a data file."""
 
