@@ -10,6 +10,8 @@ pmi/vectors         their vectors
 pmi/prior           its n-gram prior
 names               the counts of capitals and of people's names, by block
 bundle              the finished bundle, which is then renamed to the output
+
+Adding priors to an existing bundle has the same steps from ``pmi/prior`` on: the corpus is split by its decomposers.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
+from textveil.bundles.building import LexiconTable, VectorTable, add_priors, build_bundle
 from textveil.bundles.bundle import STORAGES, Bundle, Storage
 from textveil.bundles.prior import PriorTable
 from textveil.errors import OutputError, ResourceError, SmallCorpusError, TextveilError
@@ -183,15 +185,12 @@ class PrepareJob:
             "lexicons": self.lexicons and str(self.lexicons.resolve()),
         }
 
-        def prepare(reading: Reading, job: Mapping[str, Any]) -> Path:
-            return _Preparation(self, unfinished.folder, replace(reading, workers=int(job["workers"]))).run()
-
         unfinished.write(
             Reading(self.corpus, executor, progress),
             settings,
             lambda: {"workers": executor.workers},
             overwrite=self.overwrite,
-            build=prepare,
+            build=lambda reading, _: _Preparation(self, unfinished.folder, reading).run(),
             is_worth_keeping=lambda error: _is_worth_keeping(unfinished.folder, error),
         )
         return Bundle(self.output)
@@ -461,3 +460,72 @@ def _find_wordnet() -> Path | None:
         return find("wordnet")
     except ResourceError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class PriorJob:
+    """Writes a copy of a bundle with n-gram priors.
+
+    Args:
+        corpus: The corpus.
+        bundle: The bundle.
+        output: The folder of the copy.
+        options: The settings of the priors.
+        decompositions: The decompositions that get a prior; by default, all of the bundle.
+        memory: The number of bytes of memory that counting may use.
+        overwrite: Replace an existing bundle, and start over if an unfinished run has other settings.
+    """
+
+    corpus: Corpus
+    bundle: Bundle
+    output: Path
+    options: PriorOptions = field(default_factory=PriorOptions)
+    decompositions: tuple[str, ...] | None = None
+    memory: int = MEMORY
+    overwrite: bool = False
+
+    def check(self) -> None:
+        """Refuse invalid settings before anything is read."""
+        self.options.check()
+        for name in self.decompositions or ():
+            if name not in self.bundle.decompositions:
+                raise unknown_name("decomposition of the bundle", name, self.bundle.decompositions)
+        BundleRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
+
+    def estimate_disk(self) -> int:
+        """The approximate peak of disk space in bytes that the run needs besides the output."""
+        return estimate_disk(self.corpus)
+
+    def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
+        """Write the bundle, or resume an unfinished run."""
+        self.check()
+        unfinished = BundleRun(self.output.resolve())
+
+        def add(reading: Reading, _: Mapping[str, Any]) -> Path:
+            cited = {"corpus": reading.corpus.cite(), "textveil": __version__}
+            priors: dict[str, PriorTable] = {}
+            for name in self.decompositions or self.bundle.decompositions:
+                prior = self._build(reading, unfinished.folder / name)
+                priors[name] = replace(prior, description={**prior.description, **cited})
+            folder = unfinished.folder / "bundle"
+            shutil.rmtree(folder, ignore_errors=True)
+            return add_priors(self.bundle, folder, priors).folder
+
+        unfinished.write(
+            Reading(self.corpus, executor, progress),
+            {"textveil": __version__, "bundle": self.bundle.hash, "prior": asdict(self.options)},
+            lambda: {"workers": executor.workers},
+            overwrite=self.overwrite,
+            build=add,
+        )
+        return Bundle(self.output)
+
+    def _build(self, reading: Reading, folder: Path) -> PriorTable:
+        """The prior of the decomposition that gave the folder its name."""
+        if (folder / "prior").exists():
+            return load_prior(folder / "prior")
+        tokens = split_corpus(reading, folder, bundle=self.bundle.folder.resolve(), decomposition=folder.name)
+        entries = self.bundle.vectors(folder.name).entries
+        prior = PriorBuilder(tokens, folder, self.options, reading, self.memory).run(entries)
+        tokens.unlink()
+        return prior

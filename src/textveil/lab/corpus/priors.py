@@ -7,7 +7,6 @@ prior                       the finished prior
 
 from __future__ import annotations
 
-import json
 import shutil
 import zlib
 from collections.abc import Iterator, Sequence
@@ -22,10 +21,10 @@ import numpy.typing as npt
 from textveil.bundles.prior import Ngrams, PriorTable, compress_prior, read_prior
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.errors import ParameterError
-from textveil.lab.corpus.resumption import Reading, Task, loading
+from textveil.lab.corpus.resumption import Reading, Task, load_arrays, loading, save_arrays
 from textveil.lab.corpus.settings import PriorOptions
 from textveil.lab.corpus.splitting import LONGEST_LINE
-from textveil.storage.atomic import make_folder, writing, writing_folder
+from textveil.storage.atomic import make_folder, writing
 
 LARGEST_COUNT = 4
 """The discounts depend on the numbers of n-grams that occur once, twice, three times and four times."""
@@ -311,7 +310,7 @@ class PriorBuilder:
         counts, described = self._survey(len(entries))
         levels = [self._count(counts, length) for length in range(2, self.options.order + 1)]
         table = self._estimate(counts, levels, described)
-        save_prior(table, self.folder / "prior")
+        save_arrays(self.folder / "prior", table.arrays, table.description)
         for name in ("rows", "counted"):
             shutil.rmtree(self.folder / name)
         vocabulary.unlink()
@@ -418,17 +417,6 @@ def divide_rows(counts: RowNumbers, most: int) -> Iterator[tuple[int, int]]:
     yield low, len(counts)
 
 
-def save_prior(table: PriorTable, folder: Path) -> None:
-    """Write a prior to a folder, which appears when it is complete."""
-    with writing_folder(folder) as unfinished:
-        (unfinished / "description.json").write_text(json.dumps(table.description), encoding="utf-8")
-        for name, array in table.arrays.items():
-            np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
-
-
 def load_prior(folder: Path) -> PriorTable:
-    """Open a folder that :func:`save_prior` wrote."""
-    with loading(folder):
-        description = json.loads((folder / "description.json").read_bytes())
-        arrays = {path.stem: np.load(path, allow_pickle=False) for path in folder.glob("*.npy")}
-        return PriorTable(arrays, description)
+    """The prior that :class:`PriorBuilder` wrote to a folder."""
+    return PriorTable(*load_arrays(folder))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,13 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from textveil.errors import InputError, TextveilError
 from textveil.execution import Executor
 from textveil.lab.corpus.inputs import Block, Corpus, InputFile
 from textveil.progress import Progress, ignore_progress
-from textveil.storage.atomic import make_folder, put_folder, writing
+from textveil.storage.atomic import make_folder, put_folder, writing, writing_folder
 from textveil.storage.resumable import SETTINGS, ResumableRun, damaged_file
 from textveil.tables.compression import strip_suffix
 
@@ -46,6 +47,22 @@ def load_json(path: Path) -> Any:
     """Read the values that :func:`save_json` wrote."""
     with loading(path):
         return json.loads(path.read_bytes())
+
+
+def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Any = None) -> None:
+    """Write arrays to a folder, which appears when it is complete."""
+    with writing_folder(folder) as unfinished:
+        (unfinished / "description.json").write_text(json.dumps(description), encoding="utf-8")
+        for name, array in arrays.items():
+            np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
+
+
+def load_arrays(folder: Path) -> tuple[dict[str, npt.NDArray[Any]], Any]:
+    """The arrays, memory-mapped, and the description that :func:`save_arrays` wrote."""
+    with loading(folder):
+        paths = sorted(folder.glob("*.npy"))
+        arrays = {path.stem: np.load(path, mmap_mode="r", allow_pickle=False) for path in paths}
+        return arrays, json.loads((folder / "description.json").read_bytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +211,15 @@ class CorpusRun(ResumableRun):
             derive: Computes, for a new run, values that a resumption uses unchanged.
             overwrite: Replace an output, and start over if settings or corpus differ.
             build: Builds the output in the folder of the run, from the corpus with its hashes and from all settings.
+                The corpus is divided for as many workers as at the start of the run.
             is_worth_keeping: Whether a resumption would save work after an error.
         """
         with self.locked():
             job = self.begin(reading, settings, derive, overwrite=overwrite)
             if not self.is_complete():
                 try:
-                    finished = build(replace(reading, corpus=self.hash_files(reading)), job)
+                    workers = int(job.get("workers", reading.executor.workers))
+                    finished = build(replace(reading, corpus=self.hash_files(reading), workers=workers), job)
                 except TextveilError as error:
                     if not is_worth_keeping(error):
                         self.remove()
@@ -236,7 +255,11 @@ class CorpusRun(ResumableRun):
         files = reading.corpus.files
         if all(file.sha256 for file in files):
             return reading.corpus
-        return reading.corpus.add_hashes(_hash(files, list(map(self._find_hash, range(len(files)))), reading))
+        make_folder(self.folder / _HASHES)
+        reading.progress("hashing files", 0, 0.0)
+        tasks = (Task(self._find_hash(n), file.size, partial(write_hash, file)) for n, file in enumerate(files))
+        hashes = reading.run("hashing files", tasks, reading.corpus.size, lambda _: 1)
+        return reading.corpus.add_hashes(list(map(load_json, hashes)))
 
     def _recognize(self, reading: Reading, files: list[list[Any]]) -> list[list[Any]]:
         """The descriptions of files; those that the run knows by another path or time are described as they were."""
@@ -259,35 +282,17 @@ class CorpusRun(ResumableRun):
 
         A file without a recorded SHA-256 has not been read, so it counts as the same.
         """
-        places = {number: self._find_hash(number) for number in recorded}
-        expected = {
-            number: sha256 or (load_json(places[number]) if places[number].exists() else None)
-            for number, sha256 in recorded.items()
-        }
-        compared = [number for number, sha256 in expected.items() if sha256]
-        folder = self.folder / _HASHES / "again"
-        found = _hash(
-            [reading.corpus.files[number] for number in compared],
-            [folder / places[number].name for number in compared],
-            reading,
-        )
-        shutil.rmtree(folder, ignore_errors=True)
-        return recorded.keys() - {
-            number for number, sha256 in zip(compared, found, strict=True) if sha256 != expected[number]
-        }
+        same: set[int] = set()
+        for done, (number, sha256) in enumerate(recorded.items(), start=1):
+            place = self._find_hash(number)
+            expected = sha256 or (load_json(place) if place.exists() else None)
+            if expected is None or reading.corpus.files[number].hash() == expected:
+                same.add(number)
+            reading.progress("hashing files", done, done / len(recorded))
+        return same
 
     def _find_hash(self, number: int) -> Path:
         return self.folder / _HASHES / f"{number:06}.json"
-
-
-def _hash(files: Sequence[InputFile], outputs: Sequence[Path], reading: Reading) -> list[str]:
-    """The SHA-256 of every file, which is on disk as soon as it is computed."""
-    if not files:
-        return []
-    make_folder(outputs[0].parent)
-    reading.progress("hashing files", 0, 0.0)
-    tasks = (Task(output, file.size, partial(write_hash, file)) for output, file in zip(outputs, files, strict=True))
-    return list(map(load_json, reading.run("hashing files", tasks, sum(file.size for file in files), lambda _: 1)))
 
 
 def _may_be_same(before: Sequence[Any], now: Sequence[Any]) -> bool:

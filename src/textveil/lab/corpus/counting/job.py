@@ -6,7 +6,7 @@ import math
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -217,7 +217,6 @@ class CountJob:
                     f"The unfinished run was started with {limits.workers} workers. Its pieces are too large for more "
                     f"workers in the same memory. Resume with as many, or remove {str(unfinished.folder)!r}."
                 )
-            reading = replace(reading, workers=limits.workers)
             counts = _Counting(self, limits, unfinished.folder, reading).run()
             if self.output.exists() and not self.overwrite and not _is_same(self.output / MANIFEST, counts / MANIFEST):
                 raise OutputExistsError(f"{str(self.output)!r} appeared during the run. Move it away, then run again.")
