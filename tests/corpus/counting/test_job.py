@@ -31,7 +31,7 @@ from textveil.errors import ColumnError, InputError, OutputError, OutputExistsEr
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus import inputs, resumption
-from textveil.lab.corpus.counting import job, parts, runs
+from textveil.lab.corpus.counting import job, runs
 from textveil.lab.corpus.counting.job import CountJob, Limits
 from textveil.lab.corpus.counting.ngrams import MANIFEST, NgramCounts, table_name
 from textveil.lab.corpus.inputs import Corpus
@@ -95,7 +95,7 @@ def test_any_small_corpus(tmp_path_factory, documents):
         return
     folder = tmp_path_factory.mktemp("any")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "DISTINCT_WEIGHT", 0)
+        patch.setattr(job, "DISTINCT_WEIGHT", 0)
         patch.setattr(Limits, "within", lambda memory, executor, size: Limits(5, 4, 1))
         patch.setattr(inputs, "BATCH_DOCUMENTS", 1)
         counts = count(write_lines(folder / "a.txt", documents), folder / "counts", min_count=2)
@@ -552,7 +552,7 @@ def test_tasks_and_their_index_stay_small(tmp_path, zipf, tiny_pieces, monkeypat
 
 
 def test_a_run_resumes_after_the_disk_was_full(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
-    real, calls = parts.write_array_header_1_0, []
+    real, calls = job.write_array_header_1_0, []
 
     def write(stream, header):
         calls.append(stream)
@@ -560,7 +560,7 @@ def test_a_run_resumes_after_the_disk_was_full(tmp_path, zipf, expected, tiny_pi
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(stream, header)
 
-    monkeypatch.setattr(parts, "write_array_header_1_0", write)
+    monkeypatch.setattr(job, "write_array_header_1_0", write)
     with pytest.raises(OutputError, match=r"No space left on device.*run again"):
         count(zipf[0], tmp_path / "counts", min_count=3)
     assert not (tmp_path / "counts").exists()

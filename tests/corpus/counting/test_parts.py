@@ -11,8 +11,8 @@ import pytest
 from tests.corpus.conftest import count_plainly, frequent, write_lines
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
-from textveil.lab.corpus.counting import parts, runs
-from textveil.lab.corpus.counting.parts import Mark, merge_keys, number_block, pair_part
+from textveil.lab.corpus.counting import job, runs
+from textveil.lab.corpus.counting.job import Mark, merge_keys, number_block, pair_part
 from textveil.lab.corpus.counting.runs import Index, Run, make_ranges, read_run
 from textveil.lab.corpus.inputs import Corpus, DatasetShard, FileBlock, HubDataset, InputFile
 from textveil.lab.corpus.resumption import Reading, Task, do_task, load_json, save_json, write_hash
@@ -112,7 +112,7 @@ def test_frequent_neighbors_are_paired(block, folders, longest):
 
 def test_a_part_without_keys_has_no_pairs(folders):
     (folders[0] / "empty.txt").touch()
-    parts._write_numbers(folders[0] / "empty.npy", np.empty(0, np.uint32))
+    job._write_numbers(folders[0] / "empty.npy", np.empty(0, np.uint32))
     runs.write_run(folders[0] / "empty.keys", runs.WordKeys.from_words([]), np.empty(0, np.uint32))
     output = folders[1] / "empty.json"
     pair_part(output, tokens=0, shorter=folders[0], table=folders[0] / "empty.keys", longest=False)

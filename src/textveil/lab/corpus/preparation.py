@@ -178,19 +178,16 @@ class PrepareJob:
         unfinished = BundleRun(self.output.resolve())
         # Vectors depend on these settings. Names, labels, priors and storage may change until the bundle is written.
         settings = {
-            "textveil": __version__,
             "thresholds": asdict(self.thresholds),
             "selection": asdict(self.selection),
             "vectors": self.identify_vectors(),
             "lexicons": self.lexicons and str(self.lexicons.resolve()),
         }
-
         unfinished.write(
             Reading(self.corpus, executor, progress),
             settings,
-            lambda: {"workers": executor.workers},
+            lambda reading, _: _Preparation(self, unfinished.folder, reading).run(),
             overwrite=self.overwrite,
-            build=lambda reading, _: _Preparation(self, unfinished.folder, reading).run(),
             is_worth_keeping=lambda error: _is_worth_keeping(unfinished.folder, error),
         )
         return Bundle(self.output)
@@ -257,13 +254,8 @@ class _Preparation:
             job = CountJob(self._foreground.corpus, counts, thresholds.min_count, self.job.memory)
             job.run(self.reading.executor, self.reading.progress)
         if not lexicons.exists():
-            ScoreJob(
-                counts,
-                lexicons,
-                min_pmi=thresholds.min_pmi,
-                top_share=thresholds.top_share,
-                only_attracted=thresholds.only_attracted,
-            ).run()
+            options = {name: value for name, value in asdict(thresholds).items() if name != "min_count"}
+            ScoreJob(counts, lexicons, **options).run()
         return lexicons
 
     def _leave_out_rare(self, tables: dict[str, LexiconTable]) -> dict[str, LexiconTable]:
@@ -417,17 +409,16 @@ class _Preparation:
         """The entries that are people's names."""
         if self.job.names_model is None:
             return set()
-        folder, model = self.folder / "names", self.job.names_model
-        names = find_names(self._foreground, folder, entries, model=model, wordnet=_find_wordnet())
+        reading, model = self._foreground, self.job.names_model
+        names = find_names(reading, self.folder / "names", entries, model=model, wordnet=_find_wordnet())
         return set(names.choose(entries))
 
     def _list_unwritten(self, vocabulary: Vocabulary) -> set[str]:
         """The entries that are unfit to be written, and those that only the background has."""
         unwritten: set[str] = set()
         if self.job.wording:
-            unwritten.update(
-                list_unfit(vocabulary.entries, vocabulary.documents, vocabulary.total, wordnet=_find_wordnet())
-            )
+            words = vocabulary.entries, vocabulary.documents, vocabulary.total
+            unwritten.update(list_unfit(*words, wordnet=_find_wordnet()))
         if self.reading.corpus.in_background:
             rare = vocabulary.documents < self.job.selection.min_documents
             unwritten.update(vocabulary.entries[row] for row in np.flatnonzero(rare).tolist())
@@ -511,13 +502,8 @@ class PriorJob:
             shutil.rmtree(folder, ignore_errors=True)
             return add_priors(self.bundle, folder, priors).folder
 
-        unfinished.write(
-            Reading(self.corpus, executor, progress),
-            {"textveil": __version__, "bundle": self.bundle.hash, "prior": asdict(self.options)},
-            lambda: {"workers": executor.workers},
-            overwrite=self.overwrite,
-            build=add,
-        )
+        settings = {"bundle": self.bundle.hash, "prior": asdict(self.options)}
+        unfinished.write(Reading(self.corpus, executor, progress), settings, add, overwrite=self.overwrite)
         return Bundle(self.output)
 
     def _build(self, reading: Reading, folder: Path) -> PriorTable:

@@ -23,6 +23,7 @@ from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import make_folder, put_folder, writing, writing_folder
 from textveil.storage.resumable import SETTINGS, ResumableRun, damaged_file
 from textveil.tables.compression import strip_suffix
+from textveil.version import __version__
 
 _HASHES = "hashes"
 _TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
@@ -197,10 +198,10 @@ class CorpusRun(ResumableRun):
         self,
         reading: Reading,
         settings: Mapping[str, Any],
-        derive: Callable[[], Mapping[str, Any]],
+        build: Callable[[Reading, dict[str, Any]], Path],
         *,
         overwrite: bool,
-        build: Callable[[Reading, dict[str, Any]], Path],
+        derive: Callable[[], Mapping[str, Any]] = dict,
         is_worth_keeping: Callable[[TextveilError], bool] = lambda _: True,
     ) -> None:
         """Write the output, or resume an unfinished run; see :meth:`begin`.
@@ -208,18 +209,20 @@ class CorpusRun(ResumableRun):
         Args:
             reading: The corpus, and how to read it.
             settings: The other settings that must not change between a run and its resumption.
-            derive: Computes, for a new run, values that a resumption uses unchanged.
-            overwrite: Replace an output, and start over if settings or corpus differ.
             build: Builds the output in the folder of the run, from the corpus with its hashes and from all settings.
                 The corpus is divided for as many workers as at the start of the run.
+            overwrite: Replace an output, and start over if settings or corpus differ.
+            derive: Computes, for a new run, further values that a resumption uses unchanged.
             is_worth_keeping: Whether a resumption would save work after an error.
         """
         with self.locked():
-            job = self.begin(reading, settings, derive, overwrite=overwrite)
+            settings = {"textveil": __version__, **settings}
+            workers = {"workers": reading.executor.workers}
+            job = self.begin(reading, settings, lambda: {**workers, **derive()}, overwrite=overwrite)
             if not self.is_complete():
                 try:
-                    workers = int(job.get("workers", reading.executor.workers))
-                    finished = build(replace(reading, corpus=self.hash_files(reading), workers=workers), job)
+                    corpus = self.hash_files(reading)
+                    finished = build(replace(reading, corpus=corpus, workers=int({**workers, **job}["workers"])), job)
                 except TextveilError as error:
                     if not is_worth_keeping(error):
                         self.remove()

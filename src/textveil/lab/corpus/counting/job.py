@@ -1,12 +1,25 @@
-"""Counting all frequent n-grams of a corpus: exactly, level by level, in bounded memory, with resumption."""
+"""Counting all frequent n-grams of a corpus: exactly, level by level, in bounded memory, with resumption.
+
+Tasks run on any worker: they number the words of a block, pair the words of a part, and merge a range. A task writes
+its results to files, and then a mark that completes it.
+
+    1/BLOCK.json            the mark of a block, with its parts and the numbers of its documents and words
+    1/PART.keys             the sorted distinct words of a part with their counts (a run)
+    1/PART.npy              the documents of the part, as indices into these words
+    1/table/000000.keys     the frequent words of a range
+    1/table.run             the frequent words of the corpus; the number of a word is its row
+    2/PART.json, .keys ...  the same for n-grams of two words, whose keys are pairs of numbers
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
@@ -30,25 +44,125 @@ from textveil.lab.corpus.counting.ngrams import (
     write_manifest,
     write_table,
 )
-from textveil.lab.corpus.counting.parts import Mark, merge_keys, number_block, pair_part
 from textveil.lab.corpus.counting.runs import (
     Index,
+    KeyRange,
+    Keys,
     Run,
+    WordKeys,
+    find_rows,
     join_runs,
     make_ranges,
     map_words,
+    merge_range,
     plan_cuts,
     read_run,
     to_arrow,
     to_words,
+    write_run,
 )
-from textveil.lab.corpus.counting.words import NONE, Ids, split_key
-from textveil.lab.corpus.inputs import Corpus
-from textveil.lab.corpus.resumption import CorpusRun, Reading, Task, release_memory
+from textveil.lab.corpus.counting.words import NONE, Ids, WordNumbering, pair_neighbors, split_key
+from textveil.lab.corpus.inputs import Block, Corpus, DatasetShard
+from textveil.lab.corpus.resumption import CorpusRun, Reading, Task, loading, release_memory, save_json
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import hash_file, make_folder, writing
 from textveil.text.matching import LONGEST
 from textveil.version import __version__
+
+DISTINCT_WEIGHT = 4
+"""The memory of a new distinct word, in positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The result of a finished task."""
+
+    documents: int = 0
+    distinct: int = 0
+    rows: int = 0
+    digest: str = ""
+    parts: list[Run] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """The number of words of all parts."""
+        return sum(part.tokens for part in self.parts)
+
+    def write(self, path: Path) -> Mark:
+        """Write the mark, which completes the task."""
+        save_json(path, asdict(self))
+        return self
+
+    @classmethod
+    def load(cls, path: Path) -> Mark:
+        """Read a mark."""
+        with loading(path):
+            values = json.loads(path.read_bytes())
+            return cls(**{**values, "parts": [Run(**part) for part in values["parts"]]})
+
+
+def _write_numbers(path: Path, numbers: Ids) -> None:
+    with writing(path) as stream:
+        # np.save would hide the reason of a failure.
+        write_array_header_1_0(stream, header_data_from_array_1_0(numbers))
+        stream.write(numbers.data)
+
+
+def number_block(block: Block, output: Path, *, positions: int) -> int:
+    """Number the words of a block, in parts that fit into memory. Progress counts words.
+
+    If the block is not from a file, its documents are hashed.
+    """
+    numbering = WordNumbering()
+    parts: list[Run] = []
+    documents = 0
+    hashed, digest = isinstance(block, DatasetShard), hashlib.sha256()
+    for texts in block.read():
+        present = [text for text in texts if text is not None]
+        documents += len(present)
+        for text in present if hashed else ():
+            digest.update(text.encode(errors="surrogatepass") + b"\0")
+        numbering.add(present)
+        if numbering.positions + DISTINCT_WEIGHT * numbering.distinct >= positions:
+            parts.append(_write_part(numbering, output, len(parts)))
+            numbering = WordNumbering()
+    if numbering.positions:
+        parts.append(_write_part(numbering, output, len(parts)))
+    return Mark(documents, parts=parts, digest=digest.hexdigest() if hashed else "").write(output).tokens
+
+
+def _write_part(numbering: WordNumbering, output: Path, index: int) -> Run:
+    path, tokens = output.with_name(f"{output.stem}-{index:06}.keys"), numbering.tokens
+    words, counts, numbers = numbering.finish()
+    _write_numbers(path.with_suffix(".npy"), numbers)
+    return write_run(path, WordKeys.from_words(words), counts, tokens=tokens)
+
+
+def pair_part(output: Path, *, tokens: int, shorter: Path, table: Path, longest: bool) -> int:
+    """Find and count the n-grams of a part that may be frequent. Progress counts words."""
+    part = shorter / f"{output.stem}.keys"
+    frequent = find_rows(_load_keys(part), table)
+    path = part.with_suffix(".npy")
+    with loading(path):
+        numbers: Ids = np.load(path, allow_pickle=False)
+    pairs = pair_neighbors(numbers, frequent)
+    if not longest:
+        _write_numbers(output.with_suffix(".npy"), pairs.numbers)
+    run = write_run(output.with_suffix(".keys"), Keys(pairs.keys), pairs.counts, tokens=tokens)
+    return Mark(parts=[run]).write(output).tokens
+
+
+def _load_keys(path: Path) -> Keys:
+    """All keys of a run."""
+    batches = [keys for keys, _ in read_run(path)]
+    return type(batches[0]).join(batches) if batches else Keys(np.empty(0, np.uint64))
+
+
+def merge_keys(output: Path, *, keys: KeyRange, min_count: int) -> int:
+    """Add up the counts of a range of keys over all parts, and write the frequent keys. Progress counts these."""
+    frequent, counts, distinct = merge_range(keys, min_count)
+    write_run(output.with_suffix(".keys"), frequent, counts)
+    return Mark(rows=len(frequent), distinct=distinct).write(output).rows
 
 
 class Assembly:
@@ -203,7 +317,6 @@ class CountJob:
         now = Limits.within(self.memory, executor, self.corpus.estimate_plain_size())
         unfinished = _CountingRun(self.output.resolve())
         settings = {
-            "textveil": __version__,
             "division": DIVISION,
             "min_count": self.min_count,
             "memory": self.memory,
@@ -228,9 +341,9 @@ class CountJob:
         unfinished.write(
             Reading(self.corpus, executor, progress),
             settings,
-            now._asdict,
+            count,
             overwrite=self.overwrite,
-            build=count,
+            derive=now._asdict,
             is_worth_keeping=is_worth_keeping,
         )
         return NgramCounts.load(self.output)
@@ -275,10 +388,17 @@ class _Counting:
         return folder
 
     def _number_words(self) -> Blocks:
-        """Number the words of all blocks."""
+        """Number the words of all blocks, and add up their marks."""
         work = partial(number_block, positions=self.limits.positions)
         marks = self.reading.run_blocks("reading", self._find(1), work, recall=lambda output: Mark.load(output).tokens)
-        return _read_blocks(marks)
+        parts: dict[str, int] = {}
+        documents = 0
+        digests: list[str] = []
+        for mark in map(Mark.load, marks):  # the indexes of their runs are left on disk until they are merged
+            parts.update((part.name, part.tokens) for part in mark.parts)
+            documents += mark.documents
+            digests += [mark.digest] if mark.digest else []
+        return Blocks([mark.stem for mark in marks], parts, documents, digests)
 
     def _pair(self, length: int, parts: Mapping[str, int], shorter: Level) -> None:
         """Find and count the n-grams of every part that may be frequent."""
@@ -340,18 +460,6 @@ class _Counting:
         }
         write_manifest(folder / MANIFEST, manifest)
         return folder
-
-
-def _read_blocks(marks: Sequence[Path]) -> Blocks:
-    """Add up the marks of all blocks. The indexes of their runs are left on disk until they are merged."""
-    parts: dict[str, int] = {}
-    documents = 0
-    digests: list[str] = []
-    for mark in map(Mark.load, marks):
-        parts.update((part.name, part.tokens) for part in mark.parts)
-        documents += mark.documents
-        digests += [mark.digest] if mark.digest else []
-    return Blocks([mark.stem for mark in marks], parts, documents, digests)
 
 
 def _read_runs(folder: Path, names: Iterable[str]) -> Iterator[Run]:
