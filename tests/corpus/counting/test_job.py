@@ -306,17 +306,6 @@ def test_a_run_does_not_resume_with_other_settings(tmp_path, zipf, expected):
     assert tables_of(tmp_path / "counts") == expected
 
 
-def test_a_run_does_not_resume_with_a_changed_corpus(tmp_path):
-    path = write_lines(tmp_path / "a.txt", ["a b c d"] * 9)
-    with pytest.raises(Stopped):
-        count(path, tmp_path / "counts", executor=StoppingExecutor(2), min_count=3)
-    for documents in (["a b c d"] * 10, ["a b c e"] * 9):
-        write_lines(path, documents)
-        os.utime(path, (10**9, 10**9))
-        with pytest.raises(ParameterError, match="other settings: files"):
-            count(path, tmp_path / "counts", min_count=3)
-
-
 def test_a_copied_corpus_resumes(tmp_path):
     path = write_lines(tmp_path / "a.txt", ["a b c d"] * 9)
     with pytest.raises(Stopped):
@@ -459,27 +448,6 @@ def test_too_little_memory_is_refused(tmp_path, zipf):
         pytest.raises(ParameterError, match=r"2 workers need at least \d+M.*`memory`.*`workers`"),
     ):
         count(zipf[0], tmp_path / "counts", executor=executor, memory=100 << 20)
-
-
-def test_pieces_grow_with_memory():
-    small, large = (Limits.within(memory, LocalExecutor(), 0) for memory in (SMALLEST, 2 * SMALLEST))
-    assert small.positions < large.positions
-    assert small.rows < large.rows
-    assert Limits.within(1 << 40, LocalExecutor(), 0).positions == job.MOST_POSITIONS
-
-
-def test_a_larger_corpus_leaves_less_memory_for_tasks():
-    small, large = (Limits.within(SMALLEST, LocalExecutor(), size) for size in (0, 10 << 30))
-    assert (small.rows - large.rows) * job.ROW_BYTES == pytest.approx((10 << 30) // job.INDEX_SHARE, abs=job.ROW_BYTES)
-
-
-def test_workers_that_need_more_memory_leave_less_for_tasks(monkeypatch):
-    with EXECUTORS.load("processes")(2) as executor:
-        plain = Limits.within(2 * SMALLEST, executor, 0)
-        monkeypatch.setattr(type(executor), "worker_overhead", 10 << 20)
-        assert (plain.rows - Limits.within(2 * SMALLEST, executor, 0).rows) * job.ROW_BYTES == pytest.approx(
-            10 << 20, abs=job.ROW_BYTES
-        )
 
 
 def test_the_least_memory_for_a_corpus_is_enough(monkeypatch):

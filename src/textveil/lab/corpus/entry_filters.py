@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -233,7 +233,8 @@ class Names:
             return False
         if not self.meanings.common:
             return _follows_rules(person, use)
-        if use.capital >= _HARDLY_LOWER and _is_proper(word, use, self.meanings):
+        is_proper = word in self.meanings.proper or (use.is_acronym and word not in self.meanings.common)
+        if use.capital >= _HARDLY_LOWER and is_proper:  # a place or the like, or an acronym
             supported = use.follows_address(_ADDRESSED) or word in self.meanings.people
             limit = _PERSON_SUPPORTED if supported else _PERSON_ALONE
             return use.follows_address(_OFTEN_ADDRESSED) or person >= limit
@@ -285,11 +286,6 @@ class Names:
 
 def _follows_rules(person: float, use: Use) -> bool:
     return any(person >= least and use.capital >= capital for least, capital in RULES)
-
-
-def _is_proper(word: str, use: Use, meanings: Meanings) -> bool:
-    """Whether a word is a place or the like, or an acronym."""
-    return word in meanings.proper or (use.is_acronym and word not in meanings.common)
 
 
 def _is_common_name(word: str, use: Use, meanings: Meanings) -> bool:
@@ -459,12 +455,8 @@ class _Wording:
         if _LONG_DRAWN.search(word) and word.isalpha():
             return not _ROMAN.fullmatch(word)
         short = word[:-1]
-        return (
-            word[-1:] == short[-1:]
-            and word.isalpha()
-            and not self._is_known(word)
-            and self.counts.get(short, 0.0) > 3 * count
-        )
+        repeats = word[-1:] == short[-1:] and word.isalpha() and not self._is_known(word)
+        return repeats and self.counts.get(short, 0.0) > 3 * count
 
     def _is_misspelled(self, word: str, count: float) -> bool:
         """Whether an unknown word is one letter away from a known word that is much more frequent."""
@@ -476,17 +468,11 @@ class _Wording:
         if len(word) < 5 or (formed and len(word) < 7):
             return False
         ratio = _RATIO_SHORT if len(word) < 7 else _RATIO_FORMED if formed else _RATIO
-        return (
-            self._has_frequent(_edit(word), word, ratio * count)
-            or self._has_frequent(_transpose(word), word, _RATIO * count)
-            or self._has_frequent(self._same_but_for_doubles.get(_undouble(word), ()), word, _RATIO * count)
-        )
-
-    def _has_frequent(self, others: Iterable[str], word: str, least: float) -> bool:
-        """Whether one of several words is known, so frequent, and not just another spelling of a word."""
+        likely = chain(_transpose(word), self._same_but_for_doubles.get(_undouble(word), ()))
+        others = chain(((other, ratio) for other in _edit(word)), ((other, _RATIO) for other in likely))
         return any(
-            self.counts.get(other, 0.0) >= least and self._is_known(other) and not _is_variant(word, other)
-            for other in others
+            self.counts.get(other, 0.0) >= least * count and self._is_known(other) and not _is_variant(word, other)
+            for other, least in others
         )
 
     @cached_property

@@ -122,7 +122,7 @@ class DatasetShard:
             stream = stream.shard(num_shards=self.shards, index=self.index)
         try:
             for batch in stream.iter(batch_size=BATCH_DOCUMENTS):
-                yield self._texts(batch)
+                yield self._find_texts(batch)
         except (InputError, ColumnError, GeneratorExit):
             raise
         except Exception as error:  # from the library, the network or a file
@@ -131,7 +131,7 @@ class DatasetShard:
                 "Check the network, then run the same command again to resume."
             ) from error
 
-    def _texts(self, batch: dict[str, list[Any]]) -> list[str | None]:
+    def _find_texts(self, batch: dict[str, list[Any]]) -> list[str | None]:
         if self.column not in batch:
             raise ColumnError(
                 f"{self.dataset.title} has no column {self.column!r}. It has: {list_columns(list(batch))}. "
@@ -307,9 +307,9 @@ class Corpus:
         corpus = cls(tuple(map(InputFile.look_at, paths)), tuple(datasets), column, format_name, skipped)
         if not background:
             return corpus
-        return corpus.add_background(cls.find(background, column=column, format_name=format_name, output=output))
+        return corpus._join(cls.find(background, column=column, format_name=format_name, output=output))
 
-    def add_background(self, background: Corpus) -> Corpus:
+    def _join(self, background: Corpus) -> Corpus:
         """The same corpus with files in its background."""
         if background.datasets:
             raise ParameterError("`background` must be files or folders. Save the data set to a file first.")

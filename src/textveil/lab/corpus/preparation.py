@@ -224,7 +224,10 @@ class _Preparation:
         needed = [name for name in self.job.decompositions if self._lacks(name)]
         while needed:
             beside = self._count_beside()
-            self._embed(first, needed[:beside])
+            tokens = {name: self._choose(first, name) for name in needed[:beside]}
+            self._train_beside(tokens)
+            for name, files in tokens.items():
+                self._finish(name, files)
             needed = needed[beside:]
         return self._write_bundle(lexicons)
 
@@ -292,9 +295,10 @@ class _Preparation:
 
     def _lacks(self, decomposition: str) -> bool:
         """Whether the vectors or the prior of a decomposition are missing."""
-        return not (self.folder / decomposition / "vectors").exists() or (
-            self.job.prior is not None and self._find_prior(decomposition) is None
-        )
+        return not (self.folder / decomposition / "vectors").exists() or self._lacks_prior(decomposition)
+
+    def _lacks_prior(self, decomposition: str) -> bool:
+        return self.job.prior is not None and self._find_prior(decomposition) is None
 
     def _count_beside(self) -> int:
         """The number of decompositions to train side by side: one per worker, if there is room on the disk."""
@@ -303,13 +307,6 @@ class _Preparation:
             return 1
         free = shutil.disk_usage(self.folder).free
         return next((count for count in range(executor.workers, 1, -1) if self.job.estimate_disk(count) <= free), 1)
-
-    def _embed(self, first: Path, decompositions: Sequence[str]) -> None:
-        """Choose the entries of decompositions, find their vectors and build their priors."""
-        tokens = {name: self._choose(first, name) for name in decompositions}
-        self._train_beside(tokens)
-        for name in decompositions:
-            self._finish(name, tokens[name])
 
     def _choose(self, first: Path, decomposition: str) -> list[Path]:
         """Split the corpus and choose the entries of a decomposition; its files of tokens, the background last."""
@@ -339,7 +336,7 @@ class _Preparation:
         entries = Vocabulary.load(folder / VOCABULARY).entries
         if not (folder / "vectors").exists():
             save_vectors(self._compute_vectors(decomposition, entries, tokens), folder / "vectors")
-        if self.job.prior is not None and self._find_prior(decomposition) is None:
+        if self.job.prior is not None and self._lacks_prior(decomposition):
             PriorBuilder(tokens[0], folder, self.job.prior, self.reading, self.job.memory).run(entries)
         tokens[0].unlink()
         for more in tokens[1:]:
@@ -353,18 +350,15 @@ class _Preparation:
         def tell(stage: str, amount: int, fraction: float | None) -> None:
             self.reading.progress(f"{stage} {decomposition}", amount, fraction)
 
-        found: list[npt.NDArray[Any]] = []
-        if options.uses_word2vec:
-            trained = self.folder / decomposition / TRAINED
-            if not trained.exists():
-                workers = self.reading.executor.workers
-                matrix = train(join_tokens(tokens), entries, options.train_options, workers=workers, progress=tell)
-                save_vectors(matrix, trained)
-            found.append(load_vectors(trained))
+        trained = self.folder / decomposition / TRAINED
+        if options.uses_word2vec and not trained.exists():
+            workers = self.reading.executor.workers
+            matrix = train(join_tokens(tokens), entries, options.train_options, workers=workers, progress=tell)
+            save_vectors(matrix, trained)
+        found = [load_vectors(trained)] if options.uses_word2vec else []
         if not options.uses_encoder:
             return found[0]
-        found.append(embed_entries(ModelFiles.find(options.encoder), entries, tell))
-        return join_vectors(found, options.length)
+        return join_vectors([*found, embed_entries(ModelFiles.find(options.encoder), entries, tell)], options.length)
 
     def _find_prior(self, decomposition: str) -> PriorTable | None:
         """The finished prior of a decomposition, if it has the settings of this job."""

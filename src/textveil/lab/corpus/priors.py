@@ -69,8 +69,7 @@ def estimate(
     lower = _smooth_unigrams(modified[0])
     unigrams, ngrams = np.log(lower), []
     for number, level in enumerate(levels):
-        suffixes = level.keys % entries ** (number + 1)
-        below = lower[suffixes if number == 0 else np.searchsorted(levels[number - 1].keys, suffixes)]
+        below = lower[_find_suffixes(levels, number, entries)]
         places = np.searchsorted(level.contexts, level.keys // entries)
         histogram = level.histogram + _count_small(modified[number + 1]) - _count_small(level.counts)
         discounts = _discount(modified[number + 1], _estimate_discounts(histogram))
@@ -80,6 +79,12 @@ def estimate(
         lower = own / totals[number][places] + rests[places] * below
         ngrams.append(Ngrams(level.keys[kept[number]], np.log(lower[kept[number]])))
     return unigrams, ngrams
+
+
+def _find_suffixes(levels: Sequence[FrequentNgrams], number: int, entries: int) -> RowNumbers:
+    """The places of the suffixes of the n-grams of a level in the level below, or among the entries."""
+    suffixes: RowNumbers = levels[number].keys % entries ** (number + 1)
+    return suffixes if number == 0 else np.searchsorted(levels[number - 1].keys, suffixes)
 
 
 def _smooth_unigrams(counts: RowNumbers) -> Floats:
@@ -100,12 +105,11 @@ def _choose(
     if most_ngrams is None or number <= most_ngrams:
         return [np.ones(len(level.keys), dtype=bool) for level in levels]
     gains, lower = [], counts / counts.sum()
-    for length, level in enumerate(levels, start=1):
+    for place, level in enumerate(levels):
         if len(level.keys) == 0:
             gains.append(np.zeros(0))
             continue
-        suffixes = level.keys % len(counts) ** length
-        below = lower[suffixes if length == 1 else np.searchsorted(levels[length - 2].keys, suffixes)]
+        below = lower[_find_suffixes(levels, place, len(counts))]
         lower = level.counts / level.totals[np.searchsorted(level.contexts, level.keys // len(counts))]
         gains.append(level.counts * np.log(lower / below))
         gains[-1][gains[-1].argmax()] = np.inf  # no level may be empty below one that is not

@@ -69,6 +69,7 @@ from textveil.storage.atomic import hash_file, make_folder, writing
 from textveil.text.matching import LONGEST
 from textveil.version import __version__
 
+_TABLE = "table.run"
 DISTINCT_WEIGHT = 4
 """The memory of a new distinct word, in positions."""
 
@@ -145,10 +146,10 @@ def pair_part(output: Path, *, tokens: int, shorter: Path, table: Path, longest:
     path = part.with_suffix(".npy")
     with loading(path):
         numbers: Ids = np.load(path, allow_pickle=False)
-    pairs = pair_neighbors(numbers, frequent)
+    pairs, counts, indices = pair_neighbors(numbers, frequent)
     if not longest:
-        _write_numbers(output.with_suffix(".npy"), pairs.numbers)
-    run = write_run(output.with_suffix(".keys"), Keys(pairs.keys), pairs.counts, tokens=tokens)
+        _write_numbers(output.with_suffix(".npy"), indices)
+    run = write_run(output.with_suffix(".keys"), Keys(pairs), counts, tokens=tokens)
     return Mark(parts=[run]).write(output).tokens
 
 
@@ -278,14 +279,6 @@ class Blocks(NamedTuple):
         return sum(self.parts.values())
 
 
-class Level(NamedTuple):
-    """The frequent n-grams of a length: their table, and their number."""
-
-    table: Path
-    rows: int
-    distinct: int
-
-
 @dataclass(frozen=True, slots=True)
 class CountJob:
     """Counts the n-grams of one to four words.
@@ -376,7 +369,7 @@ class _Counting:
             )
         levels = [self._merge(1, blocks.names)]
         for length in range(2, LONGEST + 1):
-            self._pair(length, blocks.parts, levels[-1])
+            self._pair(length, blocks.parts)
             levels.append(self._merge(length, blocks.parts))
             _remove_files(self._find(length - 1))
         return self._write_tables(levels, blocks)
@@ -400,18 +393,18 @@ class _Counting:
             digests += [mark.digest] if mark.digest else []
         return Blocks([mark.stem for mark in marks], parts, documents, digests)
 
-    def _pair(self, length: int, parts: Mapping[str, int], shorter: Level) -> None:
+    def _pair(self, length: int, parts: Mapping[str, int]) -> None:
         """Find and count the n-grams of every part that may be frequent."""
         folder, before = self._find(length), self._find(length - 1)
-        pair = partial(pair_part, shorter=before, table=shorter.table, longest=length == LONGEST)
+        pair = partial(pair_part, shorter=before, table=before / _TABLE, longest=length == LONGEST)
         tasks = (Task(folder / f"{name}.json", tokens, partial(pair, tokens=tokens)) for name, tokens in parts.items())
         if not (folder / "table.json").exists():
             self.reading.run(f"counting {length}-grams", tasks, sum(parts.values()))
 
-    def _merge(self, length: int, names: Iterable[str]) -> Level:
+    def _merge(self, length: int, names: Iterable[str]) -> Mark:
         """Merge the counts of all parts into the table of a length; the names are those of the marks of its tasks."""
         folder = self._find(length)
-        finished, whole = folder / "table.json", folder / "table.run"
+        finished, whole = folder / "table.json", folder / _TABLE
         if not finished.exists():
             rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # words are longer than pairs of numbers
             index = Index.gather(folder, _read_runs(folder, names))
@@ -433,14 +426,14 @@ class _Counting:
         if total.rows >= NONE:
             raise ParameterError(f"There are too many frequent {length}-grams: {total.rows:,}. Raise `min_count`.")
         _remove_files(folder / "table")
-        return Level(whole, total.rows, total.distinct)
+        return total
 
-    def _write_tables(self, levels: Sequence[Level], blocks: Blocks) -> Path:
+    def _write_tables(self, levels: Sequence[Mark], blocks: Blocks) -> Path:
         """Write the n-grams with their words, and the manifest."""
         folder = self.folder / "counts"
         shutil.rmtree(folder, ignore_errors=True)
         make_folder(folder)
-        assembly = Assembly([level.table for level in levels], self._find(1))
+        assembly = Assembly([self._find(length) / _TABLE for length in range(1, LONGEST + 1)], self._find(1))
         tables: dict[str, Any] = {}
         for length, level in enumerate(levels, start=1):
             path = folder / table_name(length)
