@@ -38,8 +38,7 @@ from textveil.tables import TEXT_COLUMN
 
 if TYPE_CHECKING:
     from textveil.lab.corpus.inputs import Corpus
-    from textveil.lab.corpus.preparation import PrepareJob
-    from textveil.lab.corpus.prior_job import PriorJob
+    from textveil.lab.corpus.preparation import PrepareJob, PriorJob
 
 MEMORY_SIZE = f"{MEMORY >> 30}G"
 """The memory of counting by default, as :func:`parse_size` reads it."""
@@ -406,7 +405,7 @@ def prior(
     After an interruption, the same command resumes. Finished steps are not repeated.
     """
     found = reading.find(corpus, output)
-    from textveil.lab.corpus.prior_job import PriorJob
+    from textveil.lab.corpus.preparation import PriorJob
 
     job = PriorJob(
         found,
