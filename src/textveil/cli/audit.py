@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +12,9 @@ import typer
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.vectors import Vectors
 from textveil.certificate import Certificate
-from textveil.cli.display import build_table, show, showing_progress
 from textveil.cli.options import AsJson, BundleName, Quiet, build_app
 from textveil.cli.options import command as register
-from textveil.cli.reporting import FAILURE
+from textveil.cli.reporting import FAILURE, print_json, print_table, showing_progress
 from textveil.cli.settings import BUDGET, METHODS, build_settings, pick
 from textveil.errors import ParameterError
 from textveil.lab.audit import Audit, Claims, Command, Finding, Verdict, audit_obfuscator, choose_pairs
@@ -94,7 +92,7 @@ def audit(
         "draws": draws,
         "confidence": confidence,
     }
-    with showing_progress(quiet, unit_of=lambda _: "answers") as progress:
+    with showing_progress(quiet, "answers") as progress:
         options["progress"] = progress
         if command is not None:
             name, result = command, _audit_command(command, bundle, str(claim), per_word, options)
@@ -108,7 +106,7 @@ def audit(
                 options["claims"] = _read_claim(claim, obfuscator.mechanism.space, per_word)
             name, result = repr(obfuscator), audit_obfuscator(obfuscator, **given, **options)
     if as_json:
-        typer.echo(json.dumps({"auditee": name, **result.as_dict()}, indent=2, allow_nan=False))
+        print_json({"auditee": name, **result.as_dict()})
     else:
         _show(name, result)
     if result.violations:
@@ -181,17 +179,14 @@ def _show(name: str, result: Audit) -> None:
         rows.append((finding.pair.kind, *values, f"{finding.verdict.value}{reason}"))
     styles = [STYLES[finding.verdict] for finding in result.findings]
     numbers = ("claimed", "exact", "shown")
-    title = f"log-ratios of {name}"
-    heads = ("pair", *numbers, "verdict")
-    show(build_table(heads, rows, right=numbers, styles=styles, title=title, title_justify="left"))
+    print_table(("pair", *numbers, "verdict"), rows, right=numbers, styles=styles, title=f"log-ratios of {name}")
     for finding in result.violations:
         typer.echo(_tell(finding))
     tried = sum(finding.shown is not None for finding in result.findings)
-    found = f"{len(result.violations)} of {tried} pairs refute the claim"
     typer.echo(
-        f"{found if result.violations else f'None of {tried} pairs refutes the claim'}: {result.draws:,} answers to "
-        f"each text, {result.confidence:.4g} confidence for all bounds together. This number of answers can show a "
-        f"log-ratio of at most {result.reach:.1f}."
+        f"{len(result.violations)} of {tried} pairs refute the claim: {result.draws:,} answers to each text, "
+        f"{result.confidence:.4g} confidence for all bounds together. This number of answers can show a log-ratio of "
+        f"at most {result.reach:.1f}."
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated
 import typer
 
 from textveil.cli.options import AsJson, Column, build_app, command
-from textveil.cli.reporting import FAILURE, report
+from textveil.cli.reporting import FAILURE, print_json, report
 from textveil.errors import InputError, ParameterError
 from textveil.ledger import Ledger
 from textveil.tables import TEXT_COLUMN, FileSource, Layout
@@ -50,7 +49,7 @@ def show(
     summary, largest = opened.summarize(), opened.list_largest(_SHOWN)
     if as_json:
         named = [dict(zip(("document", "releases", "spent"), row, strict=True)) for row in largest]
-        typer.echo(json.dumps({**asdict(summary), "largest": named}, indent=2))
+        print_json({**asdict(summary), "largest": named})
         return
     typer.echo(f"{summary.releases:,} releases of {summary.documents:,} documents")
     if summary.releases:
@@ -64,7 +63,7 @@ def show(
 def _show_document(ledger: Ledger, text: str, *, as_json: bool) -> None:
     entries = list(ledger.describe_entries(ledger.find(text)))
     if as_json:
-        typer.echo(json.dumps(entries, indent=2))
+        print_json(entries)
         return
     spent = math.fsum(entry["epsilon"] for entry in entries)
     typer.echo(f"{len(entries):,} releases, {spent:.6g} spent")

@@ -21,27 +21,18 @@ COMMANDS = (
     *("obfuscate", "decompose", "distribute", "evaluate", "calibrate", "compare", "audit", "deniability", "serve"),
     *("methods", "analyze", "experiment", "ledger", "bundle", "prepare", "resources"),
 )
-MODULES = {"decompose": "methods", "distribute": "methods", "deniability": "methods"}
+MODULES = {"decompose": "methods", "distribute": "methods", "deniability": "methods", "analyze": "compare"}
 """The modules of commands, if they do not have the same name."""
 EXAMPLES = """Examples:
   textveil obfuscate "The soup was cold and the waiter rude."
   textveil obfuscate "The soup was cold." --level high --explain
   textveil obfuscate --input reviews.csv --column text --output out.csv --profile proven
-  textveil decompose "People all over the world don't live in New York City."
-  textveil distribute "The soup was cold and the waiter rude." --epsilon 14
   textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
   textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
   textveil calibrate --target unchanged-content=0.2
-  textveil ledger show spent.db
   textveil audit --epsilon-per-word 10 --profile proven
-  textveil deniability tea coffee --epsilon-per-word 10
-  textveil serve
-  textveil methods
-  textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
-  textveil resources list
   textveil experiment run study.yaml
-  textveil analyze results.csv --output analysis
 
 Epsilon is the privacy budget of a document. A smaller epsilon is more private and keeps less of the meaning."""
 

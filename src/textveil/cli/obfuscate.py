@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 import sys
@@ -14,14 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.cli.configuration import Config, prefer_flags
-from textveil.cli.display import explain, list_warnings, showing_progress
 from textveil.cli.options import BundleName, ExecutorFlags, Overwrite, Quiet, build_app, command
-from textveil.cli.reporting import FAILURE, report
-from textveil.cli.settings import BUDGET, METHODS, SETTINGS, build_settings, pick
+from textveil.cli.reporting import FAILURE, list_warnings, print_json, print_table, report, showing_progress
+from textveil.cli.settings import BUDGET, METHODS, SETTINGS, Config, build_settings, pick, prefer_flags
 from textveil.cli.start import is_file
 from textveil.errors import ParameterError
 from textveil.obfuscator import Obfuscator
+from textveil.outcomes import Outcome
 from textveil.summary import is_refused, summarize
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 from textveil.text.batches import BATCH_SIZE
@@ -29,10 +27,19 @@ from textveil.text.batches import BATCH_SIZE
 if TYPE_CHECKING:
     from textveil.jobs import JobReport
     from textveil.ledger import Ledger
+    from textveil.methods.distribution import Score
     from textveil.progress import Progress
     from textveil.results import Obfuscation
 
 STANDARD = "-"
+COLORS = {
+    Outcome.PERTURBED: "green",
+    Outcome.DRAWN: "cyan",
+    Outcome.REDACTED: "magenta",
+    Outcome.KEPT_STOPWORD: "dim",
+    Outcome.KEPT_UNKNOWN: "bold red",
+    Outcome.KEPT_NO_SHARE: "bold red",
+}
 
 app = build_app()
 
@@ -304,8 +311,38 @@ def _check_combination(
 
 
 def _show_text(result: Obfuscation, *, explained: bool, as_json: bool) -> None:
-    typer.echo(json.dumps(result.as_dict(), indent=2) if as_json else result.text)
+    if as_json:
+        print_json(result.as_dict())
+    else:
+        typer.echo(result.text)
     if explained:
-        explain(result)
+        _explain(result)
     for warning in list_warnings(result.certificate):
         report(warning)
+
+
+def _explain(result: Obfuscation) -> None:
+    """Print a table: chunk, draft if there is one, the scores of its words, share, outcome, replacement."""
+    terms = result.certificate.terms
+    drafted = terms.draft_share is not None
+    scores = "scores of the draft" if drafted else "scores"
+    draft = ("draft share", "draft") if drafted else ()
+    rows = (
+        (
+            chunk.original,
+            *((f"{chunk.draft_share:.4g}", chunk.draft or "") if drafted else ()),
+            "" if chunk.outcome is Outcome.KEPT_STOPWORD else " + ".join(map(_write_score, chunk.scores)),
+            f"{chunk.share:.4g}" if chunk.share else "",
+            chunk.outcome.value,
+            chunk.replacement or "",
+        )
+        for chunk in result.chunks
+    )
+    title = f"budget {result.certificate.tally.largest_budget:g}, profile {terms.profile.name}"
+    styles = [COLORS[chunk.outcome] for chunk in result.chunks]
+    heads = ("chunk", *draft, scores, "share", "outcome", "replacement")
+    print_table(heads, rows, right=("draft share", scores, "share"), styles=styles, title=title)
+
+
+def _write_score(score: Score) -> str:
+    return "none" if score is None else f"{score:.3g}"

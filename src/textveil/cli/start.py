@@ -85,8 +85,7 @@ def _show(result: Obfuscation) -> None:
     sys.stdout.write(f"{result.text}\n")
     sys.stdout.flush()
     if summary.list_warnings(result.certificate):
-        from textveil.cli.display import list_warnings
-        from textveil.cli.reporting import report
+        from textveil.cli.reporting import list_warnings, report
 
         for warning in list_warnings(result.certificate):
             report(warning)
