@@ -3,7 +3,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from textveil.cli.configuration import check_keys, read_section
+from textveil.cli.settings import check_keys, read_section
 from textveil.cli.main import app
 from textveil.errors import InputError, ParameterError, UnknownNameError
 

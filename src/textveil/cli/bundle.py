@@ -73,10 +73,8 @@ def describe_vectors(bundle: Bundle, decomposition: str) -> Iterator[str]:
     """Lines about the vectors of a decomposition, its prior, and its spelling table."""
     table, parts = bundle.manifest.vectors[decomposition], bundle.manifest.parts.get(decomposition, {})
     vectors = bundle.vectors(decomposition)
-    yield (
-        f"{decomposition:<9} {len(vectors):,} entries, {vectors.dimensions} dimensions, {len(vectors.writable):,} may be "
-        f"written, {table['storage']}"
-    )
+    sizes = f"{len(vectors):,} entries, {vectors.dimensions} dimensions, {len(vectors.writable):,} may be written"
+    yield f"{decomposition:<9} {sizes}, {table['storage']}"
     if isinstance(changed := table.get("changed_neighbors"), float):
         yield f"          this storage changes {changed:.2%} of nearest neighbors"
     if isinstance(unit := table.get("unit"), float):

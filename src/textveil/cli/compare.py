@@ -89,7 +89,7 @@ def compare(
         write_file(as_json, write_json(found), like=originals)
     if drawings and frontiers:
         figure = draw_frontiers(frontiers)
-        for path, content in zip(drawings, (render_svg(figure), render_png(figure)), strict=True):
+        for path, content in zip(drawings, (render_svg(figure).encode(), render_png(figure)), strict=True):
             write_file(path, content, like=originals)
     elif drawings:
         outputs = [path for path in outputs if path not in drawings]
