@@ -3,8 +3,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from textveil.cli.settings import check_keys, read_section
 from textveil.cli.main import app
+from textveil.cli.settings import check_keys, read_section
 from textveil.errors import InputError, ParameterError, UnknownNameError
 
 SECRET = "Grzybowski"

@@ -173,3 +173,13 @@ def test_a_wrong_column_is_answered_with_the_key_of_the_study(make_study):  # no
     assert "no column 'body'" in ran.stderr
     assert "Fix 'datasets.reviews' in the study file." in ran.stderr
     assert "--column" not in ran.stderr
+
+
+def test_a_warning_and_a_failure_name_flags_of_the_command(study, monkeypatch):
+    def fail(*_):
+        raise InputError("Use fewer `workers`.")
+
+    monkeypatch.setattr(METRICS.load("downstream"), "measure", fail)
+    ran = call("run", study, "--executor", "local")
+    assert "Use fewer --workers." in ran.stderr
+    assert "[8/8] " in ran.stderr

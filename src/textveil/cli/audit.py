@@ -17,7 +17,7 @@ from textveil.cli.options import command as register
 from textveil.cli.reporting import FAILURE, print_json, print_table, showing_progress
 from textveil.cli.settings import BUDGET, METHODS, build_settings, pick
 from textveil.errors import ParameterError
-from textveil.lab.audit import Audit, Claims, Command, Finding, Verdict, audit_obfuscator, choose_pairs
+from textveil.lab.audit import Audit, Claims, Command, Finding, audit_obfuscator, choose_pairs
 from textveil.lab.audit import audit as audit_texts
 from textveil.lab.audit.auditing import CONFIDENCE, DRAWS
 from textveil.lab.audit.claims import claim_by_distance, claim_per_word, read_pairs
@@ -27,12 +27,6 @@ from textveil.methods.distribution.allocation import check_budget
 from textveil.obfuscator import Obfuscator
 
 DISTANCE = "distance"
-STYLES = {
-    Verdict.VIOLATED: "bold red",
-    Verdict.NOT_REFUTED: "green",
-    Verdict.NO_CLAIM: "yellow",
-    Verdict.NOT_NEIGHBORS: "dim",
-}
 app = build_app()
 
 
@@ -100,8 +94,10 @@ def audit(
             if certificate is None:
                 obfuscator, given = Obfuscator(build_settings(bundle, settings, method_options)), budget
             else:
-                obfuscator, given = _rebuild(Certificate.load(certificate), bundle)
-                per_word = given["budget"].epsilon_per_word
+                issued = Certificate.load(certificate)
+                obfuscator, given = rebuild_obfuscator(issued.terms, bundle), {"budget": issued.budget}
+                check_statements(issued, obfuscator)
+                per_word = issued.budget.epsilon_per_word
             if claim is not None:
                 options["claims"] = _read_claim(claim, obfuscator.mechanism.space, per_word)
             name, result = repr(obfuscator), audit_obfuscator(obfuscator, **given, **options)
@@ -121,21 +117,16 @@ def _check_combination(
     budget: Mapping[str, Any],
 ) -> None:
     """Refuse flags that contradict each other."""
-    if command is not None and certificate is not None:
-        raise ParameterError("Give --command or --certificate, not both.")
-    if command is not None and "epsilon" in budget:
+    if certificate is not None and (command is not None or budget):
+        raise ParameterError("Give only one of --certificate, --command, and a budget.")
+    if command is not None and (claim is None or "epsilon" in budget):
         raise ParameterError(
-            "--epsilon does not go with --command. Give the claim per word: --claim, or with distance "
-            "--epsilon-per-word."
+            "--command needs --claim: a log-ratio for any two words, or distance with --epsilon-per-word. It has no "
+            "--epsilon."
         )
-    if command is not None and claim is None:
-        raise ParameterError("--command needs --claim: a log-ratio for any two words, or distance.")
     if settings and (command is not None or certificate is not None):
         named = ", ".join(f"--{name.replace('_', '-')}" for name in settings)
-        other = "--command" if command is not None else "--certificate"
-        raise ParameterError(f"{named} does not go with {other}, which decides this.")
-    if certificate is not None and budget:
-        raise ParameterError("Give a budget or --certificate, which has one, not both.")
+        raise ParameterError(f"{named} does not go with --command or --certificate, which decides this.")
 
 
 def _audit_command(
@@ -162,24 +153,15 @@ def _read_claim(claim: str, space: Vectors, epsilon_per_word: float | None) -> C
     return claim_per_word(bound)
 
 
-def _rebuild(issued: Certificate, bundle: str) -> tuple[Obfuscator, dict[str, Any]]:
-    """The obfuscator of a certificate, and its budget."""
-    obfuscator = rebuild_obfuscator(issued.terms, bundle)
-    check_statements(issued, obfuscator)
-    return obfuscator, {"budget": issued.budget}
-
-
 def _show(name: str, result: Audit) -> None:
     """Print a line per pair, and what refutes the claim."""
     rows = []
     for finding in result.findings:
-        claim = finding.claim
-        reason = "" if claim.not_covered is None else f": {claim.not_covered}"
-        values = map(_write, (claim.bound, claim.exact, finding.shown))
-        rows.append((finding.pair.kind, *values, f"{finding.verdict.value}{reason}"))
-    styles = [STYLES[finding.verdict] for finding in result.findings]
+        values = map(_write, (finding.claim.bound, finding.claim.exact, finding.shown))
+        verdict = ": ".join(filter(None, (finding.verdict.value, finding.claim.not_covered)))
+        rows.append((finding.pair.kind, *values, verdict))
     numbers = ("claimed", "exact", "shown")
-    print_table(("pair", *numbers, "verdict"), rows, right=numbers, styles=styles, title=f"log-ratios of {name}")
+    print_table(("pair", *numbers, "verdict"), rows, right=numbers, title=f"log-ratios of {name}")
     for finding in result.violations:
         typer.echo(_tell(finding))
     tried = sum(finding.shown is not None for finding in result.findings)

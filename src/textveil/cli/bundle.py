@@ -81,9 +81,7 @@ def describe_vectors(bundle: Bundle, decomposition: str) -> Iterator[str]:
         yield f"          distances are divided by {unit:g}, their median before"
     if prior := parts.get(PRIOR):
         sizes = ", ".join(f"{number:,} of {length} entries" for length, number in prior["ngrams"].items())
-        yield f"          prior with n-grams: {sizes or 'none'}"
-        for order, perplexity in (prior.get("perplexity") or {}).items():
-            yield f"          perplexity of order {order}: {perplexity}"
+        yield f"          prior with n-grams: {sizes or 'none'}; perplexity by order: {prior.get('perplexity')}"
     if isinstance(rows := parts.get(SPELLING, {}).get("ngrams"), int):
         yield f"          spelling table of {rows:,} character n-grams"
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +26,6 @@ from textveil.lab.metrics.files import PairedFiles, Pairs
 from textveil.lab.metrics.replay import replay
 from textveil.lab.metrics.verification import verify_certificate
 from textveil.lab.report.card import Card, build_card
-from textveil.progress import Progress
 from textveil.registry import Registry
 from textveil.results import Obfuscation
 from textveil.tables import TEXT_COLUMN
@@ -153,15 +153,13 @@ class MetricFlags:
 def add_samples(options: Mapping[str, dict[str, Any]], samples: list[str] | None) -> dict[str, dict[str, Any]]:
     """Options of metrics with the sizes of samples, which are given as METRIC=TEXTS."""
     found = {metric: dict(each) for metric, each in options.items()}
+    takers = [name for name in METRICS if "sample" in METRICS.load(name).list_options()]
     for sample in samples or ():
         name, _, size = sample.partition("=")
-        if not size.isdecimal():
-            raise ParameterError("--sample must be a metric and a number of texts, such as perplexity=50.")
-        metric = METRICS.load(name.strip())
-        if "sample" not in metric.list_options():
-            takers = ", ".join(each for each in METRICS if "sample" in METRICS.load(each).list_options())
-            raise ParameterError(f"--sample: {metric.name} always reads all texts. Metrics with samples: {takers}.")
-        found.setdefault(metric.name, {})["sample"] = int(size)
+        metric = METRICS.load(name.strip()).name
+        if metric not in takers or not size.isdecimal():
+            raise ParameterError(f"--sample must be METRIC=TEXTS, such as perplexity=50. Metrics: {', '.join(takers)}.")
+        found.setdefault(metric, {})["sample"] = int(size)
     return found
 
 
@@ -258,10 +256,10 @@ def evaluate(
         evaluator = Evaluator(dataset, wanted, options, progress)
         replayed = None
         if issued is not None and (wanted is None or set(_REPLAYED) & set(wanted)):
-            required = wanted is not None and "inversion" in wanted
             chosen = set(dataset.rows)
             texts = [each if row in chosen else None for row, each in enumerate(pairs.originals)]
-            replayed = _replay(issued, texts, bundle, encoder, required=required, progress=progress)
+            again = partial(replay, issued, texts, bundle=bundle or DEFAULT_BUNDLE, model=encoder, progress=progress)
+            replayed = again() if "inversion" in (wanted or ()) else _try(again)
         evaluation = evaluator.measure(pairs.obfuscated, certificate=issued, obfuscations=replayed)
         for name in labels[1:] if wanted is None or TASK in wanted else ():
             other = Dataset(pairs.originals, label=pairs.labels[name], folder=folder, sample=sample)
@@ -329,21 +327,11 @@ def _add_task(
     return replace(evaluation, measurements={**evaluation.measurements, name: found})
 
 
-def _replay(
-    certificate: Certificate,
-    texts: list[str | None],
-    bundle: str | None,
-    encoder: Path | None,
-    *,
-    required: bool,
-    progress: Progress,
-) -> list[Obfuscation] | None:
-    """The outcome of every chunk. If it is not required, a replay that fails is only reported."""
+def _try(again: Callable[[], list[Obfuscation]]) -> list[Obfuscation] | None:
+    """The outcome of every chunk, if the originals can be obfuscated again."""
     try:
-        return replay(certificate, texts, bundle=bundle or DEFAULT_BUNDLE, model=encoder, progress=progress)
+        return again()
     except TextveilError as error:
-        if required:
-            raise
         report(f"{', '.join(_REPLAYED)}: {spell_message(evaluate, str(error))}")
         return None
 
@@ -366,23 +354,16 @@ def _show(evaluation: Evaluation) -> None:
         typer.echo(line)
 
 
-def _write_values(found: Measurement) -> list[str]:
+def _write_values(found: Measurement) -> Iterator[str]:
     """The values of a measurement as declared, each with its interval. Deviations over seeds are in JSON only."""
-    lines = []
     for name, value in found.values.items():
-        if name.endswith("_std"):
-            continue
         column = METRIC_COLUMNS.get(name_column(found.metric, name))
         interval = found.intervals.get(name)
-        if column is None:  # only a count is not declared
-            lines.append(f"{name} {value:,.0f}")
-        elif interval is None:
-            lines.append(f"{name} {column.show(value)}")
-        else:
-            lines.append(
-                f"{name} {column.show(value)} [{column.show_bare(interval.low)}, {column.show(interval.high)}]"
-            )
-    return lines
+        if column is None and not name.endswith("_std"):  # only a count is not declared
+            yield f"{name} {value:,.0f}"
+        elif column is not None and not name.endswith("_std"):
+            bounds = f" [{column.show_bare(interval.low)}, {column.show(interval.high)}]" if interval else ""
+            yield f"{name} {column.show(value)}{bounds}"
 
 
 def _write_details(found: Measurement) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from textveil.cli.options import AsJson, ExecutorFlags, Overwrite, Quiet, build_app, command, keep_lines
-from textveil.cli.reporting import FAILURE, print_json, print_table, report, spell_message
+from textveil.cli.reporting import FAILURE, print_json, report, spell_message
 from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.jobs import check_free
@@ -169,10 +169,7 @@ def run(
         return
     experiment.check()  # before an executor, such as a cluster, is started
     if not quiet:
-        report(
-            f"The originals are copied to {str(experiment.store.folder)!r}. Protect this folder like the originals, or "
-            "delete it when you are done."
-        )
+        report(f"The originals are copied to {str(experiment.store.folder)!r}. Protect this folder like the originals.")
     with place.start(gpus_per_task) as chosen:
         states = experiment.run(chosen, retry_failed=retry_failed, watcher=None if quiet else cast("Watcher", _Log()))
     _summarize(experiment, states)
@@ -184,16 +181,13 @@ def _show_plan(experiment: Experiment, executor: Any, retry_failed: bool) -> Non
 
     plan = experiment.plan(executor, retry_failed=retry_failed)
     _list_cells(plan.states)
-    _count(experiment, plan.states)
+    typer.echo(_write_counts(plan.states, experiment.study.size))
     if not plan.cells:
         typer.echo("There is nothing left to do.")
         return
     found = estimate(experiment.runner, plan, executor.workers)
     low, mean, high = map(write_time, (found.low, found.seconds, found.high))
-    typer.echo(
-        f"Estimated time with --workers {executor.workers}: {mean} ({low} to {high}), based on {found.basis}, without "
-        "the time to load models."
-    )
+    typer.echo(f"Estimated time with --workers {executor.workers}: {mean} ({low} to {high}), based on {found.basis}.")
 
 
 class _Log:
@@ -204,9 +198,9 @@ class _Log:
         self._since = time.monotonic()
 
     def begin(self, plan: Plan) -> None:
-        """Say how many cells there are."""
+        """Show the number of cells."""
         self._shared_tasks, self._cell_tasks = len(plan.shared), len(plan.cells)
-        report(f"{len(plan.states):,} cells, {len(plan.cells):,} to do")
+        report(_write_counts(plan.states))
 
     def shared_done(self, done: SharedDone) -> None:
         """Show a shared task, with its time or its failure."""
@@ -244,15 +238,14 @@ def _list_cells(states: Iterable[CellState]) -> None:
         typer.echo(f"{state.cell.id}  {name:<8}  {state.cell}")
 
 
-def _count(experiment: Experiment, states: Any) -> None:
+def _write_counts(states: Iterable[CellState], size: int = 0) -> str:
+    """The number of cells by state. Of ``size`` cells, those without a state are to do."""
     from textveil.lab.study.status import Counts
 
     counts = Counts.of(states)
-    unread = experiment.study.size - counts.cells
-    typer.echo(
-        f"{experiment.study.size:,} cells: {counts.finished:,} finished, {counts.to_do + unread:,} to do, "
-        f"{counts.failed:,} failed"
-    )
+    cells = max(size, counts.cells)
+    left = cells - counts.finished - counts.failed
+    return f"{cells:,} cells: {counts.finished:,} finished, {left:,} to do, {counts.failed:,} failed"
 
 
 def _summarize(experiment: Experiment, states: list[CellState]) -> None:
@@ -261,7 +254,7 @@ def _summarize(experiment: Experiment, states: list[CellState]) -> None:
 
     for line in _list_failures(states):
         report(line)
-    _count(experiment, states)
+    typer.echo(_write_counts(states, experiment.study.size))
     if any(state.texts for state in states):
         typer.echo(f"Results: {experiment.store.folder / f'{RESULTS}.csv'} and {RESULTS}.parquet")
     if any(state.failures for state in states):
@@ -294,8 +287,10 @@ def status(
         return
     if cells:
         _list_cells(states)
-    _show_datasets(experiment, states)
-    _count(experiment, states)
+    for name in experiment.study.datasets:
+        own = [state for state in states if state.cell.dataset == name]
+        typer.echo(f"{name}: {_write_counts(own) if own else 'not read yet'}")
+    typer.echo(_write_counts(states, experiment.study.size))
     typer.echo(f"Computing time: {write_time(sum(state.seconds for state in states))}")
     for line in _list_failures(states):
         typer.echo(line)
@@ -308,19 +303,6 @@ def _list_failures(states: Iterable[CellState]) -> Iterator[str]:
     for failure, cells in list_failures(states).items():
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         yield f"Failed: {cells[0]}{more}: {spell_message(run, failure)}"
-
-
-def _show_datasets(experiment: Experiment, states: list[CellState]) -> None:
-    """Print the number of cells of every data set by state."""
-    from textveil.lab.study.status import Counts
-
-    heads = ("cells", "finished", "to do", "failed")
-    rows = []
-    for name in experiment.study.datasets:
-        counts = Counts.of(state for state in states if state.cell.dataset == name)
-        numbers = (counts.cells, counts.finished, counts.to_do, counts.failed)
-        rows.append((name, *(f"{number:,}" if counts.cells else "not read yet" for number in numbers)))
-    print_table(("data set", *heads), rows, right=heads)
 
 
 def _describe(experiment: Experiment, states: list[CellState]) -> dict[str, Any]:

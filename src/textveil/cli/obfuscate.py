@@ -27,19 +27,10 @@ from textveil.text.batches import BATCH_SIZE
 if TYPE_CHECKING:
     from textveil.jobs import JobReport
     from textveil.ledger import Ledger
-    from textveil.methods.distribution import Score
     from textveil.progress import Progress
     from textveil.results import Obfuscation
 
 STANDARD = "-"
-COLORS = {
-    Outcome.PERTURBED: "green",
-    Outcome.DRAWN: "cyan",
-    Outcome.REDACTED: "magenta",
-    Outcome.KEPT_STOPWORD: "dim",
-    Outcome.KEPT_UNKNOWN: "bold red",
-    Outcome.KEPT_NO_SHARE: "bold red",
-}
 
 app = build_app()
 
@@ -325,24 +316,13 @@ def _explain(result: Obfuscation) -> None:
     """Print a table: chunk, draft if there is one, the scores of its words, share, outcome, replacement."""
     terms = result.certificate.terms
     drafted = terms.draft_share is not None
-    scores = "scores of the draft" if drafted else "scores"
-    draft = ("draft share", "draft") if drafted else ()
-    rows = (
-        (
-            chunk.original,
-            *((f"{chunk.draft_share:.4g}", chunk.draft or "") if drafted else ()),
-            "" if chunk.outcome is Outcome.KEPT_STOPWORD else " + ".join(map(_write_score, chunk.scores)),
-            f"{chunk.share:.4g}" if chunk.share else "",
-            chunk.outcome.value,
-            chunk.replacement or "",
-        )
-        for chunk in result.chunks
-    )
+    rows = []
+    for chunk in result.chunks:
+        draft = (f"{chunk.draft_share:.4g}", chunk.draft or "") if drafted else ()
+        known = () if chunk.outcome is Outcome.KEPT_STOPWORD else chunk.scores
+        scores = " + ".join("none" if score is None else f"{score:.3g}" for score in known)
+        share = f"{chunk.share:.4g}" if chunk.share else ""
+        rows.append((chunk.original, *draft, scores, share, chunk.outcome.value, chunk.replacement or ""))
+    numbers = ("draft share", "draft", "scores of the draft", "share") if drafted else ("scores", "share")
     title = f"budget {result.certificate.tally.largest_budget:g}, profile {terms.profile.name}"
-    styles = [COLORS[chunk.outcome] for chunk in result.chunks]
-    heads = ("chunk", *draft, scores, "share", "outcome", "replacement")
-    print_table(heads, rows, right=("draft share", scores, "share"), styles=styles, title=title)
-
-
-def _write_score(score: Score) -> str:
-    return "none" if score is None else f"{score:.3g}"
+    print_table(("chunk", *numbers, "outcome", "replacement"), rows, right=numbers, title=title)

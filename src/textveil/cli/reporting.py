@@ -11,7 +11,6 @@ import time
 import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args, get_type_hints
 
@@ -23,8 +22,6 @@ from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import writing
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from textveil.certificate import Certificate
 
 FAILURE = 1
@@ -60,10 +57,9 @@ def write_file(path: Path, content: str | bytes, **access: Any) -> None:
 
 def print_table(
     heads: Sequence[str],
-    rows: Iterable[Sequence[str | Text]],
+    rows: Iterable[Sequence[str]],
     *,
     right: Container[str] = (),
-    styles: Iterable[str] = repeat(""),
     title: str | None = None,
     lines: bool = False,
 ) -> None:
@@ -73,7 +69,6 @@ def print_table(
         heads: The titles of columns.
         rows: The cells of each row.
         right: The columns that are aligned to the right.
-        styles: The style of each row.
         title: The line above the table.
         lines: Whether lines separate the rows.
     """
@@ -84,8 +79,8 @@ def print_table(
     table = Table(title=None if title is None else Text(title), title_justify="left", show_lines=lines)
     for head in heads:
         table.add_column(head, justify="right" if head in right else "left", overflow="fold")
-    for cells, style in zip(rows, styles, strict=False):
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells), style=style)
+    for cells in rows:
+        table.add_row(*map(Text, cells))
     Console().print(table)
 
 
@@ -216,11 +211,33 @@ def _reporting_warnings(command: Callable[..., Any]) -> Iterator[None]:
         yield
 
 
-def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn an exception of a command into a message and an exit code.
+def end(error: BaseException, command: Callable[..., Any]) -> int:
+    """Write a line about an exception of a command; the exit code.
 
     For an unexpected exception, only its place is shown: its message may quote a document.
     """
+    if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    elif isinstance(error, KeyboardInterrupt):
+        report("Interrupted. Long work is saved: run the same command to resume it (obfuscate: with --resume).")
+        return INTERRUPTED
+    elif isinstance(error, TextveilError):
+        report(f"Error: {spell_message(command, str(error))}")
+        return USAGE if isinstance(error, ParameterError) else FAILURE
+    elif isinstance(error, OSError):
+        report(f"Error: the system says: {error.strerror or type(error).__name__}. Check paths and free space.")
+    elif os.environ.get("TEXTVEIL_DEBUG"):
+        raise error
+    else:
+        report(
+            f"Error: {describe_bug(error)}: this is a bug in textveil. "
+            "Set TEXTVEIL_DEBUG=1 to see all of it; it may quote your text."
+        )
+    return FAILURE
+
+
+def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn an exception of a command into a message and an exit code."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -228,27 +245,9 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
             _prepare_output()
             with _reporting_warnings(command):
                 return command(*args, **kwargs)
-        except TextveilError as error:
-            report(f"Error: {error.spell(functools.partial(spell_flag, command))}")
-            raise typer.Exit(USAGE if isinstance(error, ParameterError) else FAILURE) from error
-        except BrokenPipeError as error:  # the reader of our output has closed it
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(FAILURE) from error
-        except OSError as error:
-            report(f"Error: the system says: {error.strerror or type(error).__name__}. Check paths and free space.")
-            raise typer.Exit(FAILURE) from error
-        except KeyboardInterrupt as error:
-            report("Interrupted. Long work is saved: run the same command to resume it (obfuscate: with --resume).")
-            raise typer.Exit(INTERRUPTED) from error
         except (typer.Exit, typer.Abort):
             raise
-        except Exception as error:
-            if os.environ.get("TEXTVEIL_DEBUG"):
-                raise
-            report(
-                f"Error: {describe_bug(error)}: this is a bug in textveil. "
-                "Set TEXTVEIL_DEBUG=1 to see all of it; it may quote your text."
-            )
-            raise typer.Exit(FAILURE) from error
+        except (Exception, KeyboardInterrupt) as error:
+            raise typer.Exit(end(error, command)) from error
 
     return run

@@ -28,14 +28,8 @@ SETTINGS = (
 METHODS = {f"--{axis}": registry for axis, registry in AXES.items()}
 """The axes by their flags."""
 BUDGET = ("epsilon", "epsilon_per_word", "level")
-_KINDS: Mapping[str, Any] = {
-    "epsilon": float,
-    "epsilon_per_word": float,
-    "largest_share": float,
-    "draft_share": float,
-    "keep_emoji": bool,
-    "seed": int,
-}
+_NUMBERS = ("epsilon", "epsilon_per_word", "largest_share", "draft_share")
+_KINDS: Mapping[str, Any] = {**dict.fromkeys(_NUMBERS, float), "keep_emoji": bool, "seed": int}
 _SPELLED = {"epsilon": ("--epsilon", "-e"), "keep_emoji": ("--keep-emoji",)}
 PREFIX = "TEXTVEIL"
 SECTIONS = ("obfuscate", "serve")
@@ -54,8 +48,8 @@ def pick(*names: str) -> dict[str, Any]:
 
 def _describe(name: str) -> str:
     """The help of a setting, with flags for the names of settings, and the names that it may have."""
-    text = HELP[name].replace(": a name or a decomposer", "").replace(": a name or a distributor", "")
-    text = text.replace(": a name or a mechanism", "").replace("infinity", "inf").partition(" A Screen")[0]
+    text = re.sub(": a name or a (decomposer|distributor|mechanism)", "", HELP[name])
+    text = text.replace("infinity", "inf").partition(" A Screen")[0]
     text = re.sub(r"\b[a-z]+(_[a-z]+)+\b", lambda found: f"--{found[0].replace('_', '-')}", text)
     known = PROFILES if name == "profile" else AXES.get(name)
     return text if known is None else f"{text} Names: {', '.join(known)}."
@@ -82,10 +76,8 @@ def read_section(path: Path, section: str) -> dict[str, Any]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{str(path)!r} is not UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{str(path)!r} is not TOML: {error}.") from error
+    except ValueError as error:
+        raise InputError(f"{str(path)!r} is not TOML in UTF-8: {error}.") from error
     for name, values in content.items():
         if name not in SECTIONS:
             raise unknown_name(f"table of {path.name}", name, SECTIONS)
@@ -132,8 +124,6 @@ def _read_environment(command: str, known: Mapping[str, str]) -> dict[str, Any]:
     """The values of variables such as ``TEXTVEIL_SERVE_PORT``."""
     start = f"{PREFIX}_{command.upper()}_"
     given = {name.removeprefix(start).lower(): value for name, value in os.environ.items() if name.startswith(start)}
-    if "config" in given:
-        raise ParameterError(f"{start}CONFIG is not read. Use the flag --config.")
     return check_keys(given, known, f"the environment ({start}...)")
 
 
