@@ -81,11 +81,7 @@ def audit(
     budget = {name: settings.pop(name) for name in BUDGET if name in settings}
     _check_combination(command, certificate, claim, [*settings, *method_options], budget)
     per_word = budget.get("epsilon_per_word")
-    options: dict[str, Any] = {
-        "pairs": None if pairs is None else read_pairs(pairs),
-        "draws": draws,
-        "confidence": confidence,
-    }
+    options: dict[str, Any] = {"pairs": pairs and read_pairs(pairs), "draws": draws, "confidence": confidence}
     with showing_progress(quiet, "answers") as progress:
         options["progress"] = progress
         if command is not None:
@@ -110,11 +106,7 @@ def audit(
 
 
 def _check_combination(
-    command: str | None,
-    certificate: Path | None,
-    claim: str | None,
-    settings: list[str],
-    budget: Mapping[str, Any],
+    command: str | None, certificate: Path | None, claim: str | None, settings: list[str], budget: Mapping[str, Any]
 ) -> None:
     """Refuse flags that contradict each other."""
     if certificate is not None and (command is not None or budget):

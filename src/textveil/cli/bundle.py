@@ -28,10 +28,7 @@ NameOrFolder = Annotated[str, typer.Argument(help="The name or the folder of a b
 
 
 @command(app, "info", no_args_is_help=False)
-def info(
-    bundle: NameOrFolder = DEFAULT_BUNDLE,
-    as_json: AsJson = False,
-) -> None:
+def info(bundle: NameOrFolder = DEFAULT_BUNDLE, as_json: AsJson = False) -> None:
     """Show the content of a bundle: corpus, license, lexicons, vectors, distances and priors.
 
     Sizes and distances are computed from the vectors.
@@ -87,11 +84,7 @@ def describe_vectors(bundle: Bundle, decomposition: str) -> Iterator[str]:
 
 
 @command(app, "diff", no_args_is_help=False)
-def diff(
-    before: NameOrFolder,
-    after: NameOrFolder,
-    as_json: AsJson = False,
-) -> None:
+def diff(before: NameOrFolder, after: NameOrFolder, as_json: AsJson = False) -> None:
     """Show what differs between two bundles: settings, sizes, entries, expressions, priors.
 
     The examples of entries are the most frequent ones.
@@ -239,8 +232,7 @@ def _read_lexicons(decomposition: str, folder: Path | None) -> dict[str, Lexicon
         tables["wordnet"] = read_wordnet_table(find("wordnet"))
     if issubclass(DECOMPOSERS.load(decomposition), LexiconDecomposer) and decomposition not in tables:
         raise ParameterError(
-            f"The decomposition {decomposition!r} needs a lexicon. Set --lexicons to the output folder of "
-            "'textveil prepare score'."
+            f"{decomposition!r} needs a lexicon. Set --lexicons to the output folder of prepare score."
         )
     return tables
 

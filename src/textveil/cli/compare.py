@@ -106,7 +106,7 @@ def _claim_outputs(
 ) -> tuple[list[Path], list[Path]]:
     """The files of curves, and all files that will be written. What cannot be written is refused at once."""
     drawings = [] if figures is None else [figures / f"curves.{kind}" for kind in ("svg", "png")]
-    outputs = [*(path for path in (html, as_json) if path is not None), *drawings]
+    outputs = [*filter(None, (html, as_json)), *drawings]
     if html is not None or drawings:
         require("matplotlib", extra="analyze")
     if figures is not None:

@@ -65,6 +65,7 @@ def _list_takers(need: Need) -> str:
 
 
 LABEL_HELP = f"For {_list_takers(Need.LABEL)}: the column with the label of a task"
+ATTRIBUTE_HELP = f"For {_list_takers(Need.ATTRIBUTE)}: the column that an attacker wants to infer, such as the author"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,7 @@ class MetricFlags:
     """Which columns hold the texts, what is measured on them, and where scores are cached.
 
     Attributes:
+        attribute: {textveil.cli.evaluate:ATTRIBUTE_HELP}.
         metrics: Metrics to measure, comma-separated: {textveil.lab.metrics:METRICS}. Default: all.
         text: The column with the texts.
         obfuscated_text: The column with the obfuscated texts. Default: that of --text.
@@ -82,12 +84,7 @@ class MetricFlags:
 
     text: Annotated[str, typer.Option("--text", "--column")] = TEXT_COLUMN
     obfuscated_text: str | None = None
-    attribute: Annotated[
-        str | None,
-        typer.Option(
-            help=f"For {_list_takers(Need.ATTRIBUTE)}: the column that an attacker wants to infer, such as the author."
-        ),
-    ] = None
+    attribute: str | None = None
     metrics: str | None = None
     attacker: Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")] = None
     attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None

@@ -37,8 +37,7 @@ app = build_app(
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file.", show_default=False)]
 Folder = Annotated[
-    Path | None,
-    typer.Option("--folder", "-f", help="Folder for results. Default: STUDY-results beside the file."),
+    Path | None, typer.Option("--folder", "-f", help="Folder for results. Default: STUDY-results beside the file.")
 ]
 
 
@@ -91,11 +90,14 @@ def init(
     if given and preset != PAPER:
         raise ParameterError(f"--{next(iter(given))} goes with --preset {PAPER}.")
     converted = _convert(given, file.parent, overwrite=overwrite)
-    samples = {name: done.texts for name, done in converted.items()}
-    write_preset(preset, file, scale=scale, samples=samples)
-    _report_missing(file)
-    step = "Run" if len(converted) == 2 else "Enter your data sets, then run"
-    report(f"Written: {file}. {step}: textveil experiment run {file} --dry-run")
+    write_preset(preset, file, scale=scale, samples={name: done.texts for name, done in converted.items()})
+    report(f"Written: {file}. Edit it, then run: textveil experiment run {file} --dry-run")
+    _require_study()
+    from textveil.lab.study import load_study
+    from textveil.lab.study.requirements import describe_missing, find_missing
+
+    if missing := find_missing(load_study(file).study):
+        report(describe_missing(missing))
 
 
 def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dict[str, Conversion]:
@@ -116,16 +118,6 @@ def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dic
     if found:
         report("The converted files hold the original texts. Protect them like the downloads.")
     return found
-
-
-def _report_missing(file: Path) -> None:
-    """Report the models that a study lacks."""
-    _require_study()
-    from textveil.lab.study import load_study
-    from textveil.lab.study.requirements import describe_missing, find_missing
-
-    if missing := find_missing(load_study(file).study):
-        report(describe_missing(missing))
 
 
 @command(app, "run")
@@ -263,13 +255,7 @@ def _summarize(experiment: Experiment, states: list[CellState]) -> None:
 
 
 @command(app, "status")
-def status(
-    study: StudyPath,
-    *,
-    folder: Folder = None,
-    cells: bool = False,
-    as_json: AsJson = False,
-) -> None:
+def status(study: StudyPath, *, folder: Folder = None, cells: bool = False, as_json: AsJson = False) -> None:
     """Show the progress and the failures of a study. The study may be running.
 
     Args:

@@ -28,10 +28,7 @@ def _open(path: Path, key: Path | None) -> Ledger:
 
 @command(app, "show", no_args_is_help=False)
 def show(
-    ledger: LedgerPath,
-    key: KeyPath = None,
-    text: Annotated[str | None, typer.Option()] = None,
-    as_json: AsJson = False,
+    ledger: LedgerPath, key: KeyPath = None, text: Annotated[str | None, typer.Option()] = None, as_json: AsJson = False
 ) -> None:
     """Show the budgets that documents have spent.
 
@@ -112,9 +109,7 @@ def _read_texts(path: Path, column: str) -> list[str | None]:
 def _list_unrecorded(ledger: Ledger, originals: list[str | None], released: list[str | None]) -> list[str]:
     """The rows that were released and are not in the ledger. An empty text is one that was missing or refused."""
     if len(originals) != len(released):
-        raise InputError(
-            f"The files have {len(originals):,} and {len(released):,} texts. Give files with the same rows."
-        )
+        raise InputError(f"The files have {len(originals):,} and {len(released):,} texts. They need the same rows.")
     pairs = enumerate(zip(originals, released, strict=True), start=1)
     return [
         f"row {row:,} was released, and the ledger does not have it"
@@ -125,9 +120,7 @@ def _list_unrecorded(ledger: Ledger, originals: list[str | None], released: list
 
 @command(app, "merge", no_args_is_help=False)
 def merge(
-    ledger: LedgerPath,
-    others: Annotated[list[Path], typer.Argument(metavar="OTHERS...")],
-    key: KeyPath = None,
+    ledger: LedgerPath, others: Annotated[list[Path], typer.Argument(metavar="OTHERS...")], key: KeyPath = None
 ) -> None:
     """Add the releases of other ledgers with the same key.
 

@@ -70,9 +70,9 @@ def methods(as_json: AsJson = False) -> None:
 
 def _list_methods(registry: Registry[Any]) -> Iterator[dict[str, Any]]:
     """All methods of an axis, with the packages that have them; or the reason why one cannot be used."""
+    own = {"package": "textveil", "version": __version__, "problem": None}
     for name in registry:
-        origin = {"package": "textveil", "version": __version__, "problem": None}
-        yield {"name": name, "aliases": registry.list_aliases(name), **_describe_method(registry.load(name)), **origin}
+        yield {"name": name, "aliases": registry.list_aliases(name), **_describe_method(registry.load(name)), **own}
     for plugin in registry.list_plugins():
         try:
             method, problem = registry.load_plugin(plugin), None

@@ -121,9 +121,8 @@ class LedgerFlags:
         others = {"key_path": self.ledger_key, "budget_per_document": self.budget_per_document, "repeat": self.repeat}
         given: dict[str, Any] = {name: value for name, value in others.items() if value is not None}
         if self.ledger is None:
-            for name in given:
-                flag = "ledger-key" if name == "key_path" else name.replace("_", "-")
-                raise ParameterError(f"--{flag} goes with --ledger.")
+            if given:
+                raise ParameterError("--ledger-key, --budget-per-document and --repeat go with --ledger.")
             return None
         from textveil.ledger import Ledger
 
@@ -241,11 +240,7 @@ def _show_report(finished: JobReport, *, as_json: bool, quiet: bool) -> None:
 
 
 def _build(
-    bundle: str,
-    settings: dict[str, Any],
-    method_options: dict[str, Any],
-    target: Path | None,
-    spending: LedgerFlags,
+    bundle: str, settings: dict[str, Any], method_options: dict[str, Any], target: Path | None, spending: LedgerFlags
 ) -> Obfuscator:
     """The obfuscator, with the budget that is given or that a calibration decides."""
     if target is None:
@@ -257,12 +252,9 @@ def _build(
     found = Calibration.load(target)
     if found.sample.data_dependent:
         report("Note: the epsilon was calibrated on texts of your own, so it depends on them.")
-    decided = {
-        "epsilon_per_word": found.epsilon_per_word,
-        "length": "own",
-        "largest_share": found.largest_share or math.inf,
-    }
-    obfuscator = Obfuscator(build_settings(bundle, settings | decided, method_options, ledger=spending.open()))
+    settings |= {"epsilon_per_word": found.epsilon_per_word, "length": "own"}
+    settings["largest_share"] = found.largest_share or math.inf
+    obfuscator = Obfuscator(build_settings(bundle, settings, method_options, ledger=spending.open()))
     found.check(obfuscator.terms)
     obfuscator.add_calibration(found.summary)
     return obfuscator
@@ -280,8 +272,8 @@ def _choose_text(arguments: Sequence[str], input_file: str | None) -> str | None
         return None
     if is_file(arguments[0]):
         raise ParameterError(
-            f"{arguments[0]!r} is a file. To obfuscate its texts, give --input {shlex.quote(arguments[0])}. To "
-            "obfuscate these words themselves, send them to standard input and give -."
+            f"{arguments[0]!r} is a file. For its texts, give --input {shlex.quote(arguments[0])}. For these words "
+            "themselves, send them to standard input and give -."
         )
     return arguments[0]
 

@@ -208,12 +208,7 @@ class BundleFlags(PriorFlags):
         from textveil.lab.corpus.preparation import PrepareJob
 
         label = self.corpus_label or ", ".join(Path(part).name for part in corpus)
-        training = Training(
-            window=self.window,
-            epochs=self.epochs,
-            negative=self.negative,
-            architecture=self.architecture,  # type: ignore[arg-type] # checked by the job
-        )
+        training = Training(**{name: getattr(self, name) for name in ("window", "epochs", "negative", "architecture")})
         return PrepareJob(
             found,
             output,
@@ -358,10 +353,7 @@ def train(
 
     chosen = _choose(bundle.decompositions)
     if lexicons is None and (scored := [measure for measure in MEASURES if measure in chosen]):
-        raise ParameterError(
-            f"--lexicons is missing: {', '.join(scored)} need the folder that 'textveil prepare score' wrote. To run "
-            "all steps: textveil prepare CORPUS --output BUNDLE"
-        )
+        raise ParameterError(f"--lexicons is missing: {', '.join(scored)} need the folder of 'textveil prepare score'.")
     _build(bundle.build(corpus, reading, output, lexicons=lexicons, overwrite=overwrite), place, quiet=quiet)
 
 
@@ -477,9 +469,7 @@ def _select(min_entry_count: int, min_documents: int, most_entries: Sequence[str
         try:
             limits[DECOMPOSERS.load(name).name if name else ""] = int(number)
         except ValueError as error:
-            raise ParameterError(
-                f"--most-entries needs a number, such as 50000 or words=60000. Got {limit!r} instead."
-            ) from error
+            raise ParameterError(f"--most-entries must be such as 50000 or words=60000. Got {limit!r}.") from error
     return Selection(min_entry_count, min_documents, limits.pop("", None), limits)
 
 

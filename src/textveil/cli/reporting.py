@@ -211,16 +211,16 @@ def _reporting_warnings(command: Callable[..., Any]) -> Iterator[None]:
         yield
 
 
-def end(error: BaseException, command: Callable[..., Any]) -> int:
+def end(error: Exception | KeyboardInterrupt, command: Callable[..., Any]) -> int:
     """Write a line about an exception of a command; the exit code.
 
     For an unexpected exception, only its place is shown: its message may quote a document.
     """
-    if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    elif isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt):
         report("Interrupted. Long work is saved: run the same command to resume it (obfuscate: with --resume).")
         return INTERRUPTED
+    if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     elif isinstance(error, TextveilError):
         report(f"Error: {spell_message(command, str(error))}")
         return USAGE if isinstance(error, ParameterError) else FAILURE
@@ -229,10 +229,7 @@ def end(error: BaseException, command: Callable[..., Any]) -> int:
     elif os.environ.get("TEXTVEIL_DEBUG"):
         raise error
     else:
-        report(
-            f"Error: {describe_bug(error)}: this is a bug in textveil. "
-            "Set TEXTVEIL_DEBUG=1 to see all of it; it may quote your text."
-        )
+        report(f"Error: {describe_bug(error)}: this is a bug in textveil. TEXTVEIL_DEBUG=1 shows more, also text.")
     return FAILURE
 
 

@@ -11,16 +11,7 @@ import typer
 from textveil.cli.options import AsJson, Quiet, build_app, command
 from textveil.cli.reporting import FAILURE, print_json, report, showing_progress
 from textveil.errors import ParameterError, ResourceError
-from textveil.resources import (
-    RESOURCES,
-    Location,
-    Resource,
-    find,
-    install,
-    install_command,
-    locate,
-    verify,
-)
+from textveil.resources import RESOURCES, Location, Resource, find, install, install_command, locate, verify
 from textveil.resources.catalog import resource_named
 from textveil.resources.installation import KINDS, check_source
 from textveil.resources.lookup import FOLDER_VARIABLE, search_folders
@@ -150,5 +141,5 @@ def verify_(names: Names = None) -> None:
 
 
 def _verdict(checked: Counter[str]) -> str:
-    bases = (f"{number} files match the {basis} hash" for basis, number in checked.items())
-    return ", ".join(bases) or "installed, but its files have no known hash"
+    bases = ", ".join(f"{number} files match the {basis} hash" for basis, number in checked.items())
+    return bases or "installed, but its files have no known hash"
