@@ -175,7 +175,7 @@ def test_a_wrong_column_is_answered_with_the_key_of_the_study(make_study):  # no
     assert "--column" not in ran.stderr
 
 
-def test_a_warning_and_a_failure_name_flags_of_the_command(study, monkeypatch):
+def test_a_reason_of_a_failure_names_flags_of_the_command(study, monkeypatch):
     def fail(*_):
         raise InputError("Use fewer `workers`.")
 

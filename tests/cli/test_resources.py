@@ -151,12 +151,6 @@ def test_a_folder_that_cannot_be_written(tiny, tmp_path):
     assert "Check the free space and the permissions" in result.stderr
 
 
-def test_help_has_examples():
-    assert "textveil resources install wordnet wordnet-ic" in run("install", "--help").stdout
-    for command in ("list", "install", "verify"):
-        assert command in run("--help").stdout
-
-
 def test_modules_that_download_are_loaded_on_demand():
     code = "import sys, textveil.cli.resources; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -51,7 +51,7 @@ def info(bundle: NameOrFolder = DEFAULT_BUNDLE, as_json: AsJson = False) -> None
         for line in describe_vectors(opened, decomposition):
             typer.echo(line)
         for kind, quantiles in opened.distance(decomposition).items():
-            if quantiles:
+            if isinstance(quantiles, Mapping):
                 shown = ", ".join(f"{float(share):.0%} {value:g}" for share, value in quantiles.items())
                 typer.echo(f"          distance, {kind}: {shown}")
 

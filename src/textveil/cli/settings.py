@@ -31,7 +31,6 @@ BUDGET = ("epsilon", "epsilon_per_word", "level")
 _NUMBERS = ("epsilon", "epsilon_per_word", "largest_share", "draft_share")
 _KINDS: Mapping[str, Any] = {**dict.fromkeys(_NUMBERS, float), "keep_emoji": bool, "seed": int}
 _SPELLED = {"epsilon": ("--epsilon", "-e"), "keep_emoji": ("--keep-emoji",)}
-PREFIX = "TEXTVEIL"
 SECTIONS = ("obfuscate", "serve")
 """The commands that can be configured, each by a table of its own."""
 REFUSED = {"seed": "A seed there would make all noise predictable. Give it on the command line."}
@@ -122,7 +121,7 @@ def _find_flags(context: typer.Context) -> dict[str, str]:
 
 def _read_environment(command: str, known: Mapping[str, str]) -> dict[str, Any]:
     """The values of variables such as ``TEXTVEIL_SERVE_PORT``."""
-    start = f"{PREFIX}_{command.upper()}_"
+    start = f"TEXTVEIL_{command.upper()}_"
     given = {name.removeprefix(start).lower(): value for name, value in os.environ.items() if name.startswith(start)}
     return check_keys(given, known, f"the environment ({start}...)")
 
