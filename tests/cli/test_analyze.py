@@ -160,17 +160,6 @@ def test_a_folder_that_cannot_be_written_is_noticed_before_the_work(tmp_path):
     assert "exists" in result.stderr
 
 
-def test_help_teaches():
-    shown = run("--help").stdout
-    for said in (
-        "textveil analyze results.csv --output analysis",
-        "--response",
-        "words_kept_unknown",
-        "with the columns metric",
-    ):
-        assert said in shown
-
-
 STUDY = Path(__file__).parents[2] / "docs/study"
 
 
