@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from cachetools import LRUCache
 
+from textveil.bundles.vectors import Floats
 from textveil.errors import InputError
 from textveil.extras import require, require_version
 from textveil.lab.metrics.base import EXTRA, identify
@@ -27,6 +28,10 @@ class Fitted(ABC):
     def predict(self, texts: Texts, rows: Codes) -> Codes:
         """The class of each text at the given positions."""
 
+    def weigh_classes(self, texts: Texts, rows: Codes) -> Floats:
+        """The probability of each class for each text, for a classifier that :attr:`Classifier.gives_probabilities`."""
+        raise NotImplementedError
+
     def pack(self) -> bytes:
         """The trained weights as safetensors, for a classifier that is :attr:`Classifier.kept`."""
         raise NotImplementedError
@@ -39,7 +44,7 @@ class Classifier(Method):
     cached: ClassVar[int] = 12
     """The number of classifiers trained on originals to cache in memory for further obfuscations."""
     gives_probabilities: ClassVar[bool] = False
-    """Whether a trained one has ``weigh_classes``, which gives the probability of each class."""
+    """Whether a trained one gives the probability of each class."""
 
     @property
     def kept(self) -> bool:
