@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -103,7 +103,7 @@ class Membership(Classification):
             case.progress(stage, number, number / len(self.seeds))
             seed = self.seeds[number]
             rows = np.flatnonzero(choose_members(classes, seed))
-            fitted = self.classifier.fit(trained, rows, classes, seed=seed, progress=case.progress)
+            fitted: Any = self.classifier.fit(trained, rows, classes, seed=seed, progress=case.progress)
             everyone = np.arange(len(classes.codes))
             weighed = fitted.weigh_classes(case.originals, everyone)
             cached.add({keys[number]: weighed[everyone, classes.codes]})

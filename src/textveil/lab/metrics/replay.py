@@ -9,11 +9,10 @@ from typing import Any
 
 from textveil.bundles.bundle import Bundle
 from textveil.certificate import Certificate, Tally, Terms
-from textveil.errors import InputError, ParameterError, ResourceError
+from textveil.errors import InputError, ParameterError
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.models.files import ModelFiles
 from textveil.obfuscator import Obfuscator
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
@@ -87,7 +86,7 @@ def rebuild_obfuscator(
         decomposition=terms.decomposition["name"],
         decomposition_options=_options(DECOMPOSERS, terms.decomposition),
         distribution=terms.distribution["name"],
-        distribution_options=_distribution_options(terms.distribution, model),
+        distribution_options=_options(DISTRIBUTORS, terms.distribution, model),
         mechanism=terms.mechanism["name"],
         mechanism_options=_options(MECHANISMS, terms.mechanism),
         profile=terms.profile.name,
@@ -102,36 +101,18 @@ def rebuild_obfuscator(
     for axis in ("decomposition", "distribution", "mechanism"):
         was, now = getattr(terms, axis)["model"], getattr(obfuscator.terms, axis)["model"]
         if was is not None and now is not None:
-            advice = "Install the version that was used."
-            if axis == "distribution" and "model" in DISTRIBUTORS.load(terms.distribution["name"]).list_options():
-                advice = "Set `model` to the folder of the encoder that was used."
+            advice = "Install the version that was used, or set `model` to the folder of the encoder that was used."
             _check_same(f"{was['name']} of the {axis}", was["sha256"], now["sha256"], advice)
     return obfuscator
 
 
-def _options(registry: Registry[Any], method: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a recorded method, and its model if that is an option."""
+def _options(registry: Registry[Any], method: Mapping[str, Any], model: str | Path | None = None) -> dict[str, Any]:
+    """The options of a recorded method, and its model if that is an option: the given one, or the recorded name."""
     options = dict(method["options"])
-    if method["model"] is not None and "model" in registry.load(method["name"]).list_options():
-        options["model"] = method["model"]["name"]
-    return options
-
-
-def _distribution_options(method: Mapping[str, Any], model: str | Path | None) -> dict[str, Any]:
-    """The options of the recorded distribution, with the given encoder instead of the recorded name."""
-    options = _options(DISTRIBUTORS, method)
-    if "model" not in DISTRIBUTORS.load(method["name"]).list_options():
-        if model is not None:
-            raise ParameterError(f"The distribution {method['name']!r} uses no encoder. Remove `model`.")
-        return options
-    if model is not None:
-        return {**options, "model": model}
-    try:
-        ModelFiles.find(options["model"])
-    except ResourceError as error:
-        raise ResourceError(
-            f"{_FAILURE} the encoder {options['model']!r} is not found here. Set `model` to its folder. ({error})"
-        ) from error
+    if "model" in registry.load(method["name"]).list_options():
+        options |= {} if method["model"] is None else {"model": model or method["model"]["name"]}
+    elif model is not None:
+        raise ParameterError(f"The distribution {method['name']!r} uses no encoder. Remove `model`.")
     return options
 
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from cachetools import LRUCache
 
-from textveil.bundles.vectors import Floats
 from textveil.errors import InputError
 from textveil.extras import require, require_version
 from textveil.lab.metrics.base import EXTRA, identify
@@ -28,10 +27,6 @@ class Fitted(ABC):
     def predict(self, texts: Texts, rows: Codes) -> Codes:
         """The class of each text at the given positions."""
 
-    def weigh_classes(self, texts: Texts, rows: Codes) -> Floats:
-        """The probability of each class for each text, for a classifier that :attr:`Classifier.gives_probabilities`."""
-        raise NotImplementedError
-
     def pack(self) -> bytes:
         """The trained weights as safetensors, for a classifier that is :attr:`Classifier.kept`."""
         raise NotImplementedError
@@ -44,7 +39,7 @@ class Classifier(Method):
     cached: ClassVar[int] = 12
     """The number of classifiers trained on originals to cache in memory for further obfuscations."""
     gives_probabilities: ClassVar[bool] = False
-    """Whether a trained one gives the probability of each class."""
+    """Whether a trained one has ``weigh_classes``, which gives the probability of each class."""
 
     @property
     def kept(self) -> bool:
@@ -114,11 +109,14 @@ def find_or_fit(
     """
     if texts.folder is None or not classifier.kept:
         return classifier.fit(texts, rows, classes, seed=seed, progress=progress)
-    folder = texts.folder / _name_folder(classifier)
+    identity = identify("classifier", classifier.software, classifier=classifier.as_dict())
+    folder = (
+        texts.folder / f"classifier-{hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]}"
+    )
     key = hash_text(texts.hash, classes.hash, hashlib.sha256(rows.tobytes()).hexdigest(), str(seed))
     name = texts.sign(key).hex()[:16]
     for path in sorted(folder.glob(f"{name}-*{SUFFIX}")):
-        return _restore(classifier, path, classes)
+        return classifier.unpack(_read(path), classes)
     fitted = classifier.fit(texts, rows, classes, seed=seed, progress=progress)
     content = fitted.pack()
     make_folder(folder, private=True)
@@ -127,22 +125,16 @@ def find_or_fit(
     return fitted
 
 
-def _name_folder(classifier: Classifier) -> str:
-    """The name of the folder of classifiers with the same options, model and versions."""
-    identity = identify("classifier", classifier.software, classifier=classifier.as_dict())
-    return f"classifier-{hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]}"
-
-
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def _restore(classifier: Classifier, path: Path, classes: Classes) -> Fitted:
-    damaged = InputError(f"{str(path)!r} is damaged or cannot be read. Remove it: the classifier is trained again.")
+def _read(path: Path) -> bytes:
+    """The content of a file whose name ends with its hash."""
     try:
         content = path.read_bytes()
-    except OSError as error:
-        raise damaged from error
+    except OSError:
+        content = b""
     if path.name.removesuffix(SUFFIX).rpartition("-")[2] != _hash(content):
-        raise damaged
-    return classifier.unpack(content, classes)
+        raise InputError(f"{str(path)!r} is damaged or cannot be read. Remove it: the classifier is trained again.")
+    return content
