@@ -15,7 +15,7 @@ from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.certificate import Terms
 from textveil.errors import InputError, ParameterError
 from textveil.lab.attacks.channels import Slot, build_channel, decode
-from textveil.lab.metrics.base import Case, Interval, Measurement, Metric, Need
+from textveil.lab.metrics.base import Case, Measurement, Metric, Need, Reading
 from textveil.lab.metrics.dataset import SAMPLE_SEED
 from textveil.lab.metrics.uncertainty import bootstrap_ratio, describe_few
 from textveil.methods.mechanisms import MECHANISMS, Mechanism
@@ -202,11 +202,15 @@ class Inversion(Metric):
         }
         if prior is not None:
             hits["decoded"] = _decode(texts, guesses, prior, attacker.log_frequencies) == true
-        values = {name: float(found.mean()) for name, found in hits.items()}
+        sizes = [len(text.replaced) for text in texts]
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        values = {
+            name: Reading(float(found.mean()), bootstrap_ratio(np.bincount(owners, found, len(sizes)), sizes))
+            for name, found in hits.items()
+        }
         return self.report(
-            _tell(values, total, len(texts)),
+            _tell(values),
             values,
-            intervals=find_intervals(hits, [len(text.replaced) for text in texts]),
             caveats=describe_few(len(texts), "attacked texts"),
             chunks=total,
             texts=len(texts),
@@ -253,28 +257,15 @@ def _place(text: Released, guesses: Guesses) -> list[Slot]:
     return slots
 
 
-def _tell(values: Mapping[str, float], chunks: int, texts: int) -> str:
-    """The values in plain language, with the numbers of chunks and texts that were attacked."""
-    line = (
-        f"An attacker who knows the mechanism recovers {values['top_1']:.1%} of the chunks with one guess and "
-        f"{values['top_10']:.1%} with ten. From word frequencies alone it recovers {values['prior_top_1']:.1%} and "
-        f"{values['prior_top_10']:.1%}. {values['repeated']:.1%} of the chunks returned. It attacked {chunks:,} chunks "
-        f"of {texts:,} texts."
+def _tell(values: Mapping[str, Reading]) -> str:
+    """The values in plain language."""
+    shown = {name: f"{each.value:.1%}" for name, each in values.items()}
+    decoded = f"; by reading whole texts {shown['decoded']}" if "decoded" in shown else ""
+    return (
+        f"An attacker who knows the mechanism recovers {shown['top_1']} of the chunks with one guess and "
+        f"{shown['top_10']} with ten{decoded}. By word frequencies alone it is {shown['prior_top_1']} and "
+        f"{shown['prior_top_10']}. {shown['repeated']} of the chunks returned."
     )
-    if "decoded" in values:
-        line += f" An attacker who also knows the language and reads whole texts recovers {values['decoded']:.1%}."
-    return line
-
-
-def find_intervals(hits: Mapping[str, Any], sizes: Sequence[int]) -> dict[str, Interval | None]:
-    """The intervals of the shares of chunks that are found. Chunks are resampled together with their text.
-
-    Args:
-        hits: Whether each chunk is found, by value; the chunks of a text stand together.
-        sizes: The number of chunks of every text.
-    """
-    owners = np.repeat(np.arange(len(sizes)), sizes)
-    return {name: bootstrap_ratio(np.bincount(owners, right, len(sizes)), sizes) for name, right in hits.items()}
 
 
 def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> list[Released]:

@@ -365,10 +365,6 @@ class Classification(Metric):
         tests = [np.concatenate([split.test for split in self._splits(classes, seed)]) for seed in self.split_seeds]
         return Predictions.of(classes, tests, [cached[key].astype(np.int64) for key in keys])
 
-    def score(self, case: Case, scenario: Scenario) -> list[float]:
-        """The macro F1 of every seed."""
-        return self.predict(case, scenario).by_seed
-
     def _splits(self, classes: Classes, seed: int) -> list[Split]:
         """The splits of a run, whose test texts are taken together."""
         return classes.fold(seed) if self.split == FOLDS else [classes.split(seed)]
@@ -469,9 +465,9 @@ def find_weakness(metric: Classification, case: Case) -> tuple[str, ...]:
     if not metric.compares_with_linear or metric.classifier.name == CLASSIFIER:
         return ()
     linear = type(metric)(classifier=CLASSIFIER, seeds=metric.seeds, split=metric.split)
-    own = float(np.mean(metric.score(case, Scenario.BASELINE)))
+    own = metric.predict(case, Scenario.BASELINE).f1
     try:
-        reference = float(np.mean(linear.score(case, Scenario.BASELINE)))
+        reference = linear.predict(case, Scenario.BASELINE).f1
     except InputError:  # the texts have no words in common, so it learns nothing
         return ()
     if own >= reference - TOLERANCE:

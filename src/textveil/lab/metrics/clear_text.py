@@ -67,7 +67,6 @@ class ClearText(Metric):
         return self.report(
             " ".join([line, *explanation]),
             {"unchanged": aligned.share, "identical": identical, **values},
-            intervals=find_intervals(case.obfuscations or ()) if values else {},
             caveats=caveats,
             words=self._list_words(case.obfuscations or ()),
             **details,
@@ -87,7 +86,7 @@ class ClearText(Metric):
         }
 
 
-def explain(case: Case) -> tuple[dict[str, float], dict[str, Any], list[str]]:
+def explain(case: Case) -> tuple[dict[str, Reading], dict[str, Any], list[str]]:
     """Explain unchanged words by the certificate: values, details and sentences. Without one, nothing is explained.
 
     Raises:
@@ -121,7 +120,8 @@ def explain(case: Case) -> tuple[dict[str, float], dict[str, Any], list[str]]:
         if any(result.text != text for result, text in zip(case.obfuscations or (), case.obfuscated, strict=False)):
             details["of_file"] = of_file.as_details()  # the chunks are those of a replay
             lines[1:] = [f"In the file itself: {of_file.describe()}", f"With new noise: {found.describe()}"]
-    return values, details, lines
+    intervals = find_intervals(case.obfuscations or ())
+    return {name: Reading(value, intervals.get(name)) for name, value in values.items()}, details, lines
 
 
 def find_intervals(obfuscations: Sequence[Obfuscation]) -> dict[str, Interval | None]:

@@ -9,10 +9,11 @@ from typing import Any
 
 from textveil.bundles.bundle import Bundle
 from textveil.certificate import Certificate, Tally, Terms
-from textveil.errors import InputError, ParameterError
+from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
+from textveil.models.files import ModelFiles
 from textveil.obfuscator import Obfuscator
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Registry
@@ -109,10 +110,16 @@ def rebuild_obfuscator(
 def _options(registry: Registry[Any], method: Mapping[str, Any], model: str | Path | None = None) -> dict[str, Any]:
     """The options of a recorded method, and its model if that is an option: the given one, or the recorded name."""
     options = dict(method["options"])
-    if "model" in registry.load(method["name"]).list_options():
-        options |= {} if method["model"] is None else {"model": model or method["model"]["name"]}
-    elif model is not None:
-        raise ParameterError(f"The distribution {method['name']!r} uses no encoder. Remove `model`.")
+    if "model" not in registry.load(method["name"]).list_options():
+        if model is not None:
+            raise ParameterError(f"The distribution {method['name']!r} uses no encoder. Remove `model`.")
+        return options
+    if method["model"] is not None:
+        options["model"] = model or method["model"]["name"]
+        try:
+            ModelFiles.find(options["model"])
+        except ResourceError as error:
+            raise ResourceError(f"{_FAILURE} {error} Or set `model` to the folder of the encoder.") from error
     return options
 
 

@@ -115,11 +115,13 @@ def judge(gain: Reading, leaks: Sequence[Leak]) -> str:
         gain: The relative gain.
         leaks: Everything that was measured and still stands, the most first.
     """
+    much = [each.sentence for each in leaks if each.share >= MUCH]
     verdict = f"{'more' if gain.value > 0 else 'less'} privacy was gained than utility was lost"
+    if much and gain.value > 0:
+        verdict = "the formula counts a gain"
     if gain.interval is not None and gain.interval.low <= 0 <= gain.interval.high:
         verdict = "it cannot be told from 0, where as much privacy is gained as utility is lost"
     line = f"The relative gain is {gain.show('+.3f', first=True)}: {verdict}."
-    much = [each.sentence for each in leaks if each.share >= MUCH]
     if much:
         return f"{line} But much still stands: {'; '.join(much)}."
     return f"{line} The worst of what still stands: {leaks[0].sentence}." if leaks else line
