@@ -121,7 +121,7 @@ def test_an_encoder_in_a_folder_needs_its_folder(named_copy, monkeypatch, tmp_pa
 
 def test_another_encoder_is_refused(named_copy, make_encoder):
     _, certificate = obfuscate(distribution="attention", distribution_options={"model": named_copy})
-    with pytest.raises(ParameterError, match="the my-encoder of the distribution was .*Set `model` to the folder"):
+    with pytest.raises(ParameterError, match="the my-encoder of the distribution was .*set `model` to the folder"):
         replay(certificate, TEXTS, bundle="en", model=make_encoder())
 
 

@@ -473,12 +473,12 @@ def decode(slots: Sequence[Slot], prior: NgramPrior, log_frequencies: Floats) ->
         _speak(rows, slot.rows, bigrams, log_frequencies) + slot.evidence
         for rows, slot in zip(before, slots, strict=True)
     ]
-    forward = [_log_sum(steps[0], 0)]
+    forward = [np.logaddexp.reduce(steps[0], axis=0)]
     for step in steps[1:]:
-        forward.append(_log_sum(forward[-1][:, None] + step, 0))
+        forward.append(np.logaddexp.reduce(forward[-1][:, None] + step, axis=0))
     backward = [np.zeros(len(slots[-1].rows))]
     for step in steps[:0:-1]:
-        backward.append(_log_sum(step + backward[-1], 1))
+        backward.append(np.logaddexp.reduce(step + backward[-1], axis=1))
     return np.array(
         [_choose(slot.rows, left + right) for slot, left, right in zip(slots, forward, backward[::-1], strict=True)]
     )
@@ -492,12 +492,6 @@ def _speak(before: RowNumbers, rows: RowNumbers, bigrams: NgramPrior, log_freque
     logs[:, known] = bigrams.score(contexts, np.tile(rows[known], len(before))).reshape(len(before), len(known))
     logs[np.ix_(before == UNKNOWN, known)] = log_frequencies[rows[known]]
     return logs
-
-
-def _log_sum(logs: Floats, axis: int) -> Floats:
-    largest = logs.max(axis=axis, keepdims=True)
-    sums: Floats = np.log(np.exp(logs - largest).sum(axis=axis)) + largest.squeeze(axis)
-    return sums
 
 
 def _choose(rows: RowNumbers, logs: Floats) -> int:
