@@ -117,7 +117,7 @@ class ExactChannel(Channel):
         """Compute the normalizing sums at all shares, or at some of them."""
         self._nodes = np.unique(shares)
         if len(self._nodes) > NODES:
-            self._nodes = np.linspace(*np.sqrt(self._nodes[[0, -1]]), NODES) ** 2
+            self._nodes = np.linspace(self._nodes[0] ** 0.5, self._nodes[-1] ** 0.5, NODES) ** 2
         blocks = ((self.points[start : start + BLOCK],) for start in range(0, len(self.points), BLOCK))
         self._sums = np.concatenate(list(in_threads(self._sum_up_nodes, blocks)), axis=1)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -132,8 +132,8 @@ def _measure_guesses(obfuscator: Obfuscator, replacements: Replacements) -> list
         success, drawn = 0.0, replacements.draws
         if row != UNKNOWN:
             success = float(probabilities[columns][find_guessed(row)].sum())
-        known = row != UNKNOWN and drawn is not None
-        found.append(Estimate.from_draws(success, drawn) if known else Estimate.exactly(success))
+        exact = row == UNKNOWN or drawn is None
+        found.append(Estimate.exactly(success) if exact else Estimate.from_draws(success, drawn or 0))
     return found
 
 
@@ -314,7 +314,7 @@ def _measure(obfuscator: Obfuscator, words: RowNumbers, shares: Floats) -> Itera
 
 def _measure_exactly(obfuscator: Obfuscator, words: RowNumbers, shares: Floats) -> Iterator[tuple[float, float, float]]:
     """At every share, the mean probabilities that a word stays, and that the best guess is right."""
-    channel, contexts = _build_channel(obfuscator), np.empty((len(words), 0), dtype=np.int64)
+    channel, contexts = cast("ExactChannel", _build_channel(obfuscator)), np.empty((len(words), 0), dtype=np.int64)
     channel.prepare(shares, contexts)
     own = channel.log_base[np.searchsorted(obfuscator.mechanism.space.writable, words)]
     for share in shares.tolist():

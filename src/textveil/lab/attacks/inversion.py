@@ -209,11 +209,7 @@ class Inversion(Metric):
             for name, found in hits.items()
         }
         return self.report(
-            _tell(values),
-            values,
-            caveats=describe_few(len(texts), "attacked texts"),
-            chunks=total,
-            texts=len(texts),
+            _tell(values), values, caveats=describe_few(len(texts), "attacked texts"), chunks=total, texts=len(texts)
         )
 
     def _check(self, terms: Terms) -> None:

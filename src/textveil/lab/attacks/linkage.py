@@ -15,13 +15,7 @@ from textveil.lab.metrics.base import EXTRA, Case, Measurement, Metric, Need, Re
 from textveil.lab.metrics.dataset import SAMPLE_SEED, Codes, Texts
 from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows
 from textveil.lab.metrics.quantities import is_chance
-from textveil.lab.metrics.uncertainty import (
-    SEED,
-    bootstrap_ratio,
-    count_above,
-    describe_few,
-    take_interval,
-)
+from textveil.lab.metrics.uncertainty import SEED, bootstrap_ratio, count_above, describe_few, take_interval
 from textveil.models.encoders import DEFAULT_ENCODER
 from textveil.models.files import DEVICE_OPTION, ModelFiles
 from textveil.randomness import SeededRandomness
@@ -200,7 +194,9 @@ class Linkage(Metric):
         """Attack all texts with all attackers. The strongest one is reported."""
         places = self._choose(len(case.originals))
         found = {name: self._rank(name, case, places) for name in self.attackers or ()}
-        lines, values, details = [], {}, {}
+        lines: list[str] = []
+        values: dict[str, Reading] = {}
+        details: dict[str, Any] = {}
         classes = case.dataset.attribute
         tasks: list[tuple[str, int, Codes | None]] = [("", len(places), None)]
         if classes is not None:

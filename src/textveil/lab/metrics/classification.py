@@ -19,13 +19,7 @@ from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.lab.metrics.classifiers.base import find_or_fit
 from textveil.lab.metrics.dataset import Classes, Codes, Split, Texts
 from textveil.lab.metrics.quantities import is_chance
-from textveil.lab.metrics.uncertainty import (
-    RESAMPLES,
-    SEED,
-    bound_agreement,
-    describe_few,
-    take_interval,
-)
+from textveil.lab.metrics.uncertainty import RESAMPLES, SEED, bound_agreement, describe_few, take_interval
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 from textveil.storage.score_cache import hash_text

@@ -48,16 +48,17 @@ def list_leaks(measurements: Mapping[str, Measurement]) -> list[Leak]:
     leaks = []
     for quantity in (STRONGEST, MEMBERSHIP, *_SHARES):
         if (reading := quantity.read(evaluation)) is not None:
-            shown = f"{quantity.show(reading.value)}{_show_beside(quantity, reading)}"
-            sentence = _SHARES.get(quantity)
-            share, text = _compare(quantity, evaluation, reading, shown)
-            leaks.append(Leak(share, text) if sentence is None else Leak(reading.value, sentence.format(shown)))
+            beside = _show_beside(quantity, reading)
+            if quantity in _SHARES:
+                leaks.append(Leak(reading.value, _SHARES[quantity].format(f"{reading.value:.1%}{beside}")))
+            else:
+                leaks.append(_compare(quantity, evaluation, reading, f"{quantity.show(reading.value)}{beside}"))
     if verbatim := evaluation.value("clear_text", "documents_verbatim"):
         leaks.append(Leak(verbatim, f"in {verbatim:.1%} of the documents, every word to be replaced returned"))
     return sorted(leaks, key=lambda each: -each.share)
 
 
-def _compare(quantity: Quantity, evaluation: Evaluation, reading: Reading, shown: str) -> tuple[float, str]:
+def _compare(quantity: Quantity, evaluation: Evaluation, reading: Reading, shown: str) -> Leak:
     """How far an attacker is between chance and the originals, with its value in plain language."""
     references = {each: quantity.read_reference(evaluation, each) for each in (Reference.ORIGINALS, Reference.CHANCE)}
     known = {each: found.value for each, found in references.items() if found is not None}
@@ -65,7 +66,7 @@ def _compare(quantity: Quantity, evaluation: Evaluation, reading: Reading, shown
     share = (reading.value - low) / (high - low) if high > low else float(reading.value > low)
     column = quantity.find_column(evaluation) or quantity.columns[0]
     beside = "".join(f", {each.value} {quantity.show(value)}" for each, value in known.items())
-    return min(max(share, 0.0), 1.0), f"the {column.title} is {shown}{beside}"
+    return Leak(min(max(share, 0.0), 1.0), f"the {column.title} is {shown}{beside}")
 
 
 def _show_beside(quantity: Quantity, reading: Reading) -> str:
