@@ -123,9 +123,16 @@ class ExactChannel(Channel):
 
     def _sum_up_nodes(self, points: Floats) -> Floats:
         """The logarithms of the normalizing sums of some points at every node."""
-        distances = self._to_writable.measure(points)
-        factors = np.minimum(self._nodes / 2, _LARGEST_FACTOR).tolist()
-        return np.array([_sum_logs(self.log_base - distances * factor) for factor in factors])
+        gaps, highest = self._to_writable.measure(points), self.log_base.max()
+        nearest, base = gaps.min(axis=1), np.exp(self.log_base - highest)
+        gaps -= nearest[:, None]
+        sums, weights = np.empty((len(self._nodes), len(points))), np.empty_like(gaps)
+        with np.errstate(divide="ignore"):
+            for number, share in enumerate(self._nodes.tolist()):
+                np.multiply(gaps, -min(share / 2, _LARGEST_FACTOR), out=weights)
+                np.exp(weights, out=weights)
+                sums[number] = np.log(weights @ base) - share / 2 * nearest.astype(np.float64) + highest
+        return sums
 
     def sum_up(self, candidates: RowNumbers, share: float, log_base: npt.NDArray[Any]) -> Floats:
         """The logarithms of the normalizing sums of candidates, where writable entries have some weights."""
