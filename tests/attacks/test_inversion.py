@@ -162,8 +162,8 @@ def test_multiword_expressions_are_attacked():
 
 def test_contexts_are_the_entries_released_before():
     text = Released(np.array([5, 6, 7, 8]), np.array([1, 6, 3, 4]), np.zeros(4), np.array([0, 2, 3]))
-    assert text.find_contexts(2).tolist() == [[UNKNOWN, UNKNOWN], [1, 6], [6, 3]]
-    assert text.find_contexts(0).shape == (3, 0)
+    assert text.pick(2)[3].tolist() == [[UNKNOWN, UNKNOWN], [1, 6], [6, 3]]
+    assert text.pick(0)[3].shape == (3, 0)
 
 
 def test_contexts_are_those_that_the_mechanism_used(spoken_bundle, monkeypatch):
