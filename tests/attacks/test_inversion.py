@@ -174,7 +174,7 @@ def test_contexts_are_those_that_the_mechanism_used(spoken_bundle, monkeypatch):
     monkeypatch.setattr(obfuscator.mechanism, "log_base", lambda contexts: used.append(contexts) or fill(contexts))
     (result,) = obfuscator.obfuscate_all(["alpha the Grzybowski beta the of gamma delta"], epsilon=20)
     (found,) = collect([result], spoken_bundle.vectors("words"))
-    np.testing.assert_array_equal(np.concatenate(used), found.find_contexts(1))
+    np.testing.assert_array_equal(np.concatenate(used), found.pick(1)[3])
 
 
 def test_a_sample_is_drawn_from_texts():
