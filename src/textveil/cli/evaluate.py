@@ -22,7 +22,7 @@ from textveil.lab.metrics.base import Measurement, Need, check_seeds
 from textveil.lab.metrics.classification import CLASSIFIER
 from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.lab.metrics.columns import name_column
-from textveil.lab.metrics.files import PairedFiles, Pairs
+from textveil.lab.metrics.files import Pairs, read_pairs
 from textveil.lab.metrics.replay import replay
 from textveil.lab.metrics.verification import verify_certificate
 from textveil.lab.report.card import Card, build_card
@@ -243,8 +243,15 @@ def evaluate(
         inversion={"bundle": bundle if own else None},
     )
     labels = list(dict.fromkeys(label or ()))
-    columns = (flags.text, flags.obfuscated_text, labels, flags.attribute, flags.format_name)
-    pairs = PairedFiles(original, next(iter(obfuscated or ()), None), *columns).read()
+    pairs = read_pairs(
+        original,
+        next(iter(obfuscated or ()), None),
+        text=flags.text,
+        obfuscated_text=flags.obfuscated_text,
+        labels=labels,
+        attribute=flags.attribute,
+        format_name=flags.format_name,
+    )
     folder = flags.find_folder(original)
     first = next(iter(pairs.labels.values()), None)
     dataset = Dataset(pairs.originals, label=first, attribute=pairs.attribute, folder=folder, sample=sample)

@@ -93,7 +93,6 @@ def init(
     converted = _convert(given, file.parent, overwrite=overwrite)
     write_preset(preset, file, scale=scale, samples={name: done.texts for name, done in converted.items()})
     report(f"Written: {file}. Edit it, then run: textveil experiment run {file} --dry-run")
-    _require_study()
     from textveil.lab.study import load_study
     from textveil.lab.study.experiment import describe_missing, find_missing
 

@@ -102,7 +102,7 @@ def list_worst(evaluation: Evaluation, certificate: Certificate | None, checks: 
     others = dict(evaluation.measurements)
     linkage = {name: others.pop(name) for name in ("linkage",) if name in others}  # the first thing to be tried
     leaks = [*list_leaks(linkage), *list_leaks(others)]
-    lines = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in leaks]
+    lines = [f"{each.sentence[0].upper()}{each.sentence[1:]}." for each in leaks]
     if not linkage:
         lines.insert(0, f"Linkage was not measured here. The level {LEVEL}: {describe_level(LEVEL)} ({MEASURED}).")
     if not leaks:
