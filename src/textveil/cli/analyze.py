@@ -10,22 +10,12 @@ from typing import Annotated
 import typer
 
 from textveil.cli.reporting import report, reporting_errors
-from textveil.lab.compare.curves import tell_frontiers
 from textveil.lab.report.findings import Findings, SettingFindings
 from textveil.lab.report.findings import analyze as find
+from textveil.lab.report.pages import tell
 from textveil.lab.report.report import check_folder, write_report
 from textveil.lab.report.results import RELATIVE_GAIN, RESPONSES, read_results
 from textveil.lab.report.tables import ANOVA_HEAD, align, lay_out_anova
-from textveil.lab.report.wording import (
-    tell_chance,
-    tell_clear,
-    tell_datasets,
-    tell_draws,
-    tell_gaps,
-    tell_missing,
-    tell_noise,
-    tell_pairs,
-)
 
 EXAMPLES = """
 \b
@@ -79,7 +69,7 @@ def analyze(
     findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response, against=against)
     for group in findings.results.left_out:
         report(f"Excluded, because it lacks a combination: {group}")
-    for line in tell_missing(findings.results, findings.response):
+    for line in tell("missing", findings.results, findings.response):
         report(line)
     if output is not None:
         write_report(findings, output, overwrite=overwrite)
@@ -103,13 +93,13 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
     yield ""
     if findings.frontiers:
         yield "Attack against utility"
-        yield from tell_frontiers(findings.frontiers)
+        yield from tell("curves", findings.frontiers)
         yield ""
-    yield from tell_gaps(findings)
-    yield from tell_draws(results)
-    yield from tell_chance(results)
+    yield from tell("gaps", findings)
+    yield from tell("draws", results)
+    yield from tell("chance", results)
     if results.counts_words:
-        yield from tell_clear(findings)
+        yield from tell("clear", findings)
     else:
         yield "The number of words released in clear is unknown: these results do not count them."
 
@@ -117,11 +107,8 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
 def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:
     yield from align(ANOVA_HEAD, lay_out_anova(setting.anova))
     yield ""
-    if setting.anova.noise is not None:
-        yield tell_noise(setting)
-    if setting.by_dataset is not None:
-        yield tell_datasets(setting)
-    yield tell_pairs(setting)
+    for name in ("noise", "datasets", "pairs"):
+        yield from tell(name, setting)
     for pair in setting.comparisons.significant[:pairs]:
         yield f"  {pair.difference:.4f}  {pair.higher} over {pair.lower} (p = {pair.p_value:.2g})"
     yield ""

@@ -189,16 +189,6 @@ def show_p(p_value: float) -> str:
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
 
 
-def describe_p(p_value: float) -> str:
-    """A p-value in a sentence.
-
-    >>> describe_p(0.00033), describe_p(0.0021)
-    ('p < 0.001', 'p = 0.002')
-    """
-    shown = show_p(p_value)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
-
-
 _NODES = 256
 _LONGEST = 20.0
 """A range of normal numbers that is practically never exceeded."""

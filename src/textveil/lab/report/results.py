@@ -48,6 +48,8 @@ TARGET = "level_target"
 """The meaning of a calibrated level, such as a share of unchanged words. Its epsilon depends on the methods."""
 OWN_EPSILON = "own_epsilon"
 """The epsilon of a cell, if cells of its level differ in it."""
+LEAST_DRAWS = 3
+"""With fewer draws of noise, a 95 % interval over them is too wide to say anything: 18 standard deviations with two."""
 LONG = ("metric", "value")
 """The columns of results with a row per cell and metric."""
 STD = "_std"
@@ -65,10 +67,17 @@ RELATIVE_GAIN = METRIC_COLUMNS["relative_gain"]
 F1_SCORES = ("utility_f1", "static_f1", "adaptive_f1")
 """The metrics that show whether a file uses percent or fractions."""
 
-UTILITY = MetricColumn("", "", "utility", "utility", "higher", column="utility", lowest=-1.0)
+UTILITY = MetricColumn("", "", "mean of utility F1 and similarity", "utility", "higher", column="utility", lowest=-1.0)
 """The mean of UTILITY_PARTS: the U of relative gain."""
 UTILITY_PARTS = ("utility_f1", "cosine_similarity")
-EXPOSURE = MetricColumn("", "", "exposure", "exposure", "lower", column="exposure")
+EXPOSURE = MetricColumn(
+    "",
+    "",
+    "mean of surviving identifiers, static and adaptive attacker F1",
+    "exposure",
+    "lower",
+    column="exposure",
+)
 """The mean of EXPOSURE_PARTS: the P of relative gain. Lower is better protected."""
 EXPOSURE_PARTS = ("pi_remaining", "static_f1", "adaptive_f1")
 PARTS = {
@@ -458,6 +467,11 @@ class Results:
     def draws(self) -> int:
         """The number of draws of noise, the largest if it differs."""
         return int(self.frame[DRAWS].max())
+
+    @property
+    def draws_suffice(self) -> bool:
+        """Whether there are enough draws for an interval over noise."""
+        return self.draws >= LEAST_DRAWS
 
     @cached_property
     def metrics(self) -> tuple[MetricColumn, ...]:
