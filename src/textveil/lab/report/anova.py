@@ -88,11 +88,6 @@ class Anova:
     noise: Noise | None = None
     """The noise; ``None`` if cells have a single draw."""
 
-    @property
-    def finds_choice(self) -> bool:
-        """Whether any factor or interaction of factors has a significant effect. Controls do not count."""
-        return any(effect.significant for effect in self.effects if effect.factors[0] not in CONTROLS)
-
     def __getitem__(self, name: str) -> Effect:
         for effect in self.effects:
             if effect.name == name:

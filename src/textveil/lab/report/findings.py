@@ -467,14 +467,8 @@ def _summarize(setting: str, level: str, rows: Sequence[Row], pair: Pair) -> Poi
 def _find_chance(rows: Sequence[Row], quantity: Quantity, own: Reading) -> Reading | None:
     """The reading of chance, if the value cannot be told from it."""
     column = find_reference(_find_column(quantity), Reference.CHANCE)
-    if column is None:
-        return None
-    value, low, high = (_average_groups([rows], f"{column.name}{end}") for end in ("", LOW, HIGH))
-    interval = _find_interval(low, high)
-    if value is None or interval is None:
-        return None
-    chance = Reading(value, interval)
-    return chance if is_chance(own, chance) else None
+    chance = None if column is None else _average_groups([rows], column)
+    return chance if chance is not None and chance.interval is not None and is_chance(own, chance) else None
 
 
 def average_draws(rows: Iterable[Row], column: MetricColumn) -> Reading:
@@ -489,29 +483,29 @@ def average_draws(rows: Iterable[Row], column: MetricColumn) -> Reading:
     for row in rows:
         by_dataset[row["dataset"]].append(row)
     groups = list(by_dataset.values())
-    value = _average_groups(groups, column.name)
-    if value is None:
+    mean = _average_groups(groups, column)
+    if mean is None:
         raise ParameterError(f"There is no value of {column.name!r} to average.")
-    low, high = (_average_groups(groups, f"{column.name}{end}") for end in (LOW, HIGH))
     noise = _find_noise([[scale(row[column.name], column.logarithmic) for row in group] for group in groups])
-    if noise is None and (low is None or high is None):
-        return Reading(value)
-    middle = scale(value, column.logarithmic)
-    below, above = (
-        0.0 if bound is None or low is None or high is None else scale(bound, column.logarithmic) - middle
-        for bound in (low, high)
-    )
+    if noise is None and mean.interval is None:
+        return mean
+    middle = scale(mean.value, column.logarithmic)
+    texts = mean.interval or (mean.value, mean.value)
+    below, above = (scale(bound, column.logarithmic) - middle for bound in texts)
     bounds = middle - math.hypot(below, noise or 0.0), middle + math.hypot(above, noise or 0.0)
     low, high = (math.exp(bound) if column.logarithmic else bound for bound in bounds)
-    return Reading(value, Interval(max(low, column.lowest), min(high, column.highest)))
+    return Reading(mean.value, Interval(max(low, column.lowest), min(high, column.highest)))
 
 
-def _average_groups(groups: Sequence[Sequence[Row]], name: str) -> float | None:
-    """The mean over data sets of the mean over draws; ``None`` if a row lacks it."""
-    values = [[row.get(name) for row in group] for group in groups]
-    if any(value is None or math.isnan(value) for group in values for value in group):
-        return None
-    return float(np.mean([np.mean(np.array(group, float)) for group in values]))
+def _average_groups(groups: Sequence[Sequence[Row]], column: MetricColumn) -> Reading | None:
+    """The mean over data sets of the mean over draws, with mean bounds; ``None`` if a row lacks the value."""
+    found: list[float | None] = []
+    for name in (column.name, f"{column.name}{LOW}", f"{column.name}{HIGH}"):
+        values = [[row.get(name) for row in group] for group in groups]
+        known = not any(value is None or math.isnan(value) for group in values for value in group)
+        found.append(float(np.mean([np.mean(np.array(group, float)) for group in values])) if known else None)
+    value, low, high = found
+    return None if value is None else Reading(value, _find_interval(low, high))
 
 
 def _find_noise(groups: Sequence[Sequence[float]]) -> float | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.lab.compare.curves import Frontier, show_reading
 from textveil.lab.report import tables
+from textveil.lab.report.anova import show_p
 from textveil.lab.report.figures import (
     choose_lines,
     draw_all,
@@ -57,6 +58,7 @@ def write_page(
     return render(
         "report.html",
         tables=tables,
+        show_p=show_p,
         show_reading=show_reading,
         texts=load_texts(),
         references=list_titles(results.frame, results.metrics),

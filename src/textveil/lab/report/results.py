@@ -383,9 +383,7 @@ def list_groups(cells: DataFrame) -> tuple[Group, ...]:
 
 _KNOWN: dict[str, tuple[str, ...]] = {
     "level": LEVELS,
-    "decomposition": tuple(DECOMPOSERS),
-    "distribution": tuple(DISTRIBUTORS),
-    "mechanism": tuple(MECHANISMS),
+    **{axis: tuple(registry) for axis, registry in _REGISTRIES.items()},
     "profile": tuple(PROFILES),
 }
 _ROUNDING = 1e-12
