@@ -24,7 +24,7 @@ def test_the_summary_has_tables_pairs_and_choices():
     assert sum(line.startswith("effect ") for line in lines) == 3
     assert re.search(r"^decomposition +27\.52 +2\.31e-08 +0\.567 +2 +0\.0054$", result.stdout, flags=re.MULTILINE)
     assert sum(" over " in line and line.startswith("  ") for line in lines) == 2
-    assert any(line.startswith("One draw of noise is too few for intervals over noise") for line in lines)
+    assert any(line.startswith("There are too few draws of noise (1)") for line in lines)
     assert "  0.0428  pos + yake over words + uniform (p = 2.4e-07)" in lines
     assert [line.partition(". ")[0] for line in lines if line.startswith("For trade-off,")] == [
         "For trade-off, no combination is recommended",
