@@ -20,7 +20,7 @@ RESOURCES := $(addprefix $(VENV)/resources/,wordnet wordnet-ic spacy-en all-mini
 PYTHON_PYTEST := python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 PYTEST := $(BIN)/$(PYTHON_PYTEST)
 # The tests of the core: of everything that needs neither a model nor a cluster. They use these extras, too.
-CORE_TESTS := $(addprefix tests/,storage language bundles decomposition mechanisms privacy tables jobs \
+CORE_TESTS := $(addprefix tests/,storage text bundles decomposition mechanisms privacy tables jobs \
 	test_errors.py test_extras.py test_obfuscation.py test_obfuscation_columns.py test_progress.py test_randomness.py \
 	test_registry.py test_threads.py)
 CORE_EXTRAS := parquet lexical analyze serve

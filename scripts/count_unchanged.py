@@ -11,7 +11,7 @@ from pathlib import Path
 
 from textveil import Obfuscator
 from textveil.certificate import Tally
-from textveil.obfuscator import MECHANISM
+from textveil.settings import MECHANISM
 from textveil.tables import FileSource, Layout
 from textveil.text.documents import cut
 

@@ -1,6 +1,6 @@
 """Train the tagger and the chunker of the decomposition ``pos`` on CoNLL-2000, and print their accuracy.
 
-    python scripts/train_pos_models.py CONLL2000_FOLDER --output src/textveil/text/pos.npz
+    python -m scripts.train_pos_models CONLL2000_FOLDER --output src/textveil/text/pos.npz
 
 Sentences are prepared like texts for obfuscation: lowercase, without punctuation. NLTK trains a perceptron tagger and
 a bigram tagger over tags; their weights are written as tables. With --nltk-tagger, the tagger that NLTK ships is
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from nltk.tag import BigramTagger, DefaultTagger, UnigramTagger
 from nltk.tag.perceptron import PerceptronTagger as NltkTagger
 
-from textveil.lab.corpus.conll import OUTSIDE, Agreement, TaggedSentence, read_conll, tag_sentences
+from scripts.conll import OUTSIDE, Agreement, TaggedSentence, read_conll, tag_sentences
 from textveil.storage.atomic import writing
 from textveil.text.tagging import PerceptronTagger, PhraseTagger
 

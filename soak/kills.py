@@ -38,8 +38,9 @@ PART_SECONDS = 0.02
 """How often a run saves its rows here, instead of every few seconds: so short a run has many parts."""
 _LAUNCH = f"""
 from functools import partial
-from textveil.cli import main, obfuscate
-obfuscate.FileJob = partial(obfuscate.FileJob, part_seconds={PART_SECONDS})
+from textveil import jobs
+from textveil.cli import main
+jobs.FileJob = partial(jobs.FileJob, part_seconds={PART_SECONDS})
 main.main()
 """
 _STUDY_FILE = "study.yaml"

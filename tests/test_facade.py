@@ -5,7 +5,8 @@ import pytest
 import textveil
 from textveil import Obfuscator, facade
 from textveil.errors import BudgetError, ParameterError
-from textveil.facade import FileSettings, Settings
+from textveil.facade import FileArguments
+from textveil.settings import NAMES, Arguments, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -13,15 +14,60 @@ def forget():
     facade._obfuscators.clear()
 
 
-def test_the_settings_are_those_of_the_obfuscator():
-    assert list(Settings.__annotations__) == list(inspect.signature(Obfuscator).parameters)
+def test_every_setting_has_its_type_in_calls():
+    assert {*Arguments.__annotations__} == {*NAMES}
     own = [
         name
         for name in inspect.signature(Obfuscator.obfuscate_file).parameters
-        if name not in ("self", "source", "target")
+        if name not in ("self", "source", "target", "budget")
     ]
-    assert list(FileSettings.__annotations__)[: len(Settings.__annotations__)] == list(Settings.__annotations__)
-    assert list(FileSettings.__annotations__)[len(Settings.__annotations__) :] == own
+    assert {*FileArguments.__annotations__} == {*NAMES, *own}
+
+
+def test_settings_are_built_stored_printed_and_compared(tiny):
+    settings = Settings(tiny, mechanism="madlib", seed=3, epsilon=5)
+    assert Settings.from_dict(settings.as_dict()) == settings.replace(bundle=str(tiny.folder))
+    assert repr(Settings(level="high", seed=3)) == "Settings(seed=3, level='high')"
+    made = Obfuscator(settings)
+    assert (
+        made.obfuscate("good film").text
+        == Obfuscator(tiny, mechanism="madlib", seed=3, epsilon=5).obfuscate("good film").text
+    )
+    assert made.settings == settings.complete(tiny).replace(largest_share=made.largest_share)
+    with pytest.raises(ParameterError, match="There is no setting 'colour'"):
+        Settings.from_dict({"colour": "red"})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"profile": "none"},
+        {"mechanism": "none"},
+        {"stopwords": "none"},
+        {"form": "keep", "profile": "proven"},
+        {"keep_emoji": True},
+        {"identifiers": "none"},
+        {"identifiers": "redact", "profile": "proven"},
+        {"largest_share": 0},
+        {"draft_share": 0.1},
+        {"seed": "1"},
+        {"epsilon": 1, "level": "high"},
+        {"epsilon": -1},
+        {"level": "none"},
+        {"epsilon_per_word": 1, "length": "average", "profile": "proven"},
+    ],
+)
+def test_wrong_settings_are_refused_at_once(wrong):
+    with pytest.raises(ParameterError):
+        Settings(**wrong)
+
+
+def test_the_budget_of_a_call_takes_the_place_of_that_of_the_settings(tiny):
+    made = Obfuscator(tiny, epsilon_per_word=3)
+    assert made.build_budget().epsilon_per_word == 3
+    assert made.build_budget(length="average").length == "average"
+    assert made.build_budget(epsilon=7).epsilon == 7
+    assert made.build_budget(epsilon=7).epsilon_per_word is None
 
 
 def test_a_call_has_the_result_of_an_obfuscator(tiny):
@@ -35,7 +81,7 @@ def test_a_call_has_the_result_of_an_obfuscator(tiny):
 
 def test_further_calls_use_the_same_obfuscator(tiny, monkeypatch):
     built = []
-    monkeypatch.setattr(facade, "Obfuscator", lambda **settings: built.append(settings) or Obfuscator(**settings))
+    monkeypatch.setattr(facade, "Obfuscator", lambda settings: built.append(settings) or Obfuscator(settings))
     options = {"mechanism": "madlib", "mechanism_options": {"dimensions": 3}, "bundle": str(tiny.folder)}
     for level in ("low", "high"):
         for _ in range(2):

@@ -422,8 +422,8 @@ def test_texts_that_come_again_in_a_batch_are_treated_as_others(tiny_with_prior,
 
 def test_a_text_is_planned_once_per_batch(tiny, monkeypatch):
     obfuscator, planned = Obfuscator(tiny, decomposition="words"), []
-    plan = obfuscator._planner.plan
-    monkeypatch.setattr(obfuscator._planner, "plan", lambda *given: planned.append(len(given[0])) or plan(*given))
+    plan = obfuscator.planner.plan
+    monkeypatch.setattr(obfuscator.planner, "plan", lambda *given: planned.append(len(given[0])) or plan(*given))
     list(obfuscator.obfuscate_all(["alpha", "beta", "alpha"] * 4, epsilon=5, batch_size=6))
     assert planned == [2, 2]
 
@@ -778,10 +778,10 @@ def test_no_budget_is_large_enough_to_give_texts_back(epsilon, profile):
 
 def test_the_largest_share_is_the_one_at_which_half_of_the_words_return():
     obfuscator = Obfuscator(decomposition="words")
-    entries = draw_entries(obfuscator._mechanism, obfuscator.bundle.counts("words"))
+    entries = draw_entries(obfuscator.mechanism, obfuscator.bundle.counts("words"))
     shares = [obfuscator.find_share(rate) for rate in (0.05, 0.2, 0.5)]
     assert obfuscator.largest_share == shares[-1]
-    at = [measure_returns(obfuscator._mechanism, share, entries) for share in shares]
+    at = [measure_returns(obfuscator.mechanism, share, entries) for share in shares]
     assert at == pytest.approx([0.05, 0.2, 0.5], abs=0.03)
 
 

@@ -8,11 +8,11 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from textveil import Certificate, JobOptions, Obfuscator, Outcome
+from textveil import Certificate, Obfuscator, Outcome
 from textveil.budget import Budget
 from textveil.cli.main import app
 from textveil.errors import ProfileError, ResourceError
-from textveil.jobs import FileJob
+from textveil.jobs import FileJob, JobOptions
 from textveil.lab.metrics.replay import replay
 from textveil.summary import summarize
 from textveil.tables import Layout

@@ -118,7 +118,7 @@ assert MECHANISMS.load("madlib").__module__ == "textveil.methods.mechanisms.madl
 for name, part in (("gone", "Update or uninstall"), ("gumbelmax", "Did you mean 'gumbel_max'")):
     try:
         MECHANISMS.load(name)
-    except textveil.TextveilError as error:
+    except textveil.errors.TextveilError as error:
         assert part in str(error), error
     else:
         raise SystemExit(name)

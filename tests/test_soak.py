@@ -22,7 +22,8 @@ from soak.report import Report
 from soak.service import check_answer
 from soak.text import Text
 from soak.watching import BrokenPromiseError
-from textveil import Bundle, BundleError, Certificate, InputError, Obfuscator, StudyError
+from textveil import Bundle, Certificate, Obfuscator
+from textveil.errors import BundleError, InputError, StudyError
 from textveil.jobs.file import Partial
 from textveil.lab.study.study import load_study
 from textveil.storage.atomic import hash_file

@@ -16,9 +16,9 @@ PROGRAM = "textveil"
 
 def write_command_pages() -> dict[str, str]:
     """The pages by name: one for every command, and ``index``, which lists them."""
-    root = typer.main.get_command(app)
+    root: Any = typer.main.get_command(app)
     context: Any = root.context_class(root, info_name=PROGRAM)
-    commands: dict[str, Any] = {name: each for name, each in root.commands.items() if not each.hidden}  # type: ignore[attr-defined]
+    commands: dict[str, Any] = {name: root.get_command(context, name) for name in root.list_commands(context)}
     pages = {name: _write_page(command, name, context) for name, command in commands.items()}
     lines = [".. list-table::", "   :widths: 25 75", ""]
     for name, command in commands.items():

@@ -5,33 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from textveil.errors import (
-    BudgetError,
-    BundleError,
-    ColumnError,
-    ContractError,
-    ExecutionError,
-    InputError,
-    LedgerError,
-    MissingExtraError,
-    OutputError,
-    OutputExistsError,
-    ParameterError,
-    PluginError,
-    ProfileError,
-    ResourceError,
-    ServiceError,
-    SmallCorpusError,
-    SpentBudgetError,
-    StudyError,
-    TargetError,
-    TextveilError,
-    TextveilWarning,
-    UnknownNameError,
-)
 from textveil.version import __version__
 
 if TYPE_CHECKING:
+    from textveil import errors as errors
     from textveil import pandas as pandas
     from textveil import polars as polars
     from textveil.budget import Budget, describe_level
@@ -43,96 +20,80 @@ if TYPE_CHECKING:
         list_distributions,
         list_levels,
         list_mechanisms,
-        list_metrics,
         list_profiles,
         obfuscate,
         obfuscate_file,
     )
-    from textveil.jobs import FileJob, JobOptions, JobReport
-    from textveil.lab.metrics import Dataset, Evaluator
+    from textveil.jobs import JobReport
+    from textveil.lab.metrics import Dataset, Evaluator, list_metrics
     from textveil.lab.report.findings import analyze
     from textveil.lab.study import Experiment
+    from textveil.lab.tasks import audit, calibrate, compare, evaluate, prepare, run_study
     from textveil.ledger import Ledger
     from textveil.obfuscator import Obfuscator
     from textveil.outcomes import DocumentOutcome, Outcome
+    from textveil.redaction import Screen
     from textveil.results import ObfuscatedChunk, Obfuscation
+    from textveil.settings import Settings
     from textveil.text.documents import Chunk, Document
 
-_LAZY = {
-    "Budget": "textveil.budget",
-    "Bundle": "textveil.bundles.bundle",
-    "Certificate": "textveil.certificate",
-    "Chunk": "textveil.text.documents",
-    "Dataset": "textveil.lab.metrics",
-    "Document": "textveil.text.documents",
-    "DocumentOutcome": "textveil.outcomes",
-    "Evaluator": "textveil.lab.metrics",
-    "Experiment": "textveil.lab.study",
-    "FileJob": "textveil.jobs",
-    "JobOptions": "textveil.jobs",
-    "JobReport": "textveil.jobs",
-    "Ledger": "textveil.ledger",
-    "ObfuscatedChunk": "textveil.results",
-    "Obfuscation": "textveil.results",
-    "Obfuscator": "textveil.obfuscator",
-    "Outcome": "textveil.outcomes",
-    "analyze": "textveil.lab.report.findings",
-    "describe_level": "textveil.budget",
-    "list_bundles": "textveil.facade",
-    "list_decompositions": "textveil.facade",
-    "list_distributions": "textveil.facade",
-    "list_levels": "textveil.facade",
-    "list_mechanisms": "textveil.facade",
-    "list_metrics": "textveil.facade",
-    "list_profiles": "textveil.facade",
-    "obfuscate": "textveil.facade",
-    "obfuscate_file": "textveil.facade",
+_HOMES = {
+    "budget": ["Budget", "describe_level"],
+    "bundles.bundle": ["Bundle"],
+    "certificate": ["Certificate"],
+    "facade": [
+        "list_bundles",
+        "list_decompositions",
+        "list_distributions",
+        "list_levels",
+        "list_mechanisms",
+        "list_profiles",
+        "obfuscate",
+        "obfuscate_file",
+    ],
+    "jobs": ["JobReport"],
+    "lab.metrics": ["Dataset", "Evaluator", "list_metrics"],
+    "lab.report.findings": ["analyze"],
+    "lab.study": ["Experiment"],
+    "lab.tasks": ["audit", "calibrate", "compare", "evaluate", "prepare", "run_study"],
+    "ledger": ["Ledger"],
+    "obfuscator": ["Obfuscator"],
+    "outcomes": ["DocumentOutcome", "Outcome"],
+    "redaction": ["Screen"],
+    "results": ["ObfuscatedChunk", "Obfuscation"],
+    "settings": ["Settings"],
+    "text.documents": ["Chunk", "Document"],
 }
+_LAZY = {name: f"textveil.{module}" for module, names in _HOMES.items() for name in names}
 """Names that are imported when they are first asked for: importing textveil takes no time, and extras stay optional."""
+_MODULES = ("errors", "pandas", "polars")
+"""Modules that need no import of their own."""
 
 __all__ = [
     "Budget",
-    "BudgetError",
     "Bundle",
-    "BundleError",
     "Certificate",
     "Chunk",
-    "ColumnError",
-    "ContractError",
     "Dataset",
     "Document",
     "DocumentOutcome",
     "Evaluator",
-    "ExecutionError",
     "Experiment",
-    "FileJob",
-    "InputError",
-    "JobOptions",
     "JobReport",
     "Ledger",
-    "LedgerError",
-    "MissingExtraError",
     "ObfuscatedChunk",
     "Obfuscation",
     "Obfuscator",
     "Outcome",
-    "OutputError",
-    "OutputExistsError",
-    "ParameterError",
-    "PluginError",
-    "ProfileError",
-    "ResourceError",
-    "ServiceError",
-    "SmallCorpusError",
-    "SpentBudgetError",
-    "StudyError",
-    "TargetError",
-    "TextveilError",
-    "TextveilWarning",
-    "UnknownNameError",
+    "Screen",
+    "Settings",
     "__version__",
     "analyze",
+    "audit",
+    "calibrate",
+    "compare",
     "describe_level",
+    "evaluate",
     "list_bundles",
     "list_decompositions",
     "list_distributions",
@@ -142,15 +103,13 @@ __all__ = [
     "list_profiles",
     "obfuscate",
     "obfuscate_file",
+    "prepare",
+    "run_study",
 ]
 
 
-_SHORT_NAMES = ("pandas", "polars")
-"""Modules that need no import of their own."""
-
-
 def __getattr__(name: str) -> Any:
-    if name in _SHORT_NAMES:
+    if name in _MODULES:
         return importlib.import_module(f"textveil.{name}")
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
@@ -158,4 +117,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_SHORT_NAMES})
+    return sorted({*globals(), *_LAZY, *_MODULES})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from textveil.errors import BudgetError, InputError
 from textveil.methods.distribution.allocation import check_budget
@@ -15,6 +15,21 @@ from textveil.text.words import find_spans
 
 Length: TypeAlias = Literal["own", "average"]
 LENGTHS: tuple[Length, ...] = ("own", "average")
+Level: TypeAlias = Literal["high", "medium", "low"]
+
+
+class BudgetArguments(TypedDict, total=False):
+    """The budget of every text, as calls take it: at most one of the first three."""
+
+    epsilon: float | None
+    """The budget of a text."""
+    epsilon_per_word: float | None
+    """The budget per word, instead of ``epsilon``; kept stopwords do not count."""
+    level: Level | None
+    """The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``."""
+    length: Length | None
+    """The words that ``epsilon_per_word`` is multiplied by: a text's ``own``, or the ``average`` of all texts, as in
+    the paper. By default the profile decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +120,6 @@ class Budget:
         }
 
 
-Level: TypeAlias = Literal["high", "medium", "low"]
-
 LEVELS: dict[Level, float] = {"high": SMALLEST_RATE, "medium": 0.2, "low": LARGEST_RATE}
 """How the epsilon per word of a level is found for any mechanism and bundle: the one at which this share of words that
 are drawn from the vocabulary return. In texts, another share returns; see ``FIGURES``."""
@@ -141,6 +154,14 @@ def find_rate(level: str) -> float:
     if level not in LEVELS:
         raise unknown_name("level", level, LEVELS)
     return LEVELS[level]
+
+
+def check_level(level: str | None, epsilon: float | None, epsilon_per_word: float | None) -> None:
+    """Refuse an unknown level, and one beside a number."""
+    if level is not None:
+        find_rate(level)
+        if epsilon is not None or epsilon_per_word is not None:
+            raise BudgetError("Set `level`, `epsilon` or `epsilon_per_word`, not several of them.")
 
 
 def describe_level(level: str) -> str:

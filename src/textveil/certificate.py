@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -286,7 +285,7 @@ class Certificate:
 
     @property
     def claim(self) -> str:
-        """What the profile claims; nothing for a mechanism without a guarantee."""
+        """What may be claimed of the texts: what the profile claims; nothing for a mechanism without a guarantee."""
         if self._as_read is None and self.terms.mechanism.get("guarantee") == NO_GUARANTEE:
             return (
                 f"None: the mechanism {self.terms.mechanism['name']!r} has no finite bound. It is for comparison only."
@@ -379,7 +378,7 @@ class Certificate:
         """Read a certificate from a JSON file.
 
         Raises:
-            InputError: The file is not a certificate, or is one of a newer format.
+            InputError: The file is not a certificate, or is one of another format.
         """
         try:
             values = json.loads(Path(path).read_bytes())
@@ -397,7 +396,7 @@ class Certificate:
         """The certificate that :meth:`as_dict` returned, now or in an earlier version.
 
         Raises:
-            InputError: It is not a certificate, or is one of a newer format.
+            InputError: It is not a certificate, or is one of another format.
         """
         version = values.get("certificate") if isinstance(values, dict) else None
         if type(version) is not int:
@@ -406,9 +405,10 @@ class Certificate:
             raise InputError(
                 f"The certificate has format {version}; textveil reads up to {FORMAT_VERSION} here. Update it."
             )
+        if version < FORMAT_VERSION:
+            raise InputError(f"The certificate has format {version}, which textveil no longer reads. Issue it again.")
         try:
-            current = _from_format_1(values) if version == 1 else values
-            return replace(cls._parse(current), _as_read=values)
+            return replace(cls._parse(values), _as_read=values)
         except (KeyError, TypeError, ValueError, AttributeError, TextveilError) as error:
             raise InputError("The certificate is incomplete or damaged. Give one that textveil wrote.") from error
 
@@ -515,52 +515,3 @@ def _parse_ledger(values: Any) -> Mapping[str, Any] | None:
     if not (limit is None or _is_number(limit)) or repeat not in REPEATS:
         raise ValueError
     return {"budget_per_document": limit, "repeat": repeat}
-
-
-_METHOD = re.compile(r"(?P<name>\w+)(?: \((?P<details>.*)\))?")
-_MODEL = re.compile(r"(?P<name>\S+) (?P<sha256>[0-9a-f]{12})")
-_STEPS = re.compile(r"(\d+) steps")
-_TAGGER = re.compile(r"tagger (\w+)")
-
-
-def _from_format_1(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A certificate of format 1, which wrote methods as one line each, in format 2."""
-    allocation = values["allocation"]
-    mechanism = values["mechanism"]
-    return {
-        **values,
-        "neighbors": values["neighbours"],
-        "distance": {("center" if name == "centre" else name): found for name, found in values["distance"].items()},
-        "budget": {
-            "epsilon": values["budget"],  # a budget per word was recorded as the budget that followed from it
-            **dict.fromkeys(("epsilon_per_word", "length", "average_length", "largest_share")),
-            "largest_budget": values["budget"],
-            "largest_spent": values["largest_total_of_shares"],
-        },
-        "decomposition": _parse_method(allocation["decomposition"]),
-        "distribution": _parse_method(allocation["distribution"]),
-        "mechanism": {**mechanism, "options": {}, "model": None},
-        "allocation": allocation["type"],
-        "stopwords": allocation["stopwords"],
-        "emoji": "keep",
-        "returned": {"words": 0, "documents": {}},
-        "words_with_largest_share": 0,
-        "dropped_symbols": 0,
-        "other_columns": any("columns" in point for point in values["not_protected"]),
-    }
-
-
-def _parse_method(line: str) -> dict[str, Any]:
-    """A method of format 1, such as ``gradients (all-minilm-l6-v2 53aa51172d14, 50 steps)``."""
-    found = _METHOD.fullmatch(line)
-    if found is None:
-        raise ValueError
-    model = steps = tagger = None
-    for detail in (found["details"] or "").split(", "):
-        model = model or _MODEL.fullmatch(detail)
-        steps = steps or _STEPS.fullmatch(detail)
-        tagger = tagger or _TAGGER.fullmatch(detail)
-    options: dict[str, Any] = {} if steps is None else {"steps": int(steps[1])}
-    if tagger is not None:
-        options["tagger"] = tagger[1]
-    return {"name": found["name"], "options": options, "model": model and model.groupdict()}

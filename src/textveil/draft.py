@@ -10,7 +10,7 @@ import numpy as np
 from textveil.budget import Budget
 from textveil.bundles.spelling import Spelling
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
-from textveil.errors import ProfileError
+from textveil.errors import ParameterError, ProfileError
 from textveil.methods.mechanisms.base import Draft, Mechanism, Request
 from textveil.profiles import Profile
 from textveil.registry import Option
@@ -57,6 +57,10 @@ class DraftedText(NamedTuple):
     words: Draft
     """The answer of the mechanism for every word."""
 
+    def spend(self, chunk: Chunk) -> float:
+        """What the draft spent on the words of a chunk."""
+        return float(self.words.shares[chunk.start : chunk.stop].sum())
+
     def regroup(self, mechanism: Mechanism, chunks: Sequence[Chunk]) -> Draft:
         """The draft of chunks, for the request of the second round."""
         find = mechanism.vectors.find
@@ -86,6 +90,10 @@ class Drafter:
         self._draft_share = draft_share
         self._largest_share = largest_share
 
+    def leave(self, shares: Sequence[float]) -> list[float]:
+        """What drafts leave of the shares of words."""
+        return [(1 - self._draft_share) * share for share in shares]
+
     def write(
         self, documents: Sequence[Document], budget: Budget, generators: Sequence[np.random.Generator]
     ) -> list[DraftedText]:
@@ -108,6 +116,17 @@ class Drafter:
         if len(document.words) != len(draft.rows):
             raise RuntimeError  # words of the draft and of the original would not stand side by side
         return DraftedText(document, draft)
+
+
+def spent_per_word(draft: DraftedText | None, chunk: Chunk) -> float:
+    """What a draft, if there is one, spent on each word of a chunk."""
+    return 0.0 if draft is None else draft.spend(chunk) / chunk.size
+
+
+def refuse_draft(draft_share: float | None, figure: str) -> None:
+    """Refuse to state a figure about one round of noise where there are two."""
+    if draft_share is not None:
+        raise ParameterError(f"{figure} is not known for texts that are drafted first (`draft_share`).")
 
 
 def average_words(mechanism: Mechanism, document: Document, chunks: Sequence[Chunk]) -> Floats:

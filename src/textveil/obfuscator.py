@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hmac
-import json
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -13,34 +11,31 @@ from functools import partial
 from itertools import count
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import randomgen
 
-from textveil.budget import LEVEL, Budget, Length, Level, find_rate
-from textveil.bundles.bundle import DEFAULT_BUNDLE, SHIPPED, Bundle
-from textveil.bundles.vectors import UNKNOWN, Floats, measure_distances
+from textveil.budget import LEVEL, Budget, BudgetArguments, check_level, find_rate
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.certificate import Terms, Versions
-from textveil.deniability import describe_deniability
-from textveil.draft import DraftedText, Drafter, average_words, choose_draft_share
+from textveil.draft import refuse_draft
 from textveil.errors import BudgetError, ParameterError, ProfileError
+from textveil.figures import Figures
 from textveil.methods.decomposition import DECOMPOSERS, Decomposer
 from textveil.methods.distribution import DISTRIBUTORS, Distributor
 from textveil.methods.mechanisms import MECHANISMS, Mechanism, Request
-from textveil.methods.mechanisms.base import ASKED, NO_GUARANTEE
-from textveil.methods.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
+from textveil.methods.mechanisms.base import NO_GUARANTEE
+from textveil.methods.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE
 from textveil.output import Writer, finish_all
 from textveil.planning import Plan, Planner
-from textveil.profiles import STRICT, Form, Profile, Stopwords, load_profile
 from textveil.progress import Progress, ignore_progress
-from textveil.randomness import KeyedRandomness, Randomness, Streams, SystemRandomness, build_randomness
-from textveil.redaction import Screen, Screened, Treatment, choose_screen
-from textveil.registry import Method, Registry
+from textveil.randomness import KeyedRandomness, Randomness, Streams, SystemRandomness
+from textveil.redaction import Screen
 from textveil.results import Obfuscation
+from textveil.settings import OtherArguments, Settings
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
 from textveil.text.batches import BATCH_SIZE, batch_texts, check_batch_size
-from textveil.text.documents import Chunk, Document
 from textveil.version import __version__
 
 if TYPE_CHECKING:
@@ -48,55 +43,15 @@ if TYPE_CHECKING:
     from textveil.execution import Executor
     from textveil.jobs import JobReport
     from textveil.ledger import Ledger
-
-DECOMPOSITION = "pmi"
-DISTRIBUTION = "uniform"
-MECHANISM = "fluent"
-"""The defaults follow our own study (docs/study.md)."""
-SIMPLE_MECHANISM = "madlib"
-"""The default where a language model is missing or out of place."""
-
-
-def choose_decomposition(bundle: Bundle, profile: Profile) -> str:
-    """The default decomposition: words alone if the bundle has nothing else, or if all else would cost a draft."""
-    allowed = DECOMPOSITION in bundle.decompositions and not profile.public_allocation
-    return DECOMPOSITION if allowed else "words"
-
-
-def choose_mechanism(bundle: Bundle, decomposition: str, profile: Profile) -> str:
-    """The default mechanism: that of the paper if the bundle has no language model, and under its profile."""
-    allowed = bundle.has_prior(decomposition) and not profile.releases_unperturbed
-    return MECHANISM if allowed else SIMPLE_MECHANISM
+    from textveil.profiles import Profile
 
 
 class Obfuscator:
     """Obfuscates texts under differential privacy.
 
     Args:
-        bundle: A bundle, the name of one that ships with textveil, or a folder.
-        decomposition: How texts are split into chunks: a name or a decomposer. By default ``pmi``, or ``words`` if the
-            bundle has no vectors for it or the profile is ``proven``.
-        decomposition_options: Options of a decomposition that is given by name, such as the ``tagger`` of ``pos``.
-        distribution: How the budget is divided over words: a name or a distributor.
-        distribution_options: Options of a distribution that is given by name, such as the ``model`` of ``attention``.
-        mechanism: How chunks are perturbed: a name or a mechanism. By default ``fluent``, or ``madlib`` if the bundle
-            has no language model or the profile is ``paper``.
-        mechanism_options: Options of a mechanism that is given by name.
-        profile: What happens to words that cannot be perturbed, and what may be claimed.
-        stopwords: ``keep`` or ``perturb``; by default the profile decides.
-        form: ``plain`` computes case and punctuation from the released words, ``keep`` keeps those of the original, and
-            ``bare`` writes only the words. By default ``plain``, or ``keep`` with the profile ``paper``.
-        keep_emoji: Keep emoji between words. By default the profile ``strict`` drops them and all other symbols.
-        identifiers: ``redact`` replaces the identifiers that Presidio finds (names, places, dates, numbers) by their
-            kinds, such as ``<PERSON>``, before all other steps. ``perturb`` keeps none of their words. By default,
-            identifiers are words like all others. A ``Screen`` finds identifiers in other ways.
-        largest_share: The largest share of a chunk; the rest is not spent. By default it is the share at which half of
-            the words return unchanged, computed from the bundle; ``math.inf`` removes it. The profile ``paper`` has no
-            largest share.
-        draft_share: The part of a budget for a draft under the profile ``proven``. Chunks and scores are then computed
-            from the draft. By default there is a draft only if a method reads the text.
-        seed: Makes the noise repeatable, and so predictable. Leave it out to protect real texts.
-        ledger: Records the budgets that documents spend over all releases, and refuses releases beyond a limit.
+        bundle: A bundle, the name of one that ships with textveil, or a folder; or all settings in one object.
+        settings: The other :class:`~textveil.settings.Settings`, which explains them.
 
     >>> result = Obfuscator(seed=7, largest_share=math.inf).obfuscate("The tea was lovely.", epsilon=1000)
     >>> result.text, result.outcome.value
@@ -106,108 +61,69 @@ class Obfuscator:
     """
 
     def __init__(
-        self,
-        bundle: Bundle | str | Path = DEFAULT_BUNDLE,
-        *,
-        decomposition: str | Decomposer | None = None,
-        decomposition_options: Mapping[str, Any] | None = None,
-        distribution: str | Distributor = DISTRIBUTION,
-        distribution_options: Mapping[str, Any] | None = None,
-        mechanism: str | Mechanism | None = None,
-        mechanism_options: Mapping[str, Any] | None = None,
-        profile: str = STRICT.name,
-        stopwords: Stopwords | None = None,
-        form: Form | None = None,
-        keep_emoji: bool = False,
-        identifiers: Treatment | Screen | None = None,
-        largest_share: float | None = None,
-        draft_share: float | None = None,
-        seed: int | None = None,
-        ledger: Ledger | None = None,
+        self, bundle: Settings | Bundle | str | Path = DEFAULT_BUNDLE, **settings: Unpack[OtherArguments]
     ) -> None:
-        self.profile = load_profile(profile)
-        self.bundle = bundle if isinstance(bundle, Bundle) else Bundle.load(bundle)
-        if decomposition is None:
-            decomposition = choose_decomposition(self.bundle, self.profile)
-        decomposer = DECOMPOSERS.choose(decomposition)
-        distributor = DISTRIBUTORS.choose(distribution)
-        self.stopwords: Stopwords = self.profile.choose_stopwords(stopwords)
-        self._screen = choose_screen(self.profile, identifiers)
-        data_independent = decomposer.data_independent and distributor.data_independent
-        self.draft_share = choose_draft_share(self.profile, draft_share, data_independent=data_independent)
-        self.ledger = ledger
-        self.randomness = _choose_randomness(seed, ledger)
-        self._vectors = self.bundle.vectors(decomposer.name)
-        self._decomposer = DECOMPOSERS.build(decomposer, self.bundle, **(decomposition_options or {}))
-        self._distributor = DISTRIBUTORS.build(distributor, **(distribution_options or {}))
-        self._spelling = self.bundle.spelling(decomposer.name)
-        if mechanism is None:
-            mechanism = choose_mechanism(self.bundle, decomposer.name, self.profile)
-        self._mechanism = self._build_mechanism(mechanism, mechanism_options or {})
-        if self._mechanism.vectors is not self._vectors:
-            raise ParameterError(
-                f"The `mechanism` was built on other vectors than those of the bundle for {decomposer.name!r}. "
-                f"Build it with bundle.vectors({decomposer.name!r}), or give its name."
-            )
-        if ledger is not None and ledger.budget_per_document is not None:
-            self._check_accountable()
-        self._writer = self._build_writer(form, keep_emoji=keep_emoji)
-        self.largest_share = self._choose_largest_share(largest_share)
-        self._drafter = self._build_drafter()
-        self._planner = Planner(
+        given = bundle.replace(**settings) if isinstance(bundle, Settings) else Settings(bundle, **settings)
+        chosen = given.complete()
+        self.bundle: Bundle = chosen.bundle  # type: ignore[assignment] # complete
+        self.profile = chosen.rules
+        self.ledger = chosen.ledger
+        self.randomness = chosen.build_randomness()
+        self.stopwords = self.profile.choose_stopwords(chosen.stopwords)
+        self.draft_share = chosen.draft_share
+        wanted = chosen.identifiers
+        self._screen = Screen(wanted) if isinstance(wanted, str) else wanted
+        self._decomposer = DECOMPOSERS.build(
+            DECOMPOSERS.choose(chosen.decomposition or ""), self.bundle, **(chosen.decomposition_options or {})
+        )
+        self._distributor = DISTRIBUTORS.build(
+            DISTRIBUTORS.choose(chosen.distribution), **(chosen.distribution_options or {})
+        )
+        self._vectors = self.bundle.vectors(self._decomposer.name)
+        self.mechanism: Mechanism = self._build_mechanism(chosen.mechanism or "", chosen.mechanism_options or {})
+        if self.ledger is not None:
+            _check_accountable(self.ledger, self.profile, self.mechanism)
+        self._writer = Writer(self.profile.choose_form(chosen.form), self.profile.guards_form, chosen.keep_emoji)
+        self._figures = Figures(self.bundle, self._decomposer.name, self.mechanism)
+        self.largest_share = chosen.largest_share or math.inf
+        if chosen.largest_share is None and self.profile.caps_shares:
+            self.largest_share = self.find_share(LARGEST_RATE)
+        self.settings = chosen.replace(largest_share=self.largest_share)
+        """The settings, with every choice made that profile and bundle decide."""
+        self.planner = Planner(
             self._decomposer,
             self._distributor,
-            self._vectors,
+            self.mechanism,
             profile=self.profile,
             stopwords=self.stopwords,
             largest_share=self.largest_share,
             draft_share=self.draft_share,
+            spelling=self.bundle.spelling(self._decomposer.name),
+            screen=self._screen,
         )
         self._documents = count()
         self._streams = Streams()
-        self.terms = self._state_terms(data_independent=data_independent)
+        self.terms = self._state_terms()
 
     def _build_mechanism(self, mechanism: str | Mechanism, options: Mapping[str, Any]) -> Mechanism:
-        chosen = MECHANISMS.choose(mechanism)
+        chosen, decomposition = MECHANISMS.choose(mechanism), self._decomposer.name
         if chosen.guarantee == NO_GUARANTEE and not self.profile.releases_unperturbed:
             raise ProfileError(
                 f"The mechanism {chosen.name!r} has no guarantee. It is here for comparison, with `profile='paper'`."
             )
-        if isinstance(chosen, Mechanism) or not chosen.uses_prior:
-            return MECHANISMS.build(chosen, self._vectors, **options)
-        return MECHANISMS.build(chosen, self._vectors, self.bundle.prior(self._decomposer.name), **options)
-
-    def _build_writer(self, form: str | None, *, keep_emoji: bool) -> Writer:
-        chosen = self.profile.choose_form(form)
-        if keep_emoji and chosen != "keep":
+        with_prior = not isinstance(chosen, Mechanism) and chosen.uses_prior
+        parts = [self._vectors, self.bundle.prior(decomposition)] if with_prior else [self._vectors]
+        built = MECHANISMS.build(chosen, *parts, **options)
+        if built.vectors is not self._vectors:
             raise ParameterError(
-                f"`keep_emoji` needs `form='keep'`: {chosen!r} writes nothing but words and sentences."
+                f"The `mechanism` was built on other vectors than those of the bundle for {decomposition!r}. "
+                f"Build it with bundle.vectors({decomposition!r}), or give its name."
             )
-        return Writer(chosen, self.profile.guards_form, keep_emoji)
-
-    def _check_accountable(self) -> None:
-        """Refuse a limit for what has no bound: words in clear, and mechanisms without a guarantee."""
-        if self.profile.releases_unperturbed or self._mechanism.guarantee == NO_GUARANTEE:
-            raise ProfileError(
-                "`budget_per_document` limits what documents spend. The profile 'paper' releases words in clear, and "
-                "some mechanisms have no guarantee. Neither has a bound to limit. Leave it out, or choose another one."
-            )
-
-    def _build_drafter(self) -> Drafter | None:
-        if self.draft_share is None:
-            return None
-        return Drafter(self._mechanism, self._spelling, draft_share=self.draft_share, largest_share=self.largest_share)
+        return built
 
     def __repr__(self) -> str:
-        axes = ", ".join(method.description for method in (self._decomposer, self._distributor, self._mechanism))
+        axes = ", ".join(method.description for method in (self._decomposer, self._distributor, self.mechanism))
         return f"Obfuscator({self.bundle.manifest.name!r}, {axes}, profile {self.profile.name!r})"
-
-    def _choose_largest_share(self, wanted: float | None) -> float:
-        if wanted is not None:
-            if isinstance(wanted, bool) or not isinstance(wanted, Real) or not wanted > 0:
-                raise ParameterError(f"`largest_share` must be a positive number. Got {wanted!r} instead.")
-            return float(wanted) if wanted <= sys.float_info.max else math.inf  # a huge int cannot be converted
-        return self.find_share(LARGEST_RATE) if self.profile.caps_shares else math.inf
 
     def find_share(self, rate: float) -> float:
         """The share at which words return at a rate, such as 0.2 for every fifth word.
@@ -216,14 +132,7 @@ class Obfuscator:
         """
         if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < rate < 1:
             raise ParameterError(f"`rate` must be greater than 0 and less than 1. Got {rate!r} instead.")
-        mechanism, decomposition = self._mechanism, self._decomposer.name
-
-        def compute() -> dict[str, float]:
-            entries = draw_entries(mechanism, self.bundle.counts(decomposition))
-            return {"share": find_share(mechanism, float(rate), entries)}
-
-        name = json.dumps(["share", mechanism.as_dict(), float(rate)], sort_keys=True)
-        return self.bundle.find_figures(decomposition, name, compute)["share"]
+        return self._figures.share(float(rate))
 
     def add_deniability(self, budget: Budget) -> None:
         """State the deniability of public words in all certificates from now on, at the shares that a budget allows.
@@ -233,30 +142,15 @@ class Obfuscator:
         Raises:
             ParameterError: Texts are drafted first, so that a word is perturbed twice.
         """
-        self.refuse_draft("Deniability")
-        mechanism, decomposition = self._mechanism, self._decomposer.name
+        refuse_draft(self.draft_share, "Deniability")
         shares = {meaning: min(share, self.largest_share) for meaning, share in budget.list_shares().items()}
         if math.isfinite(self.largest_share):
             shares.setdefault("largest", self.largest_share)
+        self.terms = replace(self.terms, deniability=self._figures.deniability(shares))
 
-        def compute() -> dict[str, Any]:
-            return describe_deniability(mechanism, draw_entries(mechanism, self.bundle.counts(decomposition)), shares)
-
-        name = json.dumps(["deniability", mechanism.as_dict(), shares], sort_keys=True)
-        self.terms = replace(self.terms, deniability=self.bundle.find_figures(decomposition, name, compute))
-
-    def refuse_draft(self, figure: str) -> None:
-        """Refuse to state a figure about one round of noise where there are two."""
-        if self.draft_share is not None:
-            raise ParameterError(f"{figure} is not known for texts that are drafted first (`draft_share`).")
-
-    def _find_distance(self) -> Mapping[str, Any]:
-        """The distances between entries that the guarantee is about."""
-        mechanism, decomposition = self._mechanism, self._decomposer.name
-        if mechanism.space is self._vectors:
-            return self.bundle.distance(decomposition)
-        name = json.dumps(["distance", mechanism.as_dict()], sort_keys=True)
-        return self.bundle.find_figures(decomposition, name, lambda: measure_distances(mechanism.space))
+    def add_calibration(self, summary: Mapping[str, Any]) -> None:
+        """State the calibration that decided the budget, in all certificates from now on."""
+        self.terms = replace(self.terms, calibration=summary)
 
     def for_run(self, key: bytes) -> Obfuscator:
         """The obfuscator for a run that may be resumed.
@@ -278,24 +172,7 @@ class Obfuscator:
         Raises:
             ParameterError: A method was given as an object. Another process can only build those that have a name.
         """
-        given: dict[str, Any] = {
-            "profile": self.profile.name,
-            "stopwords": self.stopwords,
-            "form": self._writer.form,
-            "keep_emoji": self._writer.keep_emoji,
-            "identifiers": None if self._screen is None else self._screen.for_workers(),
-            "largest_share": self.largest_share,
-            "draft_share": self.draft_share,
-        }
-        for registry, method in (
-            (DECOMPOSERS, self._decomposer),
-            (DISTRIBUTORS, self._distributor),
-            (MECHANISMS, self._mechanism),
-        ):
-            given |= {method.kind: method.name, f"{method.kind}_options": _list_options(registry, method)}
-        shipped = self.bundle.folder.parent == SHIPPED
-        folder = self.bundle.folder.name if shipped else str(self.bundle.folder.resolve())
-        return partial(_rebuild, folder, self.randomness, given)
+        return partial(_rebuild, self.settings.for_workers(), self.randomness)
 
     def with_seed(self, seed: int) -> Obfuscator:
         """The same obfuscator with predictable noise, which its certificates state. It shares all models.
@@ -304,16 +181,12 @@ class Obfuscator:
             ParameterError: The seed is not a whole number, or a ledger decides the noise.
         """
         seeded = copy(self)
-        seeded.randomness = _choose_randomness(seed, self.ledger)
+        seeded.settings = self.settings.replace(seed=seed)
+        seeded.randomness = seeded.settings.build_randomness()
         seeded._documents = count()
         source = {"source": seeded.randomness.source, "predictable": seeded.randomness.predictable}
         seeded.terms = replace(self.terms, randomness=source)
         return seeded
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """How chunks are perturbed."""
-        return self._mechanism
 
     def plan(self, text: str, budget: Budget) -> tuple[Plan, Request]:
         """What is to become of the chunks of a text, and what the mechanism is asked for. No noise is drawn.
@@ -323,21 +196,16 @@ class Obfuscator:
         """
         if self.draft_share is not None:
             raise ParameterError("With `draft_share`, chunks and shares depend on noise. There is no plan without it.")
-        (plan,) = self._planner.plan(self._read([text]), [None], self.choose_budget(budget))
-        return plan, self._request(plan, self.randomness.stream(0))
+        plans, requests = self.planner.ask([text], self.profile.choose_budget(budget), [self.randomness.stream(0)])
+        return plans[0], requests[0]
 
-    def choose_budget(self, budget: Budget) -> Budget:
-        """The budget with its meaning per word settled by the profile."""
-        return self.profile.choose_budget(budget)
+    def __call__(self, texts: Iterable[str | None], **budget: Unpack[BudgetArguments]) -> list[Obfuscation]:
+        """Obfuscate many texts at once: one result per text, in order. See :meth:`obfuscate_all`."""
+        return list(self.obfuscate_all(texts, **budget))
 
-    def obfuscate(
-        self,
-        text: str,
-        *,
-        epsilon: float | None = None,
-        epsilon_per_word: float | None = None,
-        level: Level | None = None,
-    ) -> Obfuscation:
+    transform = __call__
+
+    def obfuscate(self, text: str, **budget: Unpack[BudgetArguments]) -> Obfuscation:
         """Obfuscate one text with the budget ``epsilon``, or ``epsilon_per_word`` times its number of words.
 
         Kept stopwords do not count. Without a number, a ``level`` of protection decides, by default ``medium``.
@@ -347,41 +215,31 @@ class Obfuscator:
         """
         if not isinstance(text, str):
             raise ParameterError(f"A text must be a string. Got {type(text).__name__} instead.{_point_to_other(text)}")
-        return next(
-            self.obfuscate_all([text], epsilon=epsilon, epsilon_per_word=epsilon_per_word, level=level)
-        ).released()
+        return next(self.obfuscate_all([text], budget=self.build_budget(**budget))).released()
 
     def obfuscate_all(
         self,
         texts: Iterable[str | None],
         *,
-        epsilon: float | None = None,
-        epsilon_per_word: float | None = None,
-        level: Level | None = None,
-        length: Length | None = None,
         budget: Budget | None = None,
         batch_size: int = BATCH_SIZE,
         first_document: int | None = None,
+        **given: Unpack[BudgetArguments],
     ) -> Iterator[Obfuscation]:
         """Obfuscate many texts: one result per text, in order, as they are ready.
 
         Args:
             texts: Any iterable, read a batch at a time. ``None``, NaN and ``pandas.NA`` are missing texts; they get a
                 result, too.
-            epsilon: The budget of every single text.
-            epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
-            level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
-            length: The words that ``epsilon_per_word`` is multiplied by: a text's ``own``, or the ``average`` of all
-                texts, as in the paper. By default the profile decides.
-            budget: All of this in one object, instead.
+            budget: The budget of every single text in one object, instead of the arguments below.
             batch_size: The number of texts to work on together. With a seed, results do not depend on it.
             first_document: The number of the first text, which with a seed selects its noise. By default the texts of
                 an Obfuscator are numbered on from 0.
+            given: The budget; see :class:`~textveil.budget.BudgetArguments`. By default that of the settings.
         """
-        given = (epsilon, epsilon_per_word, length, level)
-        if budget is not None and any(value is not None for value in given):
+        if budget is not None and any(value is not None for value in given.values()):
             raise BudgetError("Set `budget`, or `epsilon` and the like, not both.")
-        chosen = self.build_budget(*given) if budget is None else self.choose_budget(budget)
+        chosen = self.build_budget(**given) if budget is None else self.profile.choose_budget(budget)
         check_batch_size(batch_size)
         if isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns") or not _is_iterable(texts):
             raise ParameterError(
@@ -407,15 +265,18 @@ class Obfuscator:
     ) -> Budget:
         """A budget that the profile allows; the error for a wrong one says what this bundle supports.
 
-        Without a number, a level of protection decides: the epsilon per word at which a stated share of the bundle's
-        words return.
+        Without a number, that of the settings decides, and else a level of protection: the epsilon per word at which a
+        stated share of the bundle's words return.
         """
-        if level is not None and (epsilon is not None or epsilon_per_word is not None):
-            raise BudgetError("Set `level`, `epsilon` or `epsilon_per_word`, not several of them.")
+        if epsilon is None and epsilon_per_word is None and level is None:
+            own = self.settings
+            epsilon, epsilon_per_word, level = own.epsilon, own.epsilon_per_word, own.level
+            length = length or own.length
+        check_level(level, epsilon, epsilon_per_word)
         if epsilon is None and epsilon_per_word is None:
             epsilon_per_word = self.find_share(find_rate(level or LEVEL))
         try:
-            return self.choose_budget(Budget(epsilon, epsilon_per_word, length))  # type: ignore[arg-type] # checked
+            return self.profile.choose_budget(Budget(epsilon, epsilon_per_word, length))  # type: ignore[arg-type] # checked
         except BudgetError as error:
             low, high = self.find_share(SMALLEST_RATE), self.find_share(LARGEST_RATE)
             raise BudgetError(
@@ -427,10 +288,6 @@ class Obfuscator:
         source: str | Path,
         target: str | Path,
         *,
-        epsilon: float | None = None,
-        epsilon_per_word: float | None = None,
-        level: Level | None = None,
-        length: Length | None = None,
         column: str | Sequence[str] = TEXT_COLUMN,
         drop_columns: str | Sequence[str] = (),
         keep_columns: str | Sequence[str] | None = None,
@@ -444,16 +301,13 @@ class Obfuscator:
         workers: int | None = None,
         address: str | None = None,
         progress: Progress = ignore_progress,
+        **budget: Unpack[BudgetArguments],
     ) -> JobReport:
         """Obfuscate a file of texts row by row into another file, resumable.
 
         Args:
             source: The file to read: txt (a document per line), csv, tsv, jsonl or parquet, also compressed.
             target: The file to write, in the format that its name shows; it gets its name when it is complete.
-            epsilon: The budget of every document.
-            epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
-            level: The level of protection, instead of a number; see :meth:`obfuscate_all`.
-            length: The words that ``epsilon_per_word`` is multiplied by; see :meth:`obfuscate_all`.
             column: The column with the texts, or several columns; each text is a document with a budget of its own.
             drop_columns: Other columns that are not copied.
             keep_columns: The only other columns that are copied, instead.
@@ -468,6 +322,7 @@ class Obfuscator:
             workers: The number of workers, by default one per core; with ``workers`` alone, they are processes.
             address: The address of a running Ray cluster.
             progress: Called with how far the work is.
+            budget: The budget of every document; see :class:`~textveil.budget.BudgetArguments`.
 
         Warns:
             TextveilWarning: A column that is copied may identify people, or one of the input is replaced.
@@ -477,7 +332,7 @@ class Obfuscator:
         from textveil.tables import Layout
 
         options = JobOptions(
-            self.build_budget(epsilon, epsilon_per_word, length, level),
+            self.build_budget(**budget),
             Layout(column, outcome_column, format, drop_columns, keep_columns),
             batch_size,
             overwrite,
@@ -508,9 +363,8 @@ class Obfuscator:
     ) -> Iterator[Obfuscation]:
         """Obfuscate a batch of texts, each with the noise of its number. The caller charges the ledger."""
         with self._streams.open(self.randomness, numbers) as streams:
-            read = [text or "" for text in texts]
-            plans, requests = (self._plan_each if self._repeats_plans else self._plan_all)(read, budget, streams)
-            chosen = self._mechanism.perturb(requests)
+            plans, requests = self.planner.ask([text or "" for text in texts], budget, streams)
+            chosen = self.mechanism.perturb(requests)
         entries = self._vectors.entries
         return finish_all(
             plans,
@@ -521,79 +375,12 @@ class Obfuscator:
             missing=[text is None for text in texts],
         )
 
-    def _plan_all(
-        self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
-    ) -> tuple[list[Plan], list[Request]]:
-        """The plans of texts, and what the mechanism is asked for them."""
-        screened = self._read(texts)
-        drafts = self._draft([each.document for each in screened], budget, streams)
-        plans = self._planner.plan(screened, drafts, budget)
-        return plans, [self._request(*pair) for pair in zip(plans, streams, strict=True)]
-
-    @property
-    def _repeats_plans(self) -> bool:
-        """Whether equal texts have equal plans, to the last bit: not if scores are those of a model or of a draft."""
-        return self._drafter is None and self._screen is None and self._distributor.data_independent
-
-    def _plan_each(
-        self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
-    ) -> tuple[list[Plan], list[Request]]:
-        """The same, where a text that comes again in a batch has the plan that it had before."""
-        firsts: dict[str, int] = {}
-        for number, text in enumerate(texts):
-            firsts.setdefault(text, number)
-        found = self._plan_all(list(firsts), budget, [streams[number] for number in firsts.values()])
-        if len(firsts) == len(texts):
-            return found
-        known = dict(zip(firsts, zip(*found, strict=True), strict=True))
-        plans, requests = [], []
-        for number, (text, stream) in enumerate(zip(texts, streams, strict=True)):
-            plan, request = known[text]
-            plans.append(plan)
-            requests.append(request if firsts[text] == number else request.repeat(stream))
-        return plans, requests
-
-    def _read(self, texts: Sequence[str]) -> list[Screened]:
-        """The documents of texts, with their identifiers if those are looked for."""
-        return list(map(Screened.nothing, texts)) if self._screen is None else self._screen.screen(texts)
-
-    def _draft(
-        self, documents: Sequence[Document], budget: Budget, streams: Sequence[np.random.Generator]
-    ) -> Sequence[DraftedText | None]:
-        """The drafts of documents; ``None`` for each of them where nothing is drafted."""
-        return [None] * len(documents) if self._drafter is None else self._drafter.write(documents, budget, streams)
-
-    def _request(self, plan: Plan, stream: np.random.Generator) -> Request:
-        """What the mechanism is asked for one document."""
-        asked = plan.list_asked()
-        context = [ASKED if planned.outcome.is_chosen else planned.row for planned in plan.chunks]
-        return Request(
-            np.array([planned.row for planned in asked], dtype=np.int64),
-            np.array([planned.share for planned in asked], dtype=np.float64),
-            stream,
-            self._spell(plan, [planned.chunk for planned in asked if planned.row == UNKNOWN]),
-            np.array(context, dtype=np.int64),
-            None if plan.draft is None else plan.draft.regroup(self._mechanism, [planned.chunk for planned in asked]),
-        )
-
-    def _spell(self, plan: Plan, unknown: Sequence[Chunk]) -> Floats | None:
-        """The positions of unknown chunks by their spelling, if the bundle has a table for it.
-
-        A code, such as a phone number, has no position of its own: it stays at the center. A chunk of several words
-        that were found in a draft is at the mean of its words.
-        """
-        keys = [None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown]
-        if plan.draft is not None and self._spelling is None:
-            return average_words(self._mechanism, plan.document, unknown)
-        return self.place_unknown(keys)
-
-    def place_unknown(self, keys: Sequence[str | None]) -> Floats | None:
-        """The positions of words that the vocabulary lacks, by their spelling; ``None`` if all are at the center."""
-        return None if self._spelling is None else self._spelling.place(keys)
-
-    def _state_terms(self, *, data_independent: bool) -> Terms:
+    def _state_terms(self) -> Terms:
         public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
-        mechanism = self._mechanism
+        mechanism, data_independent = (
+            self.mechanism,
+            self._decomposer.data_independent and self._distributor.data_independent,
+        )
         allocation = public if data_independent else "data-dependent"
         return Terms(
             profile=self.profile.stated(
@@ -615,7 +402,7 @@ class Obfuscator:
             emoji=self._writer.emoji,
             largest_share=self.largest_share if math.isfinite(self.largest_share) else None,
             randomness={"source": self.randomness.source, "predictable": self.randomness.predictable},
-            distance=self._find_distance(),
+            distance=self._figures.distance(),
             bundle={
                 "name": self.bundle.manifest.name,
                 "version": self.bundle.manifest.version,
@@ -625,6 +412,16 @@ class Obfuscator:
             draft_share=self.draft_share,
             identifiers=None if self._screen is None else self._screen.as_dict(),
             ledger=None if self.ledger is None else self.ledger.as_dict(),
+        )
+
+
+def _check_accountable(ledger: Ledger, profile: Profile, mechanism: Mechanism) -> None:
+    """Refuse a limit for what has no bound: words in clear, and mechanisms without a guarantee."""
+    unbounded = profile.releases_unperturbed or mechanism.guarantee == NO_GUARANTEE
+    if unbounded and ledger.budget_per_document is not None:
+        raise ProfileError(
+            "`budget_per_document` limits what documents spend. The profile 'paper' releases words in clear, and "
+            "some mechanisms have no guarantee. Neither has a bound to limit. Leave it out, or choose another one."
         )
 
 
@@ -645,27 +442,9 @@ def _list_versions(
     }
 
 
-def _choose_randomness(seed: int | None, ledger: Ledger | None) -> Randomness:
-    if ledger is None or ledger.repeat == "fresh":
-        return build_randomness(seed)
-    if seed is not None:
-        raise ParameterError("Set `seed` or `repeat='same'`, not both: each decides the noise.")
-    return ledger.build_randomness()
-
-
-def _list_options(registry: Registry[Any], method: Method) -> dict[str, Any]:
-    """The options with which a registered method can be built again."""
-    if method.name not in registry or registry.load(method.name) is not type(method):
-        raise ParameterError(
-            f"Workers can only build methods that have a name. The {method.kind} {method.name!r} was given as an "
-            "object. Register it and give its name, or leave out `executor` and `workers`."
-        )
-    return {name: getattr(method, name) for name in method.list_options()}
-
-
-def _rebuild(bundle: str, randomness: Randomness, given: Mapping[str, Any]) -> Obfuscator:
+def _rebuild(settings: Settings, randomness: Randomness) -> Obfuscator:
     """The obfuscator of a worker."""
-    obfuscator = Obfuscator(bundle, **given)
+    obfuscator = Obfuscator(settings)
     obfuscator.randomness = randomness
     return obfuscator
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from textveil.budget import Budget
 from textveil.bundles.vectors import UNKNOWN
 from textveil.certificate import Certificate, Tally, Terms, name_band
+from textveil.draft import spent_per_word
 from textveil.outcomes import DocumentOutcome, Outcome
 from textveil.planning import Plan
 from textveil.profiles import Form
@@ -41,15 +42,10 @@ class Writer:
         """What becomes of emoji between words: ``keep`` or ``drop``."""
         return "keep" if self.form == "keep" and (self.keep_emoji or not self.cleans_gaps) else "drop"
 
-    def write(self, plan: Plan, replacements: Sequence[str | None]) -> tuple[str, int]:
-        """The text, and the number of characters between words that were dropped one by one."""
-        (written,) = self.write_all([plan], [replacements])
-        return written
-
     def write_all(
         self, plans: Sequence[Plan], replacements: Sequence[Sequence[str | None]]
     ) -> Sequence[tuple[str, int]]:
-        """The same for several documents."""
+        """The text of each document, and the number of characters between words that were dropped one by one."""
         pairs = zip(plans, replacements, strict=True)
         if self.form == "keep":
             return [self._keep(plan, replaced) for plan, replaced in pairs]
@@ -123,14 +119,6 @@ def finish_all(
         yield Obfuscation(text, outcome, chunks, Certificate(terms, budget, tally))
 
 
-def finish(
-    plan: Plan, chosen: Sequence[str], *, writer: Writer, terms: Terms, budget: Budget, missing: bool
-) -> Obfuscation:
-    """The result of a single document; see :func:`finish_all`."""
-    (result,) = finish_all([plan], [chosen], writer=writer, terms=terms, budget=budget, missing=[missing])
-    return result
-
-
 class _Outline:
     """What all results of a plan have in common, whatever the mechanism chooses."""
 
@@ -186,13 +174,12 @@ def _count(plan: Plan) -> Tally:
     tally.words = Counter(words)
     tally.hardly_english = int(_is_hardly_english(unknown, len(plan.document.words)))
     shares = [planned.share for planned in plan.chunks]
-    refinement = math.fsum(shares)
+    tally.largest_spent = math.fsum(shares)
     if plan.draft is not None:
-        tally.largest_draft = math.fsum(plan.draft_share(planned.chunk) for planned in plan.chunks)
-    tally.largest_refinement = refinement if plan.draft else 0.0
-    tally.largest_spent = tally.largest_draft + refinement
-    if plan.draft is not None:
-        shares = [planned.share + plan.draft_share_per_word(planned.chunk) for planned in plan.chunks]
+        tally.largest_refinement = tally.largest_spent
+        tally.largest_draft = math.fsum(plan.draft.spend(planned.chunk) for planned in plan.chunks)
+        tally.largest_spent = tally.largest_draft + tally.largest_refinement
+        shares = [planned.share + spent_per_word(plan.draft, planned.chunk) for planned in plan.chunks]
     tally.largest_chunk = max(shares, default=0.0)
     if None in plan.scores:
         pairs = zip(plan.kept, plan.scores, strict=True)
@@ -235,5 +222,5 @@ def _describe_chunks(plan: Plan) -> Iterator[ObfuscatedChunk]:
             planned.outcome,
             None,
             None if draft is None else draft.document.written(chunk),
-            0.0 if draft is None else plan.draft_share(chunk),
+            0.0 if draft is None else draft.spend(chunk),
         )

@@ -8,25 +8,30 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from textveil.budget import Budget
-from textveil.bundles.vectors import UNKNOWN, Vectors
-from textveil.draft import DraftedText
+from textveil.bundles.spelling import Spelling
+from textveil.bundles.vectors import UNKNOWN, Floats
+from textveil.draft import DraftedText, Drafter, average_words, spent_per_word
 from textveil.methods.decomposition import Decomposer
 from textveil.methods.distribution import Distributor, Score
 from textveil.methods.distribution.allocation import allocate
+from textveil.methods.mechanisms import Mechanism, Request
+from textveil.methods.mechanisms.base import ASKED
 from textveil.outcomes import Outcome
 from textveil.profiles import Profile, Stopwords
-from textveil.redaction import Screened
+from textveil.redaction import Screen, Screened
 from textveil.text.codes import Code, find_codes, merge_codes
 from textveil.text.documents import Chunk, Document, Span, count_symbols
 from textveil.text.plain_stopwords import mark_plain_stopwords
 from textveil.text.stopwords import ENGLISH
 
 
-def list_codes(screened: Screened, profile: Profile) -> list[Code]:
+def list_codes(document: Document, profile: Profile, screened: Screened | None = None) -> list[Code]:
     """The codes of a document, and what is written in the stead of identifiers."""
-    codes = find_codes(screened.document) if profile.guards_form else []
-    if not screened.redactions:
+    codes = find_codes(document) if profile.guards_form else []
+    if screened is None or not screened.redactions:
         return codes
     redacted = {chunk.start for chunk in screened.redactions}
     apart = [code for code in codes if redacted.isdisjoint(range(code.chunk.start, code.chunk.stop))]
@@ -34,24 +39,18 @@ def list_codes(screened: Screened, profile: Profile) -> list[Code]:
 
 
 def mark_kept(
-    screened: Sequence[Screened], codes: Sequence[Sequence[Code]], *, profile: Profile, stopwords: Stopwords
+    documents: Sequence[Document], codes: Sequence[Sequence[Code]], *, profile: Profile, stopwords: Stopwords
 ) -> list[list[bool]]:
-    """For every word of every document, whether it is a stopword that is kept.
-
-    Words of codes never are, and neither are those of identifiers.
-    """
-    documents = [each.document for each in screened]
+    """For every word of every document, whether it is a stopword that is kept. Words of codes never are."""
     if stopwords == "perturb":
         return [[False] * len(document.words) for document in documents]
     if profile.guards_form:
         kept = mark_plain_stopwords(documents)
     else:
         kept = [[word in ENGLISH for word in document.words] for document in documents]
-    for marks, each, found in zip(kept, screened, codes, strict=True):
+    for marks, found in zip(kept, codes, strict=True):
         for code in found:
             marks[code.chunk.start : code.chunk.stop] = [False] * code.chunk.size
-        for position in each.marked:
-            marks[position] = False
     return kept
 
 
@@ -64,9 +63,8 @@ def mark_kept_words(document: Document, *, profile: Profile, stopwords: str | No
     >>> [word for word, keeps in zip(document.words, kept) if keeps]
     ['the', 'of', 'to']
     """
-    screened = Screened(document, document)
-    codes = list_codes(screened, profile)
-    (kept,) = mark_kept([screened], [codes], profile=profile, stopwords=profile.choose_stopwords(stopwords))
+    codes = list_codes(document, profile)
+    (kept,) = mark_kept([document], [codes], profile=profile, stopwords=profile.choose_stopwords(stopwords))
     return kept
 
 
@@ -88,13 +86,7 @@ def back_off(
     >>> back_off(document, Chunk(0, 5), known={"green_tea", "cup"}, longest=2, stopwords={"a", "of"})
     [Chunk(start=0, stop=1), Chunk(start=1, stop=2), Chunk(start=2, stop=3), Chunk(start=3, stop=5)]
     """
-    return list(_longest_known(document, chunk, known, longest, stopwords))
-
-
-def _longest_known(
-    document: Document, chunk: Chunk, known: Container[str], longest: int, stopwords: Container[str]
-) -> Iterator[Chunk]:
-    start = chunk.start
+    found, start = [], chunk.start
     while start < chunk.stop:
         stop = start + 1
         if document.words[start] not in stopwords:
@@ -102,8 +94,9 @@ def _longest_known(
                 if document.words[longer - 1] not in stopwords and document.key(Chunk(start, longer)) in known:
                     stop = longer
                     break
-        yield Chunk(start, stop)
+        found.append(Chunk(start, stop))
         start = stop
+    return found
 
 
 _ASCII_SYMBOLS = re.compile(r"[$+<=>^`|~\x00-\x08\x0e-\x1b\x7f]")
@@ -144,14 +137,6 @@ class Plan:
     def read(self) -> Document:
         """The text that chunks and scores were computed from."""
         return self.document if self.draft is None else self.draft.document
-
-    def draft_share(self, chunk: Chunk) -> float:
-        """What the draft spent on the words of a chunk."""
-        return 0.0 if self.draft is None else float(self.draft.words.shares[chunk.start : chunk.stop].sum())
-
-    def draft_share_per_word(self, chunk: Chunk) -> float:
-        """What the draft spent on each word of a chunk."""
-        return self.draft_share(chunk) / chunk.size
 
     def list_asked(self) -> list[PlannedChunk]:
         """The chunks that the mechanism chooses."""
@@ -217,77 +202,163 @@ def divide(
 
 
 class Planner:
-    """Splits documents into chunks, divides budgets over them, and decides which of them are perturbed.
+    """Splits documents into chunks, divides budgets over them, and decides which of them the mechanism is asked for.
 
     Args:
         decomposer: Splits documents.
         distributor: Scores words.
-        vectors: The vocabulary of the mechanism.
+        mechanism: Perturbs chunks, and drafts.
         profile: The rules.
         stopwords: Whether stopwords are kept.
         largest_share: The largest share of a chunk.
-        draft_share: The part of the budget that was spent on drafts.
+        draft_share: The part of the budget for drafts; ``None`` without them.
+        spelling: Places words that the vocabulary of the mechanism lacks.
+        screen: Finds identifiers.
     """
 
     def __init__(
         self,
         decomposer: Decomposer,
         distributor: Distributor,
-        vectors: Vectors,
+        mechanism: Mechanism,
         *,
         profile: Profile,
         stopwords: Stopwords,
         largest_share: float,
-        draft_share: float | None,
+        draft_share: float | None = None,
+        spelling: Spelling | None = None,
+        screen: Screen | None = None,
     ) -> None:
         self._decomposer = decomposer
         self._distributor = distributor
-        self._vectors = vectors
+        self._mechanism = mechanism
+        self._vectors = mechanism.vectors
         self._profile = profile
         self._stopwords: Stopwords = stopwords
         self._largest_share = largest_share
-        self._draft_share = draft_share
+        self._spelling = spelling
+        self._screen = screen
+        self._drafter = None
+        if draft_share is not None:
+            self._drafter = Drafter(mechanism, spelling, draft_share=draft_share, largest_share=largest_share)
 
-    def plan(self, screened: Sequence[Screened], drafts: Sequence[DraftedText | None], budget: Budget) -> list[Plan]:
-        """Decide, before the last noise is drawn, what is to become of every chunk of every document."""
-        documents = [each.document for each in screened]
-        read = [
-            document if draft is None else draft.document for document, draft in zip(documents, drafts, strict=True)
-        ]
+    def ask(
+        self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
+    ) -> tuple[list[Plan], list[Request]]:
+        """The plans of texts, and what the mechanism is asked for them, each with its own stream of noise.
+
+        A text that comes again has the plan that it had before, if equal texts have equal plans to the last bit: not if
+        scores are those of a model or of a draft.
+        """
+        if self._drafter is not None or self._screen is not None or not self._distributor.data_independent:
+            return self._ask_each(texts, budget, streams)
+        firsts: dict[str, int] = {}
+        for number, text in enumerate(texts):
+            firsts.setdefault(text, number)
+        found = self._ask_each(list(firsts), budget, [streams[number] for number in firsts.values()])
+        if len(firsts) == len(texts):
+            return found
+        known = dict(zip(firsts, zip(*found, strict=True), strict=True))
+        plans, requests = [], []
+        for number, (text, stream) in enumerate(zip(texts, streams, strict=True)):
+            plan, request = known[text]
+            plans.append(plan)
+            requests.append(request if firsts[text] == number else request.repeat(stream))
+        return plans, requests
+
+    def _ask_each(
+        self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
+    ) -> tuple[list[Plan], list[Request]]:
+        screened = None if self._screen is None else self._screen.screen(texts)
+        documents = list(map(Document.parse, texts)) if screened is None else [each.document for each in screened]
+        drafts = None if self._drafter is None else self._drafter.write(documents, budget, streams)
+        plans = self.plan(documents, budget, screened, drafts)
+        return plans, [self.request(*pair) for pair in zip(plans, streams, strict=True)]
+
+    def plan(
+        self,
+        documents: Sequence[Document],
+        budget: Budget,
+        screened: Sequence[Screened] | None = None,
+        drafts: Sequence[DraftedText] | None = None,
+    ) -> list[Plan]:
+        """Decide, before the last noise is drawn, what is to become of every chunk of every document.
+
+        Args:
+            documents: The documents.
+            budget: The budget of each.
+            screened: Their identifiers, if they were looked for.
+            drafts: Their drafts, if there are any: chunks and scores are computed from them.
+        """
+        found: Sequence[Screened | None] = screened or [None] * len(documents)
+        drafted: Sequence[DraftedText | None] = drafts or [None] * len(documents)
+        read = documents if drafts is None else [draft.document for draft in drafts]
         scores = self._distributor.score(read)
         chunks = self._decomposer.decompose(read)
-        codes = [list_codes(each, self._profile) for each in screened]
-        kept = mark_kept(screened, codes, profile=self._profile, stopwords=self._stopwords)
+        codes = [list_codes(document, self._profile, each) for document, each in zip(documents, found, strict=True)]
+        kept = mark_kept(documents, codes, profile=self._profile, stopwords=self._stopwords)
+        for marks, each in zip(kept, found, strict=True):
+            for position in () if each is None else each.marked:
+                marks[position] = False
+        parts = zip(documents, chunks, scores, kept, codes, strict=True)
+        origins = zip(found, drafted, strict=True)
         return [
-            self._plan(*parts, draft=draft, budget=budget)
-            for parts, draft in zip(zip(screened, chunks, scores, kept, codes, strict=True), drafts, strict=True)
+            self._plan(*part, screened=screen, draft=draft, budget=budget)
+            for part, (screen, draft) in zip(parts, origins, strict=True)
         ]
+
+    def request(self, plan: Plan, stream: np.random.Generator) -> Request:
+        """What the mechanism is asked for one document."""
+        asked = plan.list_asked()
+        context = [ASKED if planned.outcome.is_chosen else planned.row for planned in plan.chunks]
+        return Request(
+            np.array([planned.row for planned in asked], dtype=np.int64),
+            np.array([planned.share for planned in asked], dtype=np.float64),
+            stream,
+            self._spell(plan, [planned.chunk for planned in asked if planned.row == UNKNOWN]),
+            np.array(context, dtype=np.int64),
+            None if plan.draft is None else plan.draft.regroup(self._mechanism, [planned.chunk for planned in asked]),
+        )
+
+    def _spell(self, plan: Plan, unknown: Sequence[Chunk]) -> Floats | None:
+        """The positions of unknown chunks by their spelling, if the bundle has a table for it.
+
+        A code, such as a phone number, has no position of its own: it stays at the center. A chunk of several words
+        that were found in a draft is at the mean of its words.
+        """
+        if plan.draft is not None and self._spelling is None:
+            return average_words(self._mechanism, plan.document, unknown)
+        return self.place_unknown([None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown])
+
+    def place_unknown(self, keys: Sequence[str | None]) -> Floats | None:
+        """The positions of words that the vocabulary lacks, by their spelling; ``None`` if all are at the center."""
+        return None if self._spelling is None else self._spelling.place(keys)
 
     def _plan(
         self,
-        screened: Screened,
+        document: Document,
         chunks: Sequence[Chunk],
         scores: Sequence[Score],
         kept: Sequence[bool],
         codes: Sequence[Code],
         *,
+        screened: Screened | None,
         draft: DraftedText | None,
         budget: Budget,
     ) -> Plan:
         """Decide what is to become of every chunk of a document."""
-        document = screened.document
         if [chunk.start for chunk in chunks] + [len(document.words)] != [0, *(chunk.stop for chunk in chunks)]:
             raise RuntimeError  # a decomposer's mistake would spend more than the budget, or leave words out
         takes_part = [not keeps for keeps in kept]
-        for chunk in screened.redactions:
+        for chunk in () if screened is None else screened.redactions:
             takes_part[chunk.start] = False
         epsilon = budget.of(sum(takes_part))
         shares = divide(self._distributor, scores, takes_part, budget=epsilon, profile=self._profile)
-        if self._draft_share is not None:
-            shares = [(1 - self._draft_share) * share for share in shares]
+        if self._drafter is not None:
+            shares = self._drafter.leave(shares)
         spans = {code.chunk: (code.start, code.stop) for code in codes}
         plan = Plan(document, scores, kept, shares, epsilon, spans, draft, screened=screened)
-        simple = draft is None and not screened.identifiers
+        simple = draft is None and (screened is None or not screened.identifiers)
         for chunk in merge_codes(chunks, codes) if codes else chunks:
             if simple and chunk.stop - chunk.start == 1:
                 plan.chunks.append(self._plan_word(plan, chunk))
@@ -324,7 +395,7 @@ class Planner:
                 yield from self._plan_chunk(plan, part)
             return
         given = math.fsum(plan.shares[chunk.start : chunk.stop])
-        share = min(given, self._largest_share - plan.draft_share_per_word(chunk))
+        share = min(given, self._largest_share - spent_per_word(plan.draft, chunk))
         released = self._profile.releases_unperturbed and not (plan.screened and plan.screened.is_marked(chunk))
         if row == UNKNOWN and not (chunk.size > 1 and plan.draft is not None and self._knows_word(document, chunk)):
             outcome = Outcome.KEPT_UNKNOWN if released else Outcome.DRAWN

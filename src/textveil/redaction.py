@@ -55,12 +55,6 @@ class Screened:
         """The identifiers that were redacted, in order."""
         return tuple(self.redactions.values())
 
-    @classmethod
-    def nothing(cls, text: str) -> Screened:
-        """A text in which nothing was looked for."""
-        document = Document.parse(text)
-        return cls(document, document)
-
     @property
     def codes(self) -> list[Code]:
         """The chunks of what was redacted, with their offsets in the document."""
@@ -167,19 +161,20 @@ def _check_kinds(wanted: Sequence[str], known: Collection[str] | None) -> tuple[
     return tuple(wanted)
 
 
-def choose_screen(profile: Profile, wanted: Treatment | Screen | None) -> Screen | None:
-    """The screen for identifiers as wanted, if the profile allows it.
+def check_treatment(profile: Profile, wanted: Treatment | Screen | None) -> None:
+    """Refuse a treatment of identifiers that does not exist, or that the profile does not allow.
 
     Raises:
         ProfileError: Under the profile, places of identifiers must not be released.
     """
     treatment = wanted.treatment if isinstance(wanted, Screen) else wanted
+    if treatment is not None and treatment not in TREATMENTS:
+        raise unknown_name("treatment of identifiers (`identifiers`)", treatment, TREATMENTS)
     if treatment == "redact" and profile.public_allocation:
         raise ProfileError(
             f"The profile {profile.name!r} does not allow `identifiers='redact'`: it would release where identifiers "
             "are, which no bound covers. Use `identifiers='perturb'`, or another profile."
         )
-    return wanted if wanted is None or isinstance(wanted, Screen) else Screen(wanted)
 
 
 def write_kind(kind: str) -> str:

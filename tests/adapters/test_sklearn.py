@@ -23,8 +23,8 @@ from tests.conftest import ENTRIES
 from textveil import Obfuscator
 from textveil.adapters.sklearn import EXPECTED_FAILED_CHECKS, TextObfuscator
 from textveil.errors import BudgetError, ParameterError
+from textveil.settings import Settings
 
-BUDGET = {"epsilon", "epsilon_per_word", "level", "length"}
 POSITION = "With a seed, the place of a text decides its noise."
 
 
@@ -64,11 +64,8 @@ def test_the_checks_of_scikit_learn_with_numbers_for_words(estimator, check, set
 
 def test_it_takes_every_argument_of_an_obfuscator_with_the_same_default():
     own = inspect.signature(TextObfuscator).parameters
-    known = inspect.signature(Obfuscator).parameters
-    assert {name: own[name].default for name in own if name not in BUDGET} == {
-        name: known[name].default for name in known
-    }
-    assert {name: own[name].default for name in BUDGET} == dict.fromkeys(BUDGET)
+    known = inspect.signature(Settings).parameters
+    assert {name: own[name].default for name in own} == {name: known[name].default for name in known}
 
 
 def test_texts_become_those_of_an_obfuscator(settings):

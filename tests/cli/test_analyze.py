@@ -30,7 +30,7 @@ def test_the_summary_has_tables_pairs_and_choices():
         "For trade-off, no combination is recommended",
         "For trade-off, choose pos + yake (45.0% of its words in clear)",
     ]
-    assert any("no advantage can be told from chance" in line for line in lines)
+    assert any("which cannot be told from chance" in line for line in lines)
     assert any("of 108 cells cannot be told from chance" in line for line in lines)
     assert lines.count("No factor interacts significantly with the data set.") == 2
     assert sum(line.startswith("On the front for ") for line in lines) == 6
@@ -166,7 +166,7 @@ def test_help_teaches():
         "textveil analyze results.csv --output analysis",
         "--response",
         "words_kept_unknown",
-        "metric and value",
+        "with the columns metric",
     ):
         assert said in shown
 

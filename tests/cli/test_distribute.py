@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
+from textveil.cli.methods import Division, draw_page
 from textveil.methods.distribution import DISTRIBUTORS
 
 TEXT = "The soup was cold and the waiter, Mr <Grzybowski>, rude."
@@ -154,3 +155,41 @@ def test_obfuscate_takes_every_distribution():
     )
     assert json.loads(result.stdout)["certificate"]["distribution"]["options"] == {"steps": 5, "precision": "float32"}
     assert len(json.loads(result.stdout)["chunks"][1]["scores"]) == 1
+
+
+EVEN = Division(
+    "uniform", "uniform", [("The", 1.0, None), ("<soup>", 1.0, 5.0), ("was", 1.0, None), ("cold", 1.0, 5.0)]
+)
+ODD = Division("yake", "yake & co", [("The", None, None), ("<soup>", 0.25, 2.5), ("cold", None, 7.5)])
+
+
+def test_words_without_a_score_are_counted_if_they_take_part():
+    assert (EVEN.missing, ODD.missing) == (0, 1)
+
+
+def test_on_the_page_every_word_is_a_box_with_its_share():
+    page = draw_page([EVEN, ODD], 10.0)
+    assert page.count("<li ") == 7
+    assert page.count('<li class="kept">The') == 2
+    assert "&lt;soup&gt;<small>5</small>" in page
+    assert "<small>7.5</small>" in page
+    assert "<h2>yake &amp; co<span> 1 words without a score</span></h2>" in page
+    assert "How a budget of 10 is divided" in page
+
+
+def test_on_the_page_the_largest_share_is_the_darkest_and_its_letters_are_light():
+    boxes = r'<li class="(dark|light)" style="background: rgb\((\d+),(\d+),(\d+)\)"'
+    found = re.findall(boxes, draw_page([ODD], 10.0))
+    (soup, *light), (cold, *dark) = found
+    assert (soup, cold) == ("light", "dark")
+    assert sum(map(int, dark)) < sum(map(int, light))
+
+
+def test_the_page_needs_no_other_file():
+    page = draw_page([EVEN], 10.0)
+    assert page.startswith("<!doctype html>")
+    assert not re.search(r"https?://|<script|<link|src=", page)
+
+
+def test_a_text_of_stopwords_has_no_share_to_color():
+    assert "0 <span" in draw_page([Division("uniform", "uniform", [("the", 1.0, None)])], 1.0)

@@ -171,5 +171,5 @@ def test_a_wrong_column_is_answered_with_the_key_of_the_study(make_study):  # no
     ran = call("run", path, "--executor", "local")
     assert ran.exit_code == 2
     assert "no column 'body'" in ran.stderr
-    assert "Fix 'datasets.reviews.text' in the study file." in ran.stderr
+    assert "Fix 'datasets.reviews' in the study file." in ran.stderr
     assert "--column" not in ran.stderr

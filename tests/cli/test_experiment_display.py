@@ -10,18 +10,17 @@ from rich.console import Console
 from tests.study.conftest import make_study, values  # noqa: F401 # fixtures
 from tests.study.test_grid import CELL
 from textveil.cli.experiment_display import (
-    Lines,
+    Display,
     count_by_dataset,
     list_failures,
     make_table,
-    name_shared,
     spell_reason,
     watching,
     write_time,
 )
 from textveil.execution.local import LocalExecutor
 from textveil.lab.study.cell_runner import CellDone
-from textveil.lab.study.experiment import CellTask, Job, OriginalsTask, Plan, ScoreTask, SharedDone, Watcher
+from textveil.lab.study.experiment import CellTask, Job, Plan, SharedDone, SharedTask, Watcher
 from textveil.lab.study.status import CellState, Counts
 from textveil.lab.study.store import CellTexts, Failure
 
@@ -29,8 +28,8 @@ JOB = Job(folder=None, study="")
 FINISHED = CellState(CELL, CellTexts(None, "", 2.0), {}, (), ())
 FAILED = CellState(CELL, None, {}, (), (Failure("obfuscation", "Too few."),))
 NEW = CellState(CELL, None, {}, ("downstream",), ())
-SCORES = ScoreTask(JOB, "reviews", "yake", 128, 256)
-ORIGINALS = OriginalsTask(JOB, "reviews", ("downstream",))
+SCORES = SharedTask(JOB, "reviews", distribution="yake", start=128, stop=256)
+ORIGINALS = SharedTask(JOB, "reviews", ("downstream",))
 
 
 @pytest.mark.parametrize(
@@ -64,12 +63,12 @@ def test_cells_are_counted_by_data_set():
 
 
 def test_shared_tasks_have_names():
-    assert name_shared(SCORES) == "scores of yake for reviews, texts 129 to 256"
-    assert name_shared(ORIGINALS) == "originals of reviews"
+    assert str(SCORES) == "scores of yake for reviews, texts 129 to 256"
+    assert str(ORIGINALS) == "originals of reviews"
 
 
 def test_a_line_for_every_task(capsys):
-    lines = Lines()
+    lines = Display()
     lines.begin(Plan((FINISHED, NEW, NEW), (ORIGINALS, SCORES), (CellTask(JOB, CELL, (), True),) * 2))
     lines.shared_done(SharedDone(ORIGINALS, 1.25, None, ("It has learned too little.",)))
     lines.shared_done(SharedDone(SCORES, 0.0, "Use fewer `workers`."))
@@ -78,10 +77,11 @@ def test_a_line_for_every_task(capsys):
     assert shown.out == ""
     assert shown.err.splitlines() == [
         "3 cells: 1 finished, 2 to do",
-        "[1/2] originals of reviews, 1.2 s",
         "Warning: originals of reviews: It has learned too little.",
+        "[1/2] originals of reviews, 1.2 s",
         "[2/2] scores of yake for reviews, texts 129 to 256: failed: Use fewer --workers.",
-        f"[1/2] {CELL}, 3.0 s, about 0 s left; failed: downstream: Too few.",
+        f"Failed: downstream of {CELL}: Too few.",
+        f"[1/2] {CELL}, 3.0 s, about 0 s left",
     ]
 
 
@@ -89,7 +89,7 @@ def test_the_watcher_depends_on_the_terminal():
     with watching(True) as silent:
         assert type(silent) is Watcher
     with watching(False) as lines:  # not a terminal
-        assert isinstance(lines, Lines)
+        assert isinstance(lines, Display)
 
 
 def test_a_terminal_shows_a_live_table(make_study, monkeypatch):  # noqa: F811
@@ -98,5 +98,5 @@ def test_a_terminal_shows_a_live_table(make_study, monkeypatch):  # noqa: F811
     monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=shown, force_terminal=True, width=120))
     with watching(False) as table:
         make_study(levels={"high": 1}).run(LocalExecutor(), watcher=table)
-    assert "4 of 4 cells, about 0 s left, last: reviews / high / words / yake" in shown.getvalue()
+    assert "[4/4] reviews / high / words / yake" in shown.getvalue()
     assert "data set" in shown.getvalue()

@@ -55,23 +55,6 @@ def test_an_argument_that_is_not_utf8_is_refused_and_not_quoted():
     assert wrong.stderr == "Error: argument 2 is not valid utf-8. Convert it, or use --input.\n"
 
 
-@pytest.mark.parametrize("module", ["typer", "textveil.cli.obfuscate", "textveil.cli.resources"])
-def test_an_interruption_during_the_imports_ends_quietly(module):
-    program = f"""
-import sys
-
-class Interrupt:
-    def find_spec(self, name, *_):
-        if name == {module!r}:
-            raise KeyboardInterrupt
-
-sys.meta_path.insert(0, Interrupt())
-import textveil.cli.main
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
-
-
 @pytest.mark.parametrize("redirection", ["<&-", ">&-", ">/dev/full"])
 def test_streams_that_are_closed_or_full(redirection):
     command = f"{TEXTVEIL} obfuscate - --epsilon 1 {redirection}"

@@ -4,8 +4,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from textveil.cli.options import choose_options, collect_options, flag_of, refuse_unused, with_method_options
-from textveil.cli.reporting import reporting_errors
+from textveil.cli.options import choose_options, collect_options, command, flag_of, refuse_unused
 from textveil.errors import ParameterError
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
@@ -27,10 +26,8 @@ def make_app():
     app = typer.Typer()
     seen = []
 
-    @app.command()
-    @reporting_errors
-    @with_method_options(DECOMPOSERS, DISTRIBUTORS)
-    def command(text: Annotated[str, typer.Argument()], *, method_options: dict[str, Any]) -> None:
+    @command(app, "run", methods={"--decomposition": DECOMPOSERS, "--distribution": DISTRIBUTORS})
+    def run(text: Annotated[str, typer.Argument()], *, method_options: dict[str, Any]) -> None:
         """A command."""
         seen.append((text, method_options))
 

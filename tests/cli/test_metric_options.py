@@ -1,10 +1,10 @@
 import pytest
 
-from textveil.cli.options import (
+from textveil.cli.evaluate import (
+    MetricFlags,
     add_samples,
     choose_classifier,
     choose_encoders,
-    drop_missing,
     flag,
     split_list,
     unit_of,
@@ -23,8 +23,9 @@ def test_a_flag_has_the_help_and_the_default_of_the_option():
 
 
 def test_options_that_were_not_given_are_dropped():
-    given = {"similarity": {"models": None, "truncate": True}, "perplexity": {"model": None}}
-    assert drop_missing(given) == {"similarity": {"truncate": True}}
+    assert MetricFlags(truncate=True).choose_options(clear_text={"words": None}) == {"similarity": {"truncate": True}}
+    both = MetricFlags(encoders="a,b", truncate=True, metrics="similarity").choose_options()
+    assert both == {"similarity": {"models": ["a", "b"], "truncate": True}}
 
 
 def test_a_list_is_comma_separated():

@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
-from textveil.cli.start import read_arguments
 from textveil.tables import read_records
 
 
@@ -125,5 +124,4 @@ def test_a_file_in_the_place_of_a_text_is_refused(signed, monkeypatch):
     result = run(signed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"is a file. To obfuscate its texts, give --input {signed}." in result.stderr
-    assert read_arguments(["obfuscate", str(signed)], {}) is None
-    assert read_arguments(["obfuscate", str(signed.parent)], {}) is not None  # a folder, whose name may be a word
+    assert run(str(signed.parent)).exit_code == 0  # a folder, whose name may be a word

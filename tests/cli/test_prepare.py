@@ -81,7 +81,7 @@ def test_score_writes_lexicons_and_shows_the_top_entries(tmp_path, counts):
         (["--executor", "cloud"], 2, "Choose from: local, processes, ray"),
         (["--executor", "local", "--workers", 4], 2, "--executor processes"),
         (["--executor", "local", "--address", "auto"], 2, "--executor ray"),
-        (["--config", "x"], 2, "hf:"),
+        (["--subset", "x"], 2, "--subset, --split and --revision need a data set: hf:"),
         (["--output", "missing/folder"], 2, "Create it first"),
     ],
 )
@@ -131,9 +131,11 @@ def test_score_refuses_a_percentage_that_is_not_one(tmp_path, counts, top):
 
 def list_commands(command, path=()):
     """Every command with its path; ``prepare`` alone stands for ``prepare bundle``."""
-    if not hasattr(command, "commands"):
+    if not hasattr(command, "list_commands"):
         return [(path, command)]
-    return [entry for name, part in command.commands.items() for entry in list_commands(part, (*path, name))]
+    context = typer.Context(command)
+    parts = {name: command.get_command(context, name) for name in command.list_commands(context)}
+    return [entry for name, part in parts.items() for entry in list_commands(part, (*path, name))]
 
 
 COMMANDS = dict(list_commands(typer.main.get_command(app)))

@@ -158,7 +158,7 @@ def test_help_has_examples():
 
 
 def test_modules_that_download_are_loaded_on_demand():
-    code = "import sys, textveil.cli.main; print(*sys.modules)"
+    code = "import sys, textveil.cli.resources; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "textveil.resources.catalog" in loaded
     assert "textveil.resources.sources" not in loaded

@@ -94,3 +94,23 @@ def test_the_short_way_imports_neither_the_parser_nor_what_files_need():
         "typer", "rich", "pydantic", "click", "sqlite3", "logging", "nupunkt", "importlib.metadata", "csv", "email",
         "textveil.jobs", "textveil.resources", "textveil.ledger", "textveil.cli.main",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("module", ["typer", "textveil.cli.main", "textveil.cli.obfuscate"])
+def test_an_interruption_during_the_imports_ends_quietly(module):
+    program = f"""
+import sys
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["textveil", "obfuscate", "tea", "--explain"]
+from textveil.cli.start import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert "Traceback" not in done.stderr

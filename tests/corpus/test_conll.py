@@ -1,7 +1,7 @@
 import pytest
 
+from scripts.conll import Agreement, TaggedSentence, find_chunks, read_conll
 from textveil.errors import InputError
-from textveil.lab.corpus.conll import Agreement, TaggedSentence, find_chunks, read_conll
 
 LINES = """
 He PRP B-NP

@@ -9,9 +9,9 @@ from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus.entry_filters import REACH, Names, Use, _Sampler, find_names, uses_capitals
 from textveil.lab.corpus.inputs import Corpus, SentLines
 from textveil.lab.corpus.preparation import PrepareJob
+from textveil.lab.corpus.resumption import Reading
 from textveil.lab.corpus.settings import Labels, Selection, Training, VectorOptions
 from textveil.lab.corpus.wordnet import read_meanings
-from textveil.progress import ignore_progress
 from textveil.resources import find
 
 REVIEWS = [
@@ -37,16 +37,8 @@ def look(corpus, tmp_path):
     """Finds the names of the reviews."""
 
     def look_for(entries=ENTRIES, wordnet=None):
-        return find_names(
-            Corpus.find([corpus]),
-            tmp_path / "names",
-            LocalExecutor(),
-            workers=1,
-            entries=entries,
-            model=find("spacy-en"),
-            progress=ignore_progress,
-            wordnet=wordnet,
-        )
+        reading = Reading(Corpus.find([corpus]), LocalExecutor())
+        return find_names(reading, tmp_path / "names", entries, model=find("spacy-en"), wordnet=wordnet)
 
     return look_for
 

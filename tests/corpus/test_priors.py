@@ -11,7 +11,9 @@ from textveil.bundles.prior import read_prior
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor, ProcessExecutor
 from textveil.lab.corpus import priors
+from textveil.lab.corpus.inputs import Corpus
 from textveil.lab.corpus.priors import HELD_OUT, PriorBuilder, divide_lines, divide_rows, estimate, load_prior
+from textveil.lab.corpus.resumption import Reading
 from textveil.lab.corpus.settings import PriorOptions
 from textveil.progress import ignore_progress
 
@@ -49,7 +51,8 @@ def is_held_out(line):
 def build(tokens, folder, *, executor=None, memory=1 << 30, progress=ignore_progress, **options):
     folder.mkdir(exist_ok=True)
     chosen = PriorOptions(**{"min_documents": 3, **options})
-    return PriorBuilder(tokens, folder, chosen, executor or LocalExecutor(), memory, progress, "words").run(ENTRIES)
+    reading = Reading(Corpus(()), executor or LocalExecutor(), progress)
+    return PriorBuilder(tokens, folder, chosen, reading, memory).run(ENTRIES)
 
 
 def open_prior(table):
@@ -99,8 +102,8 @@ def test_blocks_memory_and_executor_do_not_change_the_prior(tokens, tmp_path, mo
     assert whole.arrays.keys() == divided.arrays.keys()
     for name, array in whole.arrays.items():
         np.testing.assert_array_equal(array, divided.arrays[name])
-    assert ranges.count("numbering words") > 10
-    assert ranges.count("counting 3-grams of words") > 2
+    assert ranges.count("numbering divided") > 10
+    assert ranges.count("counting 3-grams of divided") > 2
     assert sorted(path.name for path in (tmp_path / "divided").iterdir()) == ["prior"]
 
 

@@ -1,4 +1,4 @@
-"""Splitting a corpus into tokens."""
+"""Splitting a corpus into tokens, and counting documents with an expression."""
 
 import lzma
 import random
@@ -11,7 +11,8 @@ from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus import inputs
 from textveil.lab.corpus.inputs import Corpus
-from textveil.lab.corpus.splitting import LONGEST_LINE, SplitMark, join_tokens, split_corpus
+from textveil.lab.corpus.resumption import Reading
+from textveil.lab.corpus.splitting import LONGEST_LINE, count_documents, join_tokens, read_split, split_corpus
 from textveil.progress import ignore_progress
 
 PHRASES = ["new york", "green tea", "box office hit", "good film", "the plot", "was bad", "it was", "a cup of tea"]
@@ -39,15 +40,8 @@ def small_blocks(monkeypatch):
 
 
 def split(path, folder, bundle, *, executor=None, workers=1, decomposition="pmi", progress=ignore_progress):
-    return split_corpus(
-        Corpus.find([path]),
-        folder,
-        executor or LocalExecutor(),
-        workers=workers,
-        bundle=bundle,
-        decomposition=decomposition,
-        progress=progress,
-    )
+    reading = Reading(Corpus.find([path]), executor or LocalExecutor(), progress, workers)
+    return split_corpus(reading, folder, bundle=bundle, decomposition=decomposition)
 
 
 def test_a_chunk_is_a_token_and_a_document_is_a_line(tmp_path, bundle):
@@ -55,7 +49,7 @@ def test_a_chunk_is_a_token_and_a_document_is_a_line(tmp_path, bundle):
     tokens = split(path, tmp_path / "out", bundle)
     lines = tokens.read_text(encoding="utf-8").splitlines()
     assert lines == ["green_tea in new_york", "a box_office_hit green"]
-    assert SplitMark.load(tmp_path / "out" / "split.json") == SplitMark(path.stat().st_size, 3, 10, 6)
+    assert read_split(tmp_path / "out" / "split.json") == (3, 10)
 
 
 def test_words_are_split_one_by_one(tmp_path, bundle):
@@ -68,7 +62,7 @@ def test_a_long_document_has_several_lines(tmp_path, bundle):
     path = write_lines(tmp_path / "a.txt", ["tea " * (2 * LONGEST_LINE + 5)])
     lines = split(path, tmp_path / "out", bundle, decomposition="words").read_text(encoding="utf-8").splitlines()
     assert [len(line.split()) for line in lines] == [LONGEST_LINE, LONGEST_LINE, 5]
-    assert SplitMark.load(tmp_path / "out" / "split.json").documents == 1
+    assert read_split(tmp_path / "out" / "split.json")[0] == 1
 
 
 def test_the_parts_are_removed_when_they_are_joined(tmp_path, bundle, corpus, small_blocks):
@@ -87,7 +81,7 @@ def test_tokens_do_not_depend_on_the_executor(corpus, tmp_path, bundle, open_exe
     with open_executor(name, 2) as executor:
         found = split(packed, tmp_path / "there", bundle, executor=executor, workers=workers)
     assert found.read_bytes() == expected.read_bytes()
-    assert SplitMark.load(found.with_name("split.json")).documents == 300
+    assert read_split(found.with_name("split.json"))[0] == 300
 
 
 def test_a_resumption_splits_only_the_missing_blocks(tmp_path, bundle, corpus, small_blocks):
@@ -121,22 +115,12 @@ def test_finished_tokens_are_not_split_again(tmp_path, bundle, corpus):
     assert split(corpus, tmp_path / "out", bundle).read_text() == "finished"
 
 
-def test_marks_add_up():
-    assert sum([SplitMark(1, 2, 3, 4), SplitMark(10, 20, 30, 40)], SplitMark()) == SplitMark(11, 22, 33, 44)
-
-
-def test_a_mark_is_loaded_as_it_was_written(tmp_path):
-    mark = SplitMark(1, 2, 3, 4)
-    assert mark.write(tmp_path / "mark.json") == mark
-    assert SplitMark.load(tmp_path / "mark.json") == mark
-
-
-@pytest.mark.parametrize("content", [None, "", "[]", '{"rows": 1}', "null"])
+@pytest.mark.parametrize("content", [None, "", "[]", '{"rows": 1}', "null", "[1]"])
 def test_a_damaged_mark_is_refused(tmp_path, content):
     if content is not None:
         (tmp_path / "mark.json").write_text(content)
     with pytest.raises(InputError, match="`overwrite=True` to start over"):
-        SplitMark.load(tmp_path / "mark.json")
+        read_split(tmp_path / "mark.json")
 
 
 def test_a_background_is_joined_behind_the_corpus(tmp_path):
@@ -148,3 +132,46 @@ def test_a_background_is_joined_behind_the_corpus(tmp_path):
     joined = join_tokens(parts)
     assert joined.read_text(encoding="utf-8") == "one\ntwo\n"
     assert joined.parent == parts[1].parent
+
+
+EXPRESSIONS = ["green tea", "cup of tea", "a cup of tea", "of tea", "not there"]
+
+
+@pytest.fixture
+def teas(tmp_path):
+    path = tmp_path / "teas.txt"
+    path.write_text("A cup of tea. Green tea, green tea!\nof\ntea\nGreen TEA\n", encoding="utf-8")
+    return Corpus.find([path])
+
+
+def count(teas, tmp_path, expressions=EXPRESSIONS, progress=ignore_progress):
+    return count_documents(Reading(teas, LocalExecutor(), progress), tmp_path / "documents", expressions)
+
+
+def test_a_document_counts_once_for_every_expression_in_it(teas, tmp_path):
+    assert count(teas, tmp_path) == {
+        "green tea": 2,
+        "cup of tea": 1,
+        "a cup of tea": 1,
+        "of tea": 1,
+        "not there": 0,
+    }
+
+
+def test_finished_blocks_are_not_read_again(teas, tmp_path):
+    first = count(teas, tmp_path)
+    told = []
+    assert count(teas, tmp_path, progress=lambda *values: told.append(values)) == first
+    assert told == []
+
+
+def test_other_expressions_are_counted_anew(teas, tmp_path):
+    count(teas, tmp_path)
+    assert count(teas, tmp_path, ["green tea"]) == {"green tea": 2}
+
+
+def test_a_damaged_block_is_refused(teas, tmp_path):
+    count(teas, tmp_path)
+    (tmp_path / "documents" / "000000-000000.npy").write_bytes(b"{")
+    with pytest.raises(InputError, match="`overwrite=True` to start over"):
+        count(teas, tmp_path)

@@ -22,29 +22,29 @@ def write(tmp_path):
 
 
 def test_entries_are_sorted_by_frequency_and_then_by_name(write):
-    chosen = choose_entries(write("tokens", "tea the tea", "cup the the"), None, ALL)
+    chosen = choose_entries([write("tokens", "tea the tea", "cup the the")], ALL)
     assert chosen.entries == ["the", "tea", "cup"]
     assert chosen.counts.tolist() == [3, 2, 1]
     assert chosen.documents.tolist() == [2, 1, 1]
     assert chosen.total == 2
-    assert choose_entries(write("tokens", "b a"), None, ALL).entries == ["a", "b"]
+    assert choose_entries([write("tokens", "b a")], ALL).entries == ["a", "b"]
 
 
 def test_what_one_person_writes_often_is_no_entry(write):
     tokens = write("tokens", "secret " * 50, *["tea"] * 20)
-    assert choose_entries(tokens, None, Selection()).entries == ["tea"]
-    assert choose_entries(tokens, None, Selection(min_documents=1)).entries == ["secret", "tea"]
+    assert choose_entries([tokens], Selection()).entries == ["tea"]
+    assert choose_entries([tokens], Selection(min_documents=1)).entries == ["secret", "tea"]
 
 
 def test_a_long_document_counts_once(write):
     tokens = write("tokens", " ".join(["tea"] * LONGEST_LINE), "tea tea", "tea")
-    chosen = choose_entries(tokens, None, ALL)
+    chosen = choose_entries([tokens], ALL)
     assert (chosen.documents.tolist(), chosen.total) == ([2], 2)
 
 
 def test_the_background_makes_entries_known_and_adds_no_documents(write):
     tokens, background = write("tokens", "tea cup", "tea"), write("background", "thou tea", "thou")
-    chosen = choose_entries(tokens, background, Selection(min_entry_count=1, min_documents=2))
+    chosen = choose_entries([tokens, background], Selection(min_entry_count=1, min_documents=2))
     assert dict(zip(chosen.entries, chosen.documents.tolist(), strict=True)) == {"tea": 2, "thou": 0}
     assert chosen.counts.tolist() == [3, 2]
     assert chosen.total == 2
@@ -52,7 +52,7 @@ def test_the_background_makes_entries_known_and_adds_no_documents(write):
 
 def test_the_rarest_entries_are_left_out(write):
     tokens = write("tokens", "a a a b b c")
-    assert choose_entries(tokens, None, Selection(1, 1, most_entries=2)).entries == ["a", "b"]
+    assert choose_entries([tokens], Selection(1, 1, most_entries=2)).entries == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_the_rarest_entries_are_left_out(write):
 )
 def test_a_corpus_that_is_too_small_is_refused_with_a_number_that_works(write, selection, message):
     with pytest.raises(SmallCorpusError, match=message):
-        choose_entries(write("tokens", "a a", "a b"), None, selection)
+        choose_entries([write("tokens", "a a", "a b")], selection)
 
 
 def test_an_empty_corpus_is_refused(write):
     with pytest.raises(SmallCorpusError, match="occurs 0 times"):
-        choose_entries(write("tokens"), None, ALL)
+        choose_entries([write("tokens")], ALL)
 
 
 def test_a_vocabulary_is_loaded_as_it_was_saved(tmp_path):

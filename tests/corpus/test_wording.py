@@ -10,7 +10,6 @@ from textveil.lab.corpus.entry_filters import (
     COMMON_UNKNOWN,
     list_unfit,
     read_unwritten,
-    sort_unfit,
 )
 from textveil.resources import find
 
@@ -108,17 +107,3 @@ def test_an_expression_is_unfit_if_one_of_its_words_is():
         "room_4837",
     ]
     assert judge("hong_kong", "los_angeles", "kung_fu", share=1) == []  # WordNet has them, though not their words
-
-
-def test_every_unfit_entry_is_found_by_one_rule():
-    entries = ["house", "4837", "urllink", "hath", "slutty", "sooo", "yeasterday", "kucing", "yesterday"]
-    found = sort_unfit(entries, np.array([1] * 8 + [COMMON]), 10_000, wordnet=find("wordnet"))
-    assert found == {
-        "numbers": ["4837"],
-        "leftovers": ["urllink"],
-        "archaic": ["hath"],
-        "offensive": ["slutty"],
-        "long-drawn": ["sooo"],
-        "misspelled": ["yeasterday"],
-        "unknown": ["kucing"],
-    }

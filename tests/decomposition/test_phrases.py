@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from scripts.conll import Agreement, read_conll, tag_sentences
 from tests.decomposition.test_collocations import split
 from textveil import resources
 from textveil.errors import ResourceError, UnknownNameError
-from textveil.lab.corpus.conll import Agreement, read_conll, tag_sentences
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.text.tagging import PerceptronTagger, load_phrase_tagger
 

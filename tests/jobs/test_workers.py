@@ -265,7 +265,8 @@ def test_a_ledger_that_fails_saves_nothing_unrecorded(tmp_path, tiny, two, monke
 KILLED = """
 import math, sys
 from pathlib import Path
-from textveil import Budget, FileJob, JobOptions, Obfuscator
+from textveil import Budget, Obfuscator
+from textveil.jobs import FileJob, JobOptions
 from textveil.jobs.workers import Workplace
 
 if __name__ == "__main__":
@@ -448,5 +449,5 @@ def test_a_task_does_not_show_its_texts(tiny):
 
 
 def test_a_shipped_bundle_is_named_and_another_one_is_a_path(tiny):
-    assert Obfuscator(Bundle.load("en")).for_workers().args[0] == "en"
-    assert Path(Obfuscator(tiny).for_workers().args[0]) == tiny.folder.resolve()
+    assert Obfuscator(Bundle.load("en")).for_workers().args[0].bundle == "en"
+    assert Path(Obfuscator(tiny).for_workers().args[0].bundle) == tiny.folder.resolve()

@@ -56,19 +56,19 @@ def test_it_agrees_with_what_the_obfuscator_knows(profile, epsilon):
 
 def test_case_and_punctuation_do_not_matter():
     found = align(["The soup -- was COLD!"], ["the Soup was cold"])
-    assert (found.share, found.identical) == (1, 1)
+    assert (found.share.value, found.identical) == (1, 1)
 
 
 def test_the_share_counts_words_and_has_an_interval():
     found = align(["one two three", "four"] * 20, ["one two", "five"] * 20)
-    assert found.share == pytest.approx(2 / 4)
-    low, high = found.find_interval()
+    assert found.share.value == pytest.approx(2 / 4)
+    low, high = found.share.interval
     assert low < 0.5 < high
     assert found.identical == 0
 
 
 def test_an_empty_text_has_no_unchanged_words():
-    assert align(["one two"], [""]).share == 0
+    assert align(["one two"], [""]).share.value == 0
 
 
 def test_very_long_texts_are_aligned_in_parts():
@@ -83,5 +83,7 @@ def test_very_long_texts_are_aligned_in_parts():
 def test_numbers_are_cached_without_text(tmp_path, monkeypatch):
     first = align(["soup and bread"], ["soup and tea"], tmp_path)
     monkeypatch.setattr("textveil.lab.metrics.overlap.count_unchanged", None)
-    assert align(["soup and bread"], ["soup and tea"], tmp_path).share == first.share == pytest.approx(2 / 3)
+    assert (
+        align(["soup and bread"], ["soup and tea"], tmp_path).share.value == first.share.value == pytest.approx(2 / 3)
+    )
     assert not any(b"soup" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())

@@ -9,8 +9,8 @@ from tests.metrics.making import around, make_evaluation, make_measurement
 from tests.report.test_report import Outline
 from textveil.budget import MEASURED, Budget, describe_level
 from textveil.certificate import Certificate, Tally
+from textveil.lab.metrics.leaks import list_leaks
 from textveil.lab.metrics.quantities import ADAPTIVE, STATIC
-from textveil.lab.metrics.verdicts import list_leaks
 from textveil.lab.metrics.verification import Check
 from textveil.lab.report.card import build_card, judge_attack
 from textveil.lab.report.pages import load_texts

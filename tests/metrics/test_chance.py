@@ -5,7 +5,7 @@ from tests.metrics.test_predictions import make_predictions
 from textveil.lab.attacks.attribute import AttributeInference
 from textveil.lab.metrics import Dataset
 from textveil.lab.metrics.base import Case
-from textveil.lab.metrics.classification import Chance, Predictions, Scenario
+from textveil.lab.metrics.classification import Chance, Predictions, Scenario, Scores
 from textveil.randomness import SeededRandomness
 
 
@@ -38,7 +38,7 @@ def test_a_constant_prediction_is_at_chance():
     assert constant.f1 == pytest.approx(0.1 * 2 / 11)  # the majority baseline
     assert chance.reaches(constant.f1)
     # A guess of a static attacker is at chance even if the adaptive attacker predicts one class for all texts.
-    assert Chance.highest([chance, Chance.of(found)]) == Chance.of(found)
+    assert Scores.of({"static": found, "adaptive": constant}).chance == Chance.of(found)
     assert chance.as_dict() == {"level": chance.level, "low": chance.interval.low, "high": chance.interval.high}
 
 

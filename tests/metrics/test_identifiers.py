@@ -4,7 +4,7 @@ import pytest
 
 from textveil.errors import ResourceError, UnknownNameError
 from textveil.lab.metrics import Dataset
-from textveil.lab.metrics.base import Case
+from textveil.lab.metrics.base import Case, Reading
 from textveil.lab.metrics.identifiers import (
     CHOICES,
     HARMS,
@@ -185,7 +185,7 @@ def test_every_kind_has_a_harm():
 
 
 def test_counts_without_identifiers():
-    assert Counts([0, 0], [0, 0]).average("pairs") == Counts([0], [0]).average("identifiers") == 0
+    assert Counts([0, 0], [0, 0]).average("pairs") == Counts([0], [0]).average("identifiers") == Reading(0.0)
     assert Counts([0, 0], [0, 0]).texts == 0
 
 

@@ -10,23 +10,11 @@ from textveil.bundles.bundle import Bundle
 from textveil.certificate import Certificate, Tally
 from textveil.errors import InputError, ParameterError, ResourceError
 from textveil.lab.metrics.replay import rebuild_obfuscator, replay
-from textveil.models.files import ModelFiles
 from textveil.obfuscator import Obfuscator
 from textveil.resources import find
 
 TEXTS = ["The soup was cold, dear Grzybowski.", None, "It was a box office hit, of course."]
 EPSILON = 70.0
-NEW_IN_FORMAT_2 = (
-    "decomposition",
-    "distribution",
-    "stopwords",
-    "neighbors",
-    "other_columns",
-    "emoji",
-    "returned",
-    "words_with_largest_share",
-    "dropped_symbols",
-)
 
 
 @cache
@@ -51,27 +39,6 @@ def check_same(results, again):
         ]
         assert [chunk.share for chunk in first.chunks] == pytest.approx([chunk.share for chunk in second.chunks])
     assert [result.text for result in again] != [result.text for result in results]
-
-
-def write_format_1(certificate, *, decomposition, distribution):
-    """The certificate as format 1 wrote it: a method is one line, the budget a number, and no share is limited."""
-    values = certificate.as_dict()
-    for name in NEW_IN_FORMAT_2:
-        del values[name]
-    return {
-        **values,
-        "certificate": 1,
-        "budget": EPSILON,
-        "largest_total_of_shares": certificate.tally.largest_spent,
-        "neighbours": "documents that differ in one chunk",
-        "allocation": {
-            "decomposition": decomposition,
-            "distribution": distribution,
-            "type": certificate.terms.allocation,
-            "stopwords": certificate.terms.stopwords,
-        },
-        "mechanism": {name: certificate.terms.mechanism[name] for name in ("name", "guarantee", "index")},
-    }
 
 
 @pytest.fixture
@@ -164,32 +131,10 @@ def test_an_encoder_for_a_distribution_without_one_is_refused(minilm):
         replay(certificate, TEXTS, bundle="en", model=minilm)
 
 
-def test_a_certificate_of_format_1(minilm):
-    results, certificate = obfuscate(
-        decomposition="pos", distribution="gradients", distribution_options={"steps": 4}, profile="paper"
-    )
-    short = ModelFiles.find("all-minilm-l6-v2").description
-    old = Certificate.from_dict(
-        write_format_1(certificate, decomposition="pos", distribution=f"gradients ({short}, 4 steps)")
-    )
-    assert old.terms.distribution["options"] == {"steps": 4}
-    assert len(old.terms.distribution["model"]["sha256"]) == 12
-    check_same(results, replay(old, TEXTS, bundle="en"))
-
-
-def test_another_encoder_than_in_format_1_is_refused(minilm):
-    _, certificate = obfuscate(distribution="gradients", distribution_options={"steps": 4})
-    written = "gradients (all-minilm-l6-v2 0123456789ab, 4 steps)"
-    old = Certificate.from_dict(write_format_1(certificate, decomposition="pmi", distribution=written))
-    with pytest.raises(ParameterError, match="all-minilm-l6-v2 of the distribution was 0123456789ab; here it is"):
-        replay(old, TEXTS, bundle="en")
-
-
-def test_the_tagger_of_format_1(nltk_tagger):
+def test_the_tagger_is_rebuilt(nltk_tagger):
     options = {"decomposition": "pos", "decomposition_options": {"tagger": "nltk"}, "largest_share": math.inf}
     results, certificate = obfuscate(**options)
-    old = write_format_1(certificate, decomposition="pos (tagger nltk)", distribution="uniform")
-    check_same(results, replay(Certificate.from_dict(old), TEXTS, bundle="en"))
+    check_same(results, replay(certificate, TEXTS, bundle="en"))
 
 
 def test_another_bundle_is_refused(tiny):

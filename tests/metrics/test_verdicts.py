@@ -4,10 +4,10 @@ import pytest
 
 from tests.metrics.making import around, make_measurement
 from tests.metrics.test_predictions import make_predictions
-from textveil.lab.metrics.base import Interval
-from textveil.lab.metrics.classification import Chance
-from textveil.lab.metrics.trade_off import TradeOff
-from textveil.lab.metrics.verdicts import LEAKING, MUCH, describe_chance, find_caveats, judge, list_leaks, refuse
+from textveil.lab.metrics.base import Interval, Reading
+from textveil.lab.metrics.classification import Chance, Scores, describe_chance, find_caveats
+from textveil.lab.metrics.leaks import LEAKING, list_leaks
+from textveil.lab.metrics.trade_off import MUCH, TradeOff, judge, refuse
 
 CHANCE = Chance(0.1, Interval(0.056, 0.144))
 
@@ -17,7 +17,7 @@ def test_chance():
         "Neither can be told from chance, which has F1 10.0% (5.6% to 14.4%)."
     )
     originals = make_predictions()
-    (caveat,) = find_caveats(originals, Interval(0.068, 0.15), CHANCE, name="attribute")
+    (caveat,) = find_caveats(Reading(originals.f1, Interval(0.068, 0.15)), CHANCE, 200, name="attribute")
     assert refuse([caveat]) == (
         "No relative gain is computed, and no conclusion is drawn. The attribute cannot be learned from the originals: "
         f"F1 {originals.f1:.1%} (6.8% to 15.0%) is near chance, 10.0% (5.6% to 14.4%)."
@@ -26,7 +26,7 @@ def test_chance():
 
 def test_few_rows():
     originals = make_predictions(size=60, classes=2, right=1.0)
-    caveats = find_caveats(originals, originals.find_interval(), Chance.of(originals), name="label")
+    caveats = find_caveats(Scores.of({"f1": originals}).f1s["f1"], Chance.of(originals), originals.texts, name="label")
     assert refuse(caveats) == (
         "No relative gain is computed, and no conclusion is drawn. Only 17 test texts: too few for a conclusion, which "
         "needs at least 50."
@@ -133,4 +133,4 @@ def test_every_attack_that_was_measured_is_listed_and_the_worst_comes_first():
 
 
 def test_originals_that_are_well_above_chance_are_no_reason_for_doubt():
-    assert find_caveats(make_predictions(right=0.8), Interval(0.75, 0.9), CHANCE, name="label") == []
+    assert find_caveats(Reading(0.8, Interval(0.75, 0.9)), CHANCE, 200, name="label") == []

@@ -5,7 +5,7 @@ import pytest
 from textveil.budget import Budget
 from textveil.obfuscator import Obfuscator
 from textveil.outcomes import DocumentOutcome, Outcome
-from textveil.output import Writer, finish, finish_all
+from textveil.output import Writer, finish_all
 
 WRITER = Writer("keep", cleans_gaps=True, keep_emoji=False)
 
@@ -17,7 +17,9 @@ def end(tiny):
 
     def end(text, *chosen, missing=False):
         plan, _ = obfuscator.plan(text, Budget(6.0))
-        return finish(plan, chosen, writer=WRITER, terms=obfuscator.terms, budget=Budget(6.0), missing=missing)
+        return next(
+            finish_all([plan], [chosen], writer=WRITER, terms=obfuscator.terms, budget=Budget(6.0), missing=[missing])
+        )
 
     return end
 
@@ -55,7 +57,7 @@ def test_documents_with_one_plan_have_results_of_their_own(tiny, form):
     settings = {"writer": writer, "terms": obfuscator.terms, "budget": Budget(6.0)}
     given = [(plans[0], ["alpha", "gamma"]), (plans[1], ["alpha"]), (plans[0], ["delta", "beta"])]
     results = list(finish_all(*zip(*given, strict=True), missing=[False] * 3, **settings))
-    assert results == [finish(plan, chosen, missing=False, **settings) for plan, chosen in given]
+    assert results == [next(finish_all([plan], [chosen], missing=[False], **settings)) for plan, chosen in given]
     assert results[0].chunks[0].replacement is None
     results[0].certificate.tally.words[Outcome.PERTURBED] += 5
     results[0].certificate.tally.documents.clear()

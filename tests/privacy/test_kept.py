@@ -2,8 +2,9 @@ import pytest
 
 from textveil.planning import list_codes, mark_kept, mark_kept_words
 from textveil.profiles import PAPER, PROVEN, STRICT
-from textveil.redaction import Screened, mark, redact
-from textveil.text.documents import Document
+from textveil.redaction import redact
+from textveil.text.codes import Code
+from textveil.text.documents import Chunk, Document
 from textveil.text.identifiers import Found
 
 TEXT = "The mail of @the to IT, Will and AT&T."
@@ -22,18 +23,18 @@ def test_stopwords_are_kept_as_the_profile_says():
 
 
 @pytest.mark.parametrize("profile", [STRICT, PAPER])
-def test_words_of_identifiers_are_not_kept(profile):
-    marked = mark(Document.parse("the man of the house"), [Found(11, 14, "PERSON")])
-    codes = list_codes(marked, profile)
-    assert mark_kept([marked], [codes], profile=profile, stopwords="keep") == [[True, False, True, False, False]]
+def test_words_of_codes_are_not_kept(profile):
+    document = Document.parse("the man of the house")
+    codes = [Code(Chunk(3, 4), 11, 14)]
+    assert mark_kept([document], [codes], profile=profile, stopwords="keep") == [[True, False, True, False, False]]
 
 
 def test_what_was_redacted_is_a_code_and_hides_codes_that_it_touches():
     text = "call 555-0134 or bo@xy.org"
-    plain = Screened.nothing(text)
+    plain = Document.parse(text)
     assert len(list_codes(plain, STRICT)) == 2
     assert list_codes(plain, PAPER) == []
     redacted = redact(Document.parse(text), [Found(5, 13, "PHONE_NUMBER")])
-    first, second = list_codes(redacted, STRICT)
+    first, second = list_codes(redacted.document, STRICT, redacted)
     assert redacted.document.text[first.start : first.stop] == "<PHONE_NUMBER>"
     assert redacted.document.text[second.start : second.stop] == "bo@xy.org"

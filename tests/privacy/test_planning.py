@@ -5,20 +5,20 @@ import pytest
 from textveil.budget import Budget
 from textveil.methods.decomposition.words import Words
 from textveil.methods.distribution.uniform import Uniform
+from textveil.methods.mechanisms.madlib import Madlib
 from textveil.outcomes import Outcome
 from textveil.planning import Planner
 from textveil.profiles import PAPER, STRICT
-from textveil.redaction import Screened
-from textveil.text.documents import Chunk
+from textveil.text.documents import Chunk, Document
 
 
 def build(tiny, decomposer=None, **options):
     settings = {"profile": STRICT, "stopwords": "keep", "largest_share": math.inf, "draft_share": None, **options}
-    return Planner(decomposer or Words(tiny), Uniform(), tiny.vectors("words"), **settings)
+    return Planner(decomposer or Words(tiny), Uniform(), Madlib(tiny.vectors("words")), **settings)
 
 
 def plan(planner, text, epsilon=6.0):
-    (found,) = planner.plan([Screened.nothing(text)], [None], Budget(epsilon))
+    (found,) = planner.plan([Document.parse(text)], Budget(epsilon))
     return found
 
 

@@ -24,7 +24,6 @@ from textveil.obfuscator import Obfuscator
 from textveil.outcomes import Outcome
 from textveil.profiles import PAPER, PROVEN, STRICT
 from textveil.randomness import SeededRandomness
-from textveil.redaction import Screened
 from textveil.text.documents import Chunk, Document
 
 WORDS = ("red", "rad", "blue", "green")
@@ -66,17 +65,13 @@ class Leaking(Obfuscator):
 
     def __init__(self, *given, **settings):
         super().__init__(*given, **settings)
-        self._planner = LeakingPlanner(self._planner)
+        honest = self.planner.plan
 
+        def plan(documents, budget, screened=None, drafts=None):
+            pairs = zip(documents, drafts, strict=True)
+            return honest(documents, budget, screened, [DraftedText(each, draft.words) for each, draft in pairs])
 
-class LeakingPlanner:
-    def __init__(self, planner):
-        self._planner = planner
-
-    def plan(self, screened, drafts, budget):
-        pairs = zip(screened, drafts, strict=True)
-        leaked = [DraftedText(each.document, draft.words) for each, draft in pairs]
-        return self._planner.plan(screened, leaked, budget)
+        self.planner.plan = plan
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +93,9 @@ class Exact:
 
     def __init__(self, obfuscator):
         self.obfuscator = obfuscator
-        self.mechanism = obfuscator._mechanism
+        self.mechanism = obfuscator.mechanism
         self.budget = obfuscator.build_budget(epsilon=BUDGET)
-        self.drafting = obfuscator._drafter._mechanism
+        self.drafting = obfuscator.planner._drafter._mechanism
         self.cap = math.inf if self.mechanism.cap is None else self.mechanism.cap
         self._known = {}
 
@@ -112,7 +107,7 @@ class Exact:
         return self.remember("draft", document, compute=partial(self._ask_draft, document))
 
     def _ask_draft(self, document):
-        return self.obfuscator._drafter._request(document, SeededRandomness(1).stream(0), self.budget)
+        return self.obfuscator.planner._drafter._request(document, SeededRandomness(1).stream(0), self.budget)
 
     def ask(self, document, drafted):
         """The request of the second round, made by the code under test."""
@@ -121,8 +116,8 @@ class Exact:
     def _ask(self, document, drafted):
         shares = self.ask_draft(document).shares
         text = DraftedText(Document.parse(" ".join(ENTRIES[row] for row in drafted)), Draft(np.array(drafted), shares))
-        (plan,) = self.obfuscator._planner.plan([Screened(document, document)], [text], self.budget)
-        return self.obfuscator._request(plan, SeededRandomness(1).stream(0))
+        (plan,) = self.obfuscator.planner.plan([document], self.budget, None, [text])
+        return self.obfuscator.planner.request(plan, SeededRandomness(1).stream(0))
 
     def log_outputs(self, mechanism, request):
         """The log-probability of every sequence of outputs, by the chain rule."""
@@ -259,8 +254,8 @@ def test_an_expression_of_the_draft_covers_the_words_of_the_original(colors):
 def test_an_expression_with_a_known_word_is_perturbed_and_one_without_is_drawn(colors):
     obfuscator = build(colors)
     draft = DraftedText(Document.parse("red blue"), Draft(np.array([0, 2]), np.ones(2)))
-    screened = [Screened.nothing(text) for text in ("green blue", "xyzzy blue", "xyzzy qwert")]
-    plans = obfuscator._planner.plan(screened, [draft] * 3, obfuscator.build_budget(epsilon=BUDGET))
+    documents = [Document.parse(text) for text in ("green blue", "xyzzy blue", "xyzzy qwert")]
+    plans = obfuscator.planner.plan(documents, obfuscator.build_budget(epsilon=BUDGET), None, [draft] * 3)
     assert [plan.chunks[0].outcome for plan in plans] == [Outcome.PERTURBED, Outcome.PERTURBED, Outcome.DRAWN]
 
 
@@ -368,11 +363,11 @@ def test_proven_takes_every_distribution(distribution, minilm):
 
 def test_means_of_words_have_unknown_ones_at_the_center(tiny):
     obfuscator = Obfuscator(tiny)
-    vectors = obfuscator._mechanism.vectors
-    (place,) = average_words(obfuscator._mechanism, Document.parse("good film xyzzy"), [Chunk(1, 3)])
+    vectors = obfuscator.mechanism.vectors
+    (place,) = average_words(obfuscator.mechanism, Document.parse("good film xyzzy"), [Chunk(1, 3)])
     np.testing.assert_allclose(place, (vectors.matrix[vectors.find("film")] + vectors.center) / 2, rtol=1e-6)
 
 
 def test_a_drafter_uses_the_mechanism_itself_where_all_entries_are_words(make_bundle):
-    mechanism = Obfuscator(make_bundle(["one", "two", "three"]))._mechanism
+    mechanism = Obfuscator(make_bundle(["one", "two", "three"])).mechanism
     assert Drafter(mechanism, None, draft_share=0.5, largest_share=1.0)._mechanism is mechanism

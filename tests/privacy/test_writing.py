@@ -31,6 +31,6 @@ def plan():
     ],
 )
 def test_a_text_in_every_form(plan, writer, text, dropped, symbols, emoji):
-    assert writer.write(plan, REPLACEMENTS) == (text, dropped)
+    assert list(writer.write_all([plan], [REPLACEMENTS])) == [(text, dropped)]
     assert writer.count_symbols(plan, dropped) == symbols
     assert writer.emoji == emoji

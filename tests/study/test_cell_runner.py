@@ -8,7 +8,11 @@ import pytest
 
 from textveil.errors import BundleError, StudyError
 from textveil.lab.metrics import METRICS
-from textveil.lab.study.cell_runner import describe_error
+from textveil.lab.study import cell_runner as levels
+from textveil.lab.study.cell_runner import describe_error, find_epsilon, find_epsilons
+from textveil.lab.study.study import CalibratedLevel, Study
+from textveil.methods.mechanisms.returns import draw_entries, measure_returns
+from textveil.obfuscator import Obfuscator
 
 
 def keys(experiment):
@@ -94,14 +98,15 @@ def test_an_option_of_the_wrong_kind_is_reported_before_anything_is_run(make_stu
 
 def test_scores_that_do_not_depend_on_the_text_are_not_cached(make_study):
     runner = make_study().runner
-    assert runner.cached_distributor("uniform") is runner.distributor("uniform")
-    assert not runner.store.folder.exists()
-    assert runner.cached_distributor("yake") is runner.cached_distributor("yake") is not runner.distributor("yake")
-    assert runner.store.scores.exists()
+    plain = runner.distributors
     assert set(runner.environment.decompositions) == {"words"}
     assert set(runner.environment.distributions) == {"uniform", "yake"}
     assert runner.environment.mechanisms == {}
     assert "yake" in runner.environment.distributions["yake"]
+    assert not runner.store.folder.exists()
+    assert runner.cached_distributors["uniform"] is plain["uniform"]
+    assert runner.cached_distributors["yake"] is not plain["yake"]
+    assert runner.store.scores.exists()
 
 
 def test_the_reason_of_an_unexpected_error_does_not_quote_its_message():
@@ -131,3 +136,50 @@ def test_every_attacker_measures_the_originals(make_study):
     with experiment.store.locked():
         experiment.read_datasets()
         assert experiment.runner.measure_originals("reviews", list(metrics)) == ()
+
+
+@pytest.fixture
+def study(values):
+    def make(**changes):
+        return Study.model_validate({**values, **changes})
+
+    return make
+
+
+def test_words_return_as_often_as_the_level_says(study, tiny):
+    wanted = {"low": {"unchanged": 0.6}}
+    found = find_epsilons(study(levels=wanted, mechanisms=["madlib", "exponential"]), tiny)["low"]["words"]
+    assert found["madlib"] != found["exponential"]
+    for name, epsilon in found.items():
+        mechanism = Obfuscator(tiny, decomposition="words", mechanism=name).mechanism
+        returned = measure_returns(mechanism, epsilon, draw_entries(mechanism, tiny.counts("words")))
+        assert returned == pytest.approx(0.6, abs=0.05), name
+
+
+def test_the_level_of_the_largest_rate_is_the_largest_share(tiny):
+    obfuscator = Obfuscator(tiny, decomposition="words")
+    assert find_epsilon(CalibratedLevel(unchanged=0.5), obfuscator) == obfuscator.largest_share
+
+
+def test_a_bound_is_that_of_two_words_at_the_median_distance(study, tiny):
+    found = find_epsilons(study(levels={"low": {"bound": 20}}), tiny)
+    median = tiny.distance("words")["pairs"]["0.5"]
+    assert found == {"low": {"words": {"madlib": pytest.approx(20 / median)}}}
+
+
+def test_a_bound_is_in_the_space_of_the_guarantee(study, tiny):
+    mechanisms = {"madlib": {"dimensions": 2}}
+    found = find_epsilons(study(levels={"low": {"bound": 20}}, mechanisms=mechanisms), tiny)
+    obfuscator = Obfuscator(tiny, decomposition="words", mechanism_options={"dimensions": 2})
+    assert found["low"]["words"]["madlib"] == 20 / obfuscator.terms.distance["pairs"]["0.5"]
+
+
+def test_plain_numbers_need_no_obfuscator(study, tiny, monkeypatch):
+    monkeypatch.setattr(levels, "Obfuscator", None)
+    assert find_epsilons(study(), tiny) == {}
+
+
+def test_levels_that_turn_out_equal_are_refused(study, tiny):
+    epsilon = 20 / tiny.distance("words")["pairs"]["0.5"]
+    with pytest.raises(StudyError, match=r"With words and madlib, the levels 'one' and 'two' have the same epsilon"):
+        find_epsilons(study(levels={"one": epsilon, "two": {"bound": 20}}), tiny)

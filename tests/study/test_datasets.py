@@ -8,7 +8,7 @@ import pytest
 
 from tests.study.conftest import write_reviews
 from textveil.errors import ColumnError, InputError, StudyError
-from textveil.lab.study.datasets import copy_datasets, find_dataset, read_dataset
+from textveil.lab.study.datasets import copy_datasets, find_dataset, read_dataset, read_table, write_table
 from textveil.lab.study.study import DatasetSource
 
 
@@ -90,9 +90,9 @@ def test_a_class_of_one_is_a_problem_of_its_column_alone(read, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "error", "said"),
     [
-        ({"text": "body"}, ColumnError, r"no column 'body'. It has: 'text', .*Fix 'datasets.reviews.text'"),
-        ({"label": "sentiment"}, ColumnError, "no column 'sentiment'.*Fix 'datasets.reviews.label'"),
-        ({"where": {"country": "x"}}, ColumnError, "no column 'country'.*Fix 'datasets.reviews.where.country'"),
+        ({"text": "body"}, ColumnError, r"no column 'body'. It has: 'text', .*Fix 'datasets.reviews'"),
+        ({"label": "sentiment"}, ColumnError, "no column 'sentiment'.*Fix 'datasets.reviews'"),
+        ({"where": {"country": "x"}}, ColumnError, "no column 'country'.*Fix 'datasets.reviews'"),
         ({"where": {"language": "de"}}, InputError, "all rows have another language"),
         ({"label": {"column": "stars", "map": {9: "x"}}}, InputError, r"all rows have no label \(stars\)"),
         ({"sample": 49}, StudyError, "49 texts, but only 48 texts match. Lower 'datasets.reviews.sample'"),
@@ -131,3 +131,17 @@ def test_copies_are_found_without_the_original_folder(read, tmp_path):
     assert find_dataset("reviews", source, tmp_path / "stored") is None
     copy = find_dataset("reviews", source, tmp_path / "copy")
     assert (copy.info, copy.attribute[:2]) == (first.info, ["ann", "ann"])
+
+
+def test_what_is_written_is_read(tmp_path):
+    columns = {"text": ["a", "ü\n", ""], "row": [1, 2, 3], "label": [None, "x", None]}
+    write_table(tmp_path / "a.parquet", columns)
+    assert read_table(tmp_path / "a.parquet") == columns
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_a_file_that_is_none_is_an_error(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"no parquet")
+    for name in ("a.parquet", "b.parquet"):
+        with pytest.raises(InputError, match="not a complete Parquet file"):
+            read_table(tmp_path / name)

@@ -9,20 +9,9 @@ import pytest
 
 from textveil.lab.study import estimate as estimate_module
 from textveil.lab.study.cell_runner import CellRunner
-from textveil.lab.study.estimate import Timings, count_read, estimate
+from textveil.lab.study.estimate import count_read, estimate
 
 REVIEWS = "reviews"
-
-
-def test_times_are_scaled_by_texts():
-    timings = Timings()
-    timings.add((REVIEWS, "obfuscation"), 10.0, 100)
-    timings.add((REVIEWS, "obfuscation"), 30.0, 100)
-    assert timings.time((REVIEWS, "obfuscation"), 1000) == pytest.approx(200)
-    assert timings.time((REVIEWS, "obfuscation"), 1000, max) == pytest.approx(300)
-    assert timings.time((REVIEWS, "unknown"), 1000) == 0
-    assert timings.knows([(REVIEWS, "obfuscation")])
-    assert not timings.knows([("blogs", "obfuscation")])
 
 
 def plan(experiment, local):

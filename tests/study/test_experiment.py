@@ -255,7 +255,7 @@ def test_a_cell_that_kills_its_workers_is_stored_and_the_others_continue(make_st
 
 def test_scores_that_kill_their_workers_fail_their_cells(make_study):
     experiment = make_study()
-    run(experiment, Losing("distribution='yake'"))
+    run(experiment, Losing("scores of yake"))
     reasons = {state.cell.distribution: [f.reason for f in state.failures] for state in experiment.find_states()}
     assert reasons == {"uniform": [], "yake": [f"Its scores could not be computed. {WORKER_DIED}"]}
 
@@ -270,7 +270,7 @@ def test_a_data_set_without_an_attribute_has_no_attackers(make_study, local, tmp
 
 def test_bad_data_is_reported_before_anything_is_run(make_study, local, tmp_path):
     bad = {"reviews": {"path": "reviews.jsonl", "label": "sentiment"}}
-    with pytest.raises(ColumnError, match="no column 'sentiment'.*Fix 'datasets.reviews.label'"):
+    with pytest.raises(ColumnError, match="no column 'sentiment'.*Fix 'datasets.reviews'"):
         make_study(datasets=bad).run(local)
     with pytest.raises(InputError, match="'reviews' was not found"):
         make_study(datasets={"reviews": {"path": "nowhere.csv"}}).run(local)

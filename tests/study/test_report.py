@@ -70,7 +70,7 @@ def test_a_data_set_without_cells_is_not_reported_as_lacking_the_response(make_s
     written = report_study(experiment, response="utility_f1")
     assert written.left_out == ("6 of 12 cells are not finished, 0 of them failed",)
     page = (written.folder / "report.html").read_text(encoding="utf-8")
-    assert "first_words 5); dropped: 10 (no label (stars))" in page
+    assert "first_words: 5; dropped: 10 (no label (stars))" in page
 
 
 def forget_models(experiment, monkeypatch):

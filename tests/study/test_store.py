@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.study.test_grid import CELL
-from textveil.budget import Budget
-from textveil.certificate import Certificate
 from textveil.errors import InputError, OutputExistsError
 from textveil.lab.metrics import Measurement
 from textveil.lab.study.store import Failure, Store, Value
@@ -83,61 +79,6 @@ def test_a_damaged_file_is_reported(store, keep):
     (store.folder / "texts" / f"{CELL.id}.parquet").write_text("PAR1")
     with pytest.raises(InputError, match="not a complete Parquet file"):
         store.read_texts(CELL)
-
-
-CERTIFICATE_OF_FORMAT_1 = {
-    "certificate": 1,
-    "profile": "paper",
-    "claim": "none",
-    "neighbours": "two texts of the same chunks",
-    "not_protected": ["unknown words"],
-    "budget": 52.5,
-    "budget_from_average_length": 10.5,
-    "largest_total_of_shares": 52.5,
-    "allocation": {
-        "decomposition": "pos (tagger textveil)",
-        "distribution": "gradients (all-minilm-l6-v2 53aa51172d14, 10 steps)",
-        "type": "data-dependent",
-        "stopwords": "keep",
-    },
-    "mechanism": {"name": "madlib", "guarantee": "exp(share * distance)", "index": "exact"},
-    "distance": {"name": "Euclidean"},
-    "randomness": {"source": "seed", "predictable": True},
-    "words": {"perturbed": 6, "drawn": 0, "kept_stopword": 3, "kept_unknown": 2, "kept_no_share": 1},
-    "documents": {"obfuscated": 2},
-    "words_without_score": 1,
-    "symbols_between_words": 0,
-    "bundle": {"name": "en", "sha256": "b" * 64},
-    "versions": {"textveil": "0.1.0"},
-}
-MEASUREMENT_WITH_LABEL = {
-    "metric": "similarity",
-    "label": "similarity (all-minilm-l6-v2 53aa51172d14)",
-    "values": {"cosine": 0.5},
-    "line": "Half.",
-    "details": {"pairs": 200},
-    "versions": {"torch": "2.9.0"},
-}
-
-
-def rewrite(path, **changes):
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-
-
-def test_a_study_of_an_earlier_version_is_read(store, keep):
-    texts = keep("a")
-    rewrite(store.folder / "texts" / f"{CELL.id}.json", certificate=CERTIFICATE_OF_FORMAT_1)
-    found = store.find_texts(CELL).certificate
-    assert isinstance(found, Certificate)
-    assert (found.terms.decomposition["name"], found.terms.decomposition["options"]) == ("pos", {"tagger": "textveil"})
-    assert found.terms.distribution["options"] == {"steps": 10}
-    assert (found.tally.words[Outcome.KEPT_UNKNOWN], found.budget) == (2, Budget(CERTIFICATE_OF_FORMAT_1["budget"]))
-    old = {"measurement": MEASUREMENT_WITH_LABEL, "texts_sha256": texts.sha256, "seconds": 2.0}
-    (store.folder / "values" / CELL.id).mkdir()
-    (store.folder / "values" / CELL.id / "similarity-key.json").write_text(json.dumps(old))
-    value = store.find_value(CELL, "similarity", "key", texts)
-    assert value.measurement.description == MEASUREMENT_WITH_LABEL["label"]
-    assert value.measurement.values == {"cosine": 0.5}
 
 
 def test_a_cache_is_separate_from_the_folder(tmp_path):

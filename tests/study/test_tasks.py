@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from textveil.lab.study.experiment import Job, OriginalsTask, ScoreTask, open_cell_runner, run_shared
+from textveil.lab.study.experiment import Job, SharedTask, open_cell_runner, run_shared
 from textveil.methods.distribution.yake import Yake
 
 
@@ -24,13 +24,13 @@ def test_a_process_keeps_its_cell_runner(make_study):
 def test_scores_are_stored_part_by_part_and_found_again(make_study):
     experiment = make_study()
     job = make_job(experiment)
-    assert run_shared(ScoreTask(job, "reviews", "yake", 0, 20)).reason is None
+    assert run_shared(SharedTask(job, "reviews", distribution="yake", start=0, stop=20)).reason is None
     kept = list(experiment.store.scores.rglob("*.npz"))
     assert len(kept) == 3  # 8, 8 and 4 texts
-    assert run_shared(ScoreTask(job, "reviews", "yake", 0, 20)).reason is None
+    assert run_shared(SharedTask(job, "reviews", distribution="yake", start=0, stop=20)).reason is None
     assert list(experiment.store.scores.rglob("*.npz")) == kept
     open_cell_runner.cache_clear()
-    assert run_shared(ScoreTask(job, "reviews", "yake", 20, 38)).reason is None
+    assert run_shared(SharedTask(job, "reviews", distribution="yake", start=20, stop=38)).reason is None
     assert len(list(experiment.store.scores.rglob("*.npz"))) == 6
 
 
@@ -46,7 +46,7 @@ def test_an_interrupted_task_loses_only_the_texts_in_progress(make_study, monkey
         return score(self, documents)
 
     monkeypatch.setattr(Yake, "score", stop_in_the_third_part)
-    task = ScoreTask(job, "reviews", "yake", 0, 38)
+    task = SharedTask(job, "reviews", distribution="yake", start=0, stop=38)
     with pytest.raises(KeyboardInterrupt):
         run_shared(task)
     open_cell_runner.cache_clear()
@@ -60,14 +60,14 @@ def test_an_interrupted_task_loses_only_the_texts_in_progress(make_study, monkey
 def test_numbers_of_originals_are_cached(make_study):
     experiment = make_study()
     job = make_job(experiment)
-    assert run_shared(OriginalsTask(job, "reviews", ("downstream", "clear_text"))).reason is None
+    assert run_shared(SharedTask(job, "reviews", ("downstream", "clear_text"))).reason is None
     assert list(experiment.store.numbers.rglob("*.npz"))
 
 
 def test_a_classifier_that_learned_too_little_is_reported_before_cells_are_run(make_study, make_encoder):
     weak = {"classifier": "transformer", "classifier_options": {"model": str(make_encoder()), "learning_rate": 1e-9}}
     job = make_job(make_study(metrics={"attribute": weak, "downstream": {}}))
-    done = run_shared(OriginalsTask(job, "reviews", ("attribute", "downstream")))
+    done = run_shared(SharedTask(job, "reviews", ("attribute", "downstream")))
     assert done.reason is None
     (warning,) = done.warnings
     assert "it has learned too little" in warning
@@ -75,4 +75,4 @@ def test_a_classifier_that_learned_too_little_is_reported_before_cells_are_run(m
 
 def test_a_failure_is_returned_with_its_reason(make_study):
     job = make_job(make_study())
-    assert run_shared(OriginalsTask(job, "reviews", ("no metric",))).reason.startswith("a KeyError in cell_runner.py")
+    assert run_shared(SharedTask(job, "reviews", ("no metric",))).reason.startswith("a KeyError in cell_runner.py")

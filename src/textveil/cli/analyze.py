@@ -9,60 +9,55 @@ from typing import Annotated
 
 import typer
 
-from textveil.cli.reporting import report, reporting_errors
+from textveil.cli.options import AsJson, Overwrite, build_app, command
+from textveil.cli.reporting import report
 from textveil.lab.report.findings import Findings, SettingFindings
 from textveil.lab.report.findings import analyze as find
 from textveil.lab.report.pages import tell
 from textveil.lab.report.report import check_folder, write_report
-from textveil.lab.report.results import RELATIVE_GAIN, RESPONSES, read_results
+from textveil.lab.report.results import RELATIVE_GAIN, read_results
 from textveil.lab.report.tables import ANOVA_HEAD, align, lay_out_anova
 
-EXAMPLES = """
-\b
-Examples:
-  textveil analyze results.csv
-  textveil analyze results.csv --output analysis
-  textveil analyze results.parquet --response utility_f1 --pairs 30
-  textveil analyze results.csv --json > findings.json
-
-\b
-The file has one row per cell, with the columns dataset, decomposition,
-distribution, level or epsilon (or both), optionally mechanism and profile, and
-metrics. Or it has one row per cell and metric, with the columns metric and value.
-Every data set and level must have every combination. The optional columns
-words_perturbed, words_drawn, words_kept_stopword, words_kept_unknown and
-words_kept_no_share count the words by outcome. The column draw numbers
-repetitions of a cell with other noise.
-"""
+app = build_app()
 
 
-@reporting_errors
+@command(app, "analyze")
 def analyze(
-    results: Annotated[
-        Path,
-        typer.Argument(metavar="RESULTS", help="Results of a study: csv, tsv, jsonl or parquet, may be compressed."),
-    ],
+    results: Annotated[Path, typer.Argument(metavar="RESULTS")],
     *,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the report, figures and tables to this folder.")
-    ] = None,
-    response: Annotated[str, typer.Option(help=f"The metric to explain: {', '.join(RESPONSES)}.")] = RELATIVE_GAIN.name,
-    against: Annotated[
-        str | None,
-        typer.Option(help="The setting that curves are compared with. Default: the first with madlib, or the first."),
-    ] = None,
-    pairs: Annotated[int, typer.Option(min=0, help="Number of significant pairs to print.")] = 10,
-    drop_incomplete: Annotated[
-        bool, typer.Option("--drop-incomplete", help="Exclude a data set and level that lacks a combination.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier analysis.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    response: str = RELATIVE_GAIN.name,
+    against: str | None = None,
+    pairs: Annotated[int, typer.Option(min=0)] = 10,
+    drop_incomplete: bool = False,
+    as_json: AsJson = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Analyze results: find the factors that matter.
 
     Shows which factors matter, which combinations differ, and which one to choose.
 
     Analysis of variance with data set and level as controls, and Tukey's HSD over all pairs of combinations.
+
+    The file has one row per cell, with the columns dataset, decomposition, distribution, level or epsilon (or both),
+    optionally mechanism and profile, and metrics. Or it has one row per cell and metric, with the columns metric and
+    value. Every data set and level must have every combination. The optional columns words_perturbed, words_drawn,
+    words_kept_stopword, words_kept_unknown and words_kept_no_share count the words by outcome. The column draw numbers
+    repetitions of a cell with other noise.
+
+    Args:
+        response: The metric to explain: {textveil.lab.report.results:RESPONSES}.
+        results: Results of a study: csv, tsv, jsonl or parquet, may be compressed.
+        output: Write the report, figures and tables to this folder.
+        against: The setting that curves are compared with. Default: the first with madlib, or the first.
+        pairs: Number of significant pairs to print.
+        drop_incomplete: Exclude a data set and level that lacks a combination.
+
+    Examples:
+      textveil analyze results.csv
+      textveil analyze results.csv --output analysis
+      textveil analyze results.parquet --response utility_f1 --pairs 30
+      textveil analyze results.csv --json > findings.json
     """
     if output is not None:
         check_folder(output, overwrite=overwrite)

@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
-from textveil.bundles.bundle import DEFAULT_BUNDLE, MANIFEST, PRIOR, SPELLING, STORAGES, UNVERIFIABLE, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, SPELLING, UNVERIFIABLE, Bundle
 from textveil.bundles.difference import compare_bundles, measure_size
-from textveil.bundles.vector_files import VECTOR_FORMATS, reading_vectors, write_vectors
-from textveil.cli.reporting import report, reporting_errors
+from textveil.bundles.vector_files import reading_vectors, write_vectors
+from textveil.cli.options import AsJson, Overwrite, build_app, command
+from textveil.cli.reporting import report
 from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.jobs import check_free
@@ -21,11 +22,7 @@ from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.decomposition.lexicons import LexiconDecomposer
 from textveil.resources import find
 
-app = typer.Typer(
-    help="Inspect, verify, import and export bundles.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = build_app("Inspect, verify, import and export bundles.")
 
 DISTANCES = (
     ("pairs", "between two entries"),
@@ -36,11 +33,10 @@ DISTANCES = (
 NameOrFolder = Annotated[str, typer.Argument(help="The name or the folder of a bundle.")]
 
 
-@app.command("info")
-@reporting_errors
+@command(app, "info", no_args_is_help=False)
 def info(
     bundle: NameOrFolder = DEFAULT_BUNDLE,
-    as_json: Annotated[bool, typer.Option("--json", help=f"Print the content of {MANIFEST}.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the content of a bundle: corpus, license, lexicons, vectors, distances and priors.
 
@@ -109,12 +105,11 @@ def describe_prior(described: Mapping[str, Any]) -> str:
     )
 
 
-@app.command("diff")
-@reporting_errors
+@command(app, "diff", no_args_is_help=False)
 def diff(
     before: NameOrFolder,
     after: NameOrFolder,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all differences as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what differs between two bundles: settings, sizes, entries, expressions, priors.
 
@@ -157,8 +152,7 @@ def _show_value(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-@app.command("verify")
-@reporting_errors
+@command(app, "verify", no_args_is_help=False)
 def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
     """Check every file and every vector of a bundle, and compute again what its manifest states about them."""
     opened = Bundle.load(bundle)
@@ -175,8 +169,7 @@ def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
     typer.echo(f"Not checked, since the files do not show it: {', '.join(UNVERIFIABLE)}")
 
 
-@app.command("list")
-@reporting_errors
+@command(app, "list", no_args_is_help=False)
 def list_() -> None:
     """List the bundles that ship with textveil."""
     for name in Bundle.shipped():
@@ -184,21 +177,23 @@ def list_() -> None:
         typer.echo(f"{name}  {manifest.version}  {manifest.language}  {', '.join(manifest.vectors)}")
 
 
-@app.command("export")
-@reporting_errors
+@command(app, "export", no_args_is_help=False)
 def export(
     bundle: NameOrFolder = DEFAULT_BUNDLE,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
-    decomposition: Annotated[str, typer.Option(help="The decomposition whose vectors are written.")] = "words",
-    binary: Annotated[
-        bool, typer.Option("--binary", help="Write word2vec's binary format instead of its text format.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    decomposition: str = "words",
+    binary: bool = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write vectors in word2vec's format, which gensim and other programs read.
 
     The file includes the names of people that textveil never writes, because the format cannot mark them.
+
+    Args:
+        output: The file to write.
+        decomposition: The decomposition whose vectors are written.
+        binary: Write word2vec's binary format instead of its text format.
     """
     check_free(output, overwrite=overwrite)
     vectors = Bundle.load(bundle).vectors(DECOMPOSERS.load(decomposition).name)
@@ -206,34 +201,36 @@ def export(
     typer.echo(f"{len(vectors):,} entries of {vectors.dimensions} dimensions in {str(output)!r}.")
 
 
-@app.command("import")
-@reporting_errors
+@command(app, "import", no_args_is_help=False)
 def import_(
-    vectors: Annotated[Path, typer.Argument(help="A file of word2vec (text or binary) or GloVe vectors.")],
+    vectors: Path,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")],
-    name: Annotated[str | None, typer.Option(help="The name of the bundle; by default that of the folder.")] = None,
-    vector_format: Annotated[
-        str, typer.Option("--format", help=f"The format of the file: {', '.join(VECTOR_FORMATS)}.")
-    ] = "auto",
-    limit: Annotated[int | None, typer.Option(help="Import only the first vectors, this many.")] = None,
-    storage: Annotated[
-        str,
-        typer.Option(help=f"The data type of the vectors: {', '.join(STORAGES)}. int8 has a scale per row."),
-    ] = "float32",
-    decomposition: Annotated[str, typer.Option(help="The decomposition of the entries.")] = "words",
-    lexicons: Annotated[
-        Path | None, typer.Option(help="The output folder of 'textveil prepare score', for pmi, llr and tscore.")
-    ] = None,
-    exclude: Annotated[
-        Path | None, typer.Option(help="A file of entries that must never be written, one per line.")
-    ] = None,
-    license: Annotated[str, typer.Option(help="The license of the vectors.")] = "unknown",  # noqa: A002
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    name: str | None = None,
+    vector_format: Annotated[str, typer.Option("--format")] = "auto",
+    limit: int | None = None,
+    storage: str = "float32",
+    decomposition: str = "words",
+    lexicons: Path | None = None,
+    exclude: Path | None = None,
+    license: str = "unknown",  # noqa: A002
 ) -> None:
     """Build a bundle from the vectors of another program.
 
     Texts are matched in lowercase, so an entry with capital letters is never found in a text. Entries that are not
     words, such as punctuation and addresses, are never written. All vectors are divided by their median distance.
+
+    Args:
+        vector_format: The format of the file: {textveil.bundles.vector_files:VECTOR_FORMATS}.
+        storage: The data type of the vectors: {textveil.bundles.bundle:STORAGES}. int8 has a scale per row.
+        vectors: A file of word2vec (text or binary) or GloVe vectors.
+        output: The folder of the new bundle.
+        name: The name of the bundle; by default that of the folder.
+        limit: Import only the first vectors, this many.
+        decomposition: The decomposition of the entries.
+        lexicons: The output folder of 'textveil prepare score', for pmi, llr and tscore.
+        exclude: A file of entries that must never be written, one per line.
+        license: The license of the vectors.
     """
     decomposition = DECOMPOSERS.load(decomposition).name
     excluded = _read_lines(exclude) if exclude is not None else []

@@ -11,10 +11,9 @@ import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.display import showing_progress
-from textveil.cli.obfuscate import FORM_HELP, MECHANISM_HELP, build_obfuscator
-from textveil.cli.options import flag_of, with_method_options
-from textveil.cli.reporting import report, reporting_errors
-from textveil.draft import DRAFT_SHARE
+from textveil.cli.options import AsJson, BundleName, Column, Overwrite, Quiet, build_app, command
+from textveil.cli.reporting import report
+from textveil.cli.settings import METHODS, build_settings, pick
 from textveil.errors import ParameterError, TargetError
 from textveil.extras import require
 from textveil.jobs import check_free
@@ -25,82 +24,45 @@ from textveil.lab.calibration.figure import describe, draw_page, tell
 from textveil.lab.calibration.search import CONFIDENCE, find_largest_share
 from textveil.lab.metrics.dataset import SAMPLE_SEED
 from textveil.lab.metrics.files import read_columns
-from textveil.methods.decomposition import DECOMPOSERS
-from textveil.methods.distribution import DISTRIBUTORS
-from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import DISTRIBUTION, Obfuscator
-from textveil.profiles import PROFILES, STRICT
+from textveil.obfuscator import Obfuscator
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 
-EXAMPLES = """
-\b
-Examples:
-  textveil calibrate --target unchanged-content=0.2
-  textveil calibrate --target inversion=0.1 --target similarity=0.5 --html calibration.html
-  textveil calibrate --target adaptive=0.3 --input reviews.csv --attribute author --output reviews.calibration.json
-  textveil calibrate --target utility=0.9 --input reviews.csv --label sentiment
-  textveil calibrate --target log-ratio=10 --mechanism exponential --cap 1 --output calibration.json
-  textveil obfuscate --input reviews.csv --output out.csv --mechanism exponential --cap 1 --target calibration.json
-"""
+app = build_app()
+
 SAMPLE = 500
 """The number of texts that are drawn from a file."""
 _WIDTH = 40
 """The width of a bar in the terminal."""
 
 
-@reporting_errors
-@with_method_options(DECOMPOSERS, DISTRIBUTORS, MECHANISMS)
+@command(
+    app,
+    "calibrate",
+    settings=pick(
+        *("largest_share", "profile", "decomposition", "distribution", "mechanism"),
+        *("stopwords", "draft_share", "form", "keep_emoji"),
+    ),
+    methods=METHODS,
+)
 def calibrate(
     *,
-    targets: Annotated[
-        list[str],
-        typer.Option("--target", "-t", metavar="NAME=LEVEL", help=f"A target (repeatable): {', '.join(TARGETS)}."),
-    ],
-    input_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--input",
-            "-i",
-            help="A file with texts of your own. The epsilon then depends on them. By default, public texts that ship "
-            "with textveil.",
-        ),
-    ] = None,
-    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
-    attribute: Annotated[
-        str | None, typer.Option(help="For adaptive: the column that an attacker wants to infer, such as the author.")
-    ] = None,
-    labels: Annotated[
-        list[str] | None,
-        typer.Option("--label", help="For utility: the column with the label of a task (repeatable)."),
-    ] = None,
-    sample: Annotated[int, typer.Option(help="Number of texts to draw from the file.", min=1)] = SAMPLE,
-    confidence: Annotated[float, typer.Option(help="The probability that the targets are met.")] = CONFIDENCE,
-    largest_share: Annotated[
-        float | None, typer.Option(help="The largest share of a word or expression, as for obfuscate.")
-    ] = None,
-    profile: Annotated[str, typer.Option(help=f"The profile: {', '.join(PROFILES)}.")] = STRICT.name,
-    decomposition: Annotated[str | None, typer.Option(help=f"How texts are split: {', '.join(DECOMPOSERS)}.")] = None,
-    distribution: Annotated[
-        str, typer.Option(help=f"How the budget is divided: {', '.join(DISTRIBUTORS)}.")
-    ] = DISTRIBUTION,
-    mechanism: Annotated[str | None, typer.Option(help=MECHANISM_HELP)] = None,
-    stopwords: Annotated[
-        str | None, typer.Option(help="keep or perturb stopwords. By default the profile decides.")
-    ] = None,
-    draft_share: Annotated[float | None, typer.Option(flag_of(DRAFT_SHARE), help=DRAFT_SHARE.help)] = None,
-    form: Annotated[str | None, typer.Option(help=FORM_HELP)] = None,
-    keep_emoji: Annotated[bool, typer.Option("--keep-emoji", help="Keep emoji, as for obfuscate.")] = False,
-    bundle: Annotated[str, typer.Option(help="The name or folder of a bundle.")] = DEFAULT_BUNDLE,
-    seed: Annotated[int, typer.Option(help="The seed of the noise and of the sample.")] = SAMPLE_SEED,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the calibration to this file, for obfuscate --target.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the curve to this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no plot.")] = False,
+    targets: Annotated[list[str], typer.Option("--target", "-t", metavar="NAME=LEVEL")],
+    input_file: Annotated[Path | None, typer.Option("--input", "-i")] = None,
+    column: Column = TEXT_COLUMN,
+    attribute: str | None = None,
+    labels: Annotated[list[str] | None, typer.Option("--label")] = None,
+    sample: Annotated[int, typer.Option(min=1)] = SAMPLE,
+    confidence: float = CONFIDENCE,
+    settings: dict[str, Any],
+    bundle: BundleName = DEFAULT_BUNDLE,
+    seed: int = SAMPLE_SEED,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    html: Path | None = None,
+    as_json: AsJson = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
     method_options: dict[str, Any],
 ) -> None:
     """Find the epsilon per word that meets a target.
@@ -109,6 +71,26 @@ def calibrate(
     adaptive attacker, or for the log-ratio of any two words. For similarity and utility, it is a lower limit: utility
     is the share of the F1 of a task (--label) that is left, with a linear classifier and ten folds. The answer is the
     largest epsilon whose confidence bounds meet all targets. With a lower limit, it is the smallest.
+
+    Args:
+        targets: A target (repeatable): {textveil.lab.calibration:TARGETS}.
+        input_file: A file with texts of your own. The epsilon then depends on them. By default, public texts that ship
+            with textveil.
+        attribute: For adaptive: the column that an attacker wants to infer, such as the author.
+        labels: For utility: the column with the label of a task (repeatable).
+        sample: Number of texts to draw from the file.
+        confidence: The probability that the targets are met.
+        seed: The seed of the noise and of the sample.
+        output: Write the calibration to this file, for obfuscate --target.
+        html: Write a page with the curve to this file.
+
+    Examples:
+      textveil calibrate --target unchanged-content=0.2
+      textveil calibrate --target inversion=0.1 --target similarity=0.5 --html calibration.html
+      textveil calibrate --target adaptive=0.3 --input reviews.csv --attribute author --output reviews.calibration.json
+      textveil calibrate --target utility=0.9 --input reviews.csv --label sentiment
+      textveil calibrate --target log-ratio=10 --mechanism exponential --cap 1 --output calibration.json
+      textveil obfuscate --input reviews.csv --output out.csv --mechanism exponential --cap 1 --target calibration.json
     """
     wanted = parse_targets(targets)
     check_targets(wanted)
@@ -117,29 +99,13 @@ def calibrate(
             check_free(path, overwrite=overwrite)
     if html is not None:
         require("matplotlib", extra="analyze")
-    texts, columns = _read(
-        input_file, column, [*(labels or ()), *([] if attribute is None else [attribute])], sample, seed
-    )
+    others = [*(labels or ()), *([] if attribute is None else [attribute])]
+    texts, columns = _read(input_file, column, others, sample, seed)
 
-    def build(share: float | None) -> Obfuscator:
-        return build_obfuscator(
-            bundle,
-            decomposition,
-            distribution,
-            mechanism,
-            method_options,
-            profile=profile,
-            stopwords=stopwords,
-            form=form,
-            keep_emoji=keep_emoji,
-            draft_share=draft_share,
-            largest_share=share,
-            seed=seed,
-        )
-
-    obfuscator = build(largest_share)
+    wanted_settings = build_settings(bundle, settings, method_options, seed=seed)
+    obfuscator = Obfuscator(wanted_settings)
     if LOG_RATIO in wanted:
-        obfuscator = build(find_largest_share(obfuscator, wanted))
+        obfuscator = Obfuscator(wanted_settings, largest_share=find_largest_share(obfuscator, wanted))
     with showing_progress(quiet, unit_of=lambda _: "epsilons") as progress, _plotting_failures(wanted, quiet=quiet):
         found = find(
             obfuscator,

@@ -3,78 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textveil.cli.options import Address, ExecutorName, Workers
-from textveil.cli.reporting import FAILURE, report, reporting_errors, spell_flag
+from textveil.cli.display import show
+from textveil.cli.options import AsJson, ExecutorFlags, Overwrite, Quiet, build_app, command, keep_lines
+from textveil.cli.reporting import FAILURE, report, spell_flag
 from textveil.errors import InputError, ParameterError, spell_parameters
-from textveil.execution import EXECUTORS
-from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.extras import require
 from textveil.jobs import check_free
-from textveil.lab.report.results import RELATIVE_GAIN, RESPONSES
+from textveil.lab.report.results import RELATIVE_GAIN
 
 if TYPE_CHECKING:
     from textveil.lab.study import Experiment
     from textveil.lab.study.conversion import Conversion
     from textveil.lab.study.status import CellState
 
-EXTRA = "experiment"
 PAPER = "paper"
 """The preset whose data sets can be converted."""
-INIT_EXAMPLES = """
-\b
-Examples:
-  textveil experiment init study.yaml
-  textveil experiment init paper.yaml --preset paper
-  textveil experiment init paper.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json
-  textveil experiment init trial.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json --scale 0.01
-"""
-RUN_EXAMPLES = """
-\b
-Examples:
-  textveil experiment run study.yaml --dry-run
-  textveil experiment run study.yaml
-  textveil experiment run study.yaml --workers 8 --retry-failed
-  textveil experiment run paper.yaml --executor ray --address auto --gpus-per-task 1
-
-\b
-After an interruption, the same command resumes the run. If you add a metric, a
-level or a method to the file later, existing results are reused.
-The exit code is 1 if anything failed.
-"""
-STATUS_EXAMPLES = """
-\b
-Examples:
-  textveil experiment status study.yaml
-  textveil experiment status study.yaml --cells
-  textveil experiment status study.yaml --json | jq .failures
-"""
-REPORT_EXAMPLES = """
-\b
-Examples:
-  textveil experiment report study.yaml
-  textveil experiment report study.yaml --response utility_f1 --output utility-report
-"""
-
-app = typer.Typer(
-    help="Run a study of methods, and report its results.",
-    epilog="""
-\b
-Examples:
+app = build_app(
+    "Run a study of methods, and report its results.",
+    epilog=keep_lines("""Examples:
   textveil experiment init study.yaml
   textveil experiment run study.yaml --dry-run
   textveil experiment run study.yaml
   textveil experiment status study.yaml
-  textveil experiment report study.yaml
-""",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+  textveil experiment report study.yaml"""),
 )
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file.", show_default=False)]
@@ -84,42 +42,46 @@ Folder = Annotated[
 ]
 
 
-def _open(study: Path, folder: Path | None) -> Experiment:
-    for package in ("pydantic", "yaml"):
-        require(package, extra=EXTRA)
+def _open(study: Path, folder: Path | None, *, existing: bool = False) -> Experiment:
+    if existing and folder is not None and not folder.is_dir():
+        raise InputError(f"{str(folder)!r} has no results. Check --folder, or run the study first.")
+    _require_study()
     from textveil.lab.study import Experiment, load_study
 
     return Experiment(load_study(study), folder)
 
 
-def _open_existing(study: Path, folder: Path | None) -> Experiment:
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"{str(folder)!r} has no results. Check --folder, or run the study first.")
-    return _open(study, folder)
+def _require_study() -> None:
+    for package in ("pydantic", "yaml"):
+        require(package, extra="experiment")
 
 
-@app.command("init", epilog=INIT_EXAMPLES, no_args_is_help=True)
-@reporting_errors
+@command(app, "init")
 def init(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The study file to write.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
     *,
-    preset: Annotated[
-        str, typer.Option(help="Preset to start from: laptop (small models) or paper (the study of the paper).")
-    ] = "laptop",
-    trustpilot: Annotated[
-        Path | None, typer.Option(help="For --preset paper: the download of the Trustpilot corpus, to be converted.")
-    ] = None,
-    yelp: Annotated[
-        Path | None, typer.Option(help="For --preset paper: the download of Yelp reviews, to be converted.")
-    ] = None,
-    scale: Annotated[
-        float, typer.Option(help="The share of every sample to use. With 0.01 the study is a miniature.")
-    ] = 1.0,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
+    preset: str = "laptop",
+    trustpilot: Path | None = None,
+    yelp: Path | None = None,
+    scale: float = 1.0,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a study file with comments, for you to edit.
 
     Downloads of the paper's data sets are converted to files beside the study. Then missing models are listed.
+
+    Args:
+        file: The study file to write.
+        preset: Preset to start from: laptop (small models) or paper (the study of the paper).
+        trustpilot: For --preset paper: the download of the Trustpilot corpus, to be converted.
+        yelp: For --preset paper: the download of Yelp reviews, to be converted.
+        scale: The share of every sample to use. With 0.01 the study is a miniature.
+
+    Examples:
+      textveil experiment init study.yaml
+      textveil experiment init paper.yaml --preset paper
+      textveil experiment init paper.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json
+      textveil experiment init trial.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json --scale 0.01
     """
     from textveil.lab.study.presets import fill_preset, write_preset
 
@@ -158,8 +120,7 @@ def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dic
 
 def _report_missing(file: Path) -> None:
     """Report the models that a study lacks."""
-    for package in ("pydantic", "yaml"):
-        require(package, extra=EXTRA)
+    _require_study()
     from textveil.lab.study import load_study
     from textveil.lab.study.requirements import describe_missing, find_missing
 
@@ -167,38 +128,45 @@ def _report_missing(file: Path) -> None:
         report(describe_missing(missing))
 
 
-@app.command("run", epilog=RUN_EXAMPLES, no_args_is_help=True)
-@reporting_errors
+@command(app, "run")
 def run(
     study: StudyPath,
     *,
     folder: Folder = None,
-    executor: ExecutorName = DEFAULT_EXECUTOR,
-    workers: Workers = None,
-    address: Address = None,
-    gpus_per_task: Annotated[
-        float, typer.Option(help="For --executor ray: number of GPUs per worker, such as 0.5.")
-    ] = 0.0,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Retry what failed before.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells and estimate the time. Nothing is run or written.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
+    place: ExecutorFlags,
+    gpus_per_task: float = 0.0,
+    retry_failed: bool = False,
+    dry_run: bool = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a study, or resume it.
 
     Shared work comes first: data sets are read, texts are scored by every distribution, and originals are measured.
     Then the texts of every cell are obfuscated and measured. Every result is stored as soon as it is computed. If a
     cell fails, it is listed with the reason, and the other cells continue.
+
+    Args:
+        gpus_per_task: For --executor ray: number of GPUs per worker, such as 0.5.
+        retry_failed: Retry what failed before.
+        dry_run: List the cells and estimate the time. Nothing is run or written.
+
+    Examples:
+      textveil experiment run study.yaml --dry-run
+      textveil experiment run study.yaml
+      textveil experiment run study.yaml --workers 8 --retry-failed
+      textveil experiment run paper.yaml --executor ray --address auto --gpus-per-task 1
+
+    After an interruption, the same command resumes the run. If you add a metric, a
+    level or a method to the file later, existing results are reused.
+    The exit code is 1 if anything failed.
     """
-    start = partial(EXECUTORS.load(executor), workers, address, gpus_per_task)
     experiment = _open(study, folder)
     from textveil.cli.experiment_display import watching
 
     if dry_run:
         with experiment.preview() as preview:
             preview.check()
-            with start() as chosen:
+            with place.start(gpus_per_task) as chosen:
                 _show_plan(preview, chosen, retry_failed)
         return
     experiment.check()  # before an executor, such as a cluster, is started
@@ -207,7 +175,7 @@ def run(
             f"The originals are copied to {str(experiment.store.folder)!r}. Protect this folder like the originals, or "
             "delete it when you are done."
         )
-    with start() as chosen, watching(quiet) as watcher:
+    with place.start(gpus_per_task) as chosen, watching(quiet) as watcher:
         states = experiment.run(chosen, retry_failed=retry_failed, watcher=watcher)
     _summarize(experiment, states)
 
@@ -218,23 +186,23 @@ def _show_plan(experiment: Experiment, executor: Any, retry_failed: bool) -> Non
     from textveil.lab.study.estimate import estimate
 
     plan = experiment.plan(executor, retry_failed=retry_failed)
-    for state in plan.states:
-        typer.echo(f"{state.cell.id}  {_name_state(state):<8}  {state.cell}")
+    _list_cells(plan.states)
     _count(experiment, plan.states)
     if not plan.cells:
         typer.echo("There is nothing left to do.")
         return
     found = estimate(experiment.runner, plan, executor.workers)
-    workers = "1 worker" if executor.workers == 1 else f"{executor.workers} workers"
     low, mean, high = map(write_time, (found.low, found.seconds, found.high))
     typer.echo(
-        f"Estimated time with {workers}: {mean} ({low} to {high}), based on {found.basis}, without the time to load "
-        "models."
+        f"Estimated time with --workers {executor.workers}: {mean} ({low} to {high}), based on {found.basis}, without "
+        "the time to load models."
     )
 
 
-def _name_state(state: CellState) -> str:
-    return "finished" if state.finished else "failed" if state.failures else "to do"
+def _list_cells(states: Iterable[CellState]) -> None:
+    for state in states:
+        name = "finished" if state.finished else "failed" if state.failures else "to do"
+        typer.echo(f"{state.cell.id}  {name:<8}  {state.cell}")
 
 
 def _count(experiment: Experiment, states: Any) -> None:
@@ -263,30 +231,35 @@ def _summarize(experiment: Experiment, states: list[CellState]) -> None:
         raise typer.Exit(FAILURE)
 
 
-@app.command("status", epilog=STATUS_EXAMPLES, no_args_is_help=True)
-@reporting_errors
+@command(app, "status")
 def status(
     study: StudyPath,
     *,
     folder: Folder = None,
-    cells: Annotated[bool, typer.Option("--cells", help="List every cell.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    cells: bool = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show the progress and the failures of a study. The study may be running."""
-    experiment = _open_existing(study, folder)
+    """Show the progress and the failures of a study. The study may be running.
+
+    Args:
+        cells: List every cell.
+
+    Examples:
+      textveil experiment status study.yaml
+      textveil experiment status study.yaml --cells
+      textveil experiment status study.yaml --json | jq .failures
+    """
+    experiment = _open(study, folder, existing=True)
     states = experiment.find_states()
     if as_json:
         typer.echo(json.dumps(_describe(experiment, states), indent=2))
         return
-    from rich.console import Console
-
     from textveil.cli.experiment_display import count_by_dataset, list_failures, make_table, write_time
 
     if cells:
-        for state in states:
-            typer.echo(f"{state.cell.id}  {_name_state(state):<8}  {state.cell}")
+        _list_cells(states)
     if states:
-        Console().print(make_table(count_by_dataset(states)))
+        show(make_table(count_by_dataset(states)))
     for name in experiment.study.datasets:
         if not any(state.cell.dataset == name for state in states):
             typer.echo(f"The data set {name} has not been read yet.")
@@ -313,23 +286,28 @@ def _describe(experiment: Experiment, states: list[CellState]) -> dict[str, Any]
     }
 
 
-@app.command("report", epilog=REPORT_EXAMPLES, no_args_is_help=True)
-@reporting_errors
+@command(app, "report")
 def report_results(
     study: StudyPath,
     *,
     folder: Folder = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the report. Default: FOLDER/report.")
-    ] = None,
-    response: Annotated[str, typer.Option(help=f"The metric to explain: {', '.join(RESPONSES)}.")] = RELATIVE_GAIN.name,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report at --output.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    response: str = RELATIVE_GAIN.name,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a report of the results: one HTML page, figures and tables.
 
     The study need not be finished. The report lists what is missing.
+
+    Args:
+        response: The metric to explain: {textveil.lab.report.results:RESPONSES}.
+        output: Folder for the report. Default: FOLDER/report.
+
+    Examples:
+      textveil experiment report study.yaml
+      textveil experiment report study.yaml --response utility_f1 --output utility-report
     """
-    experiment = _open_existing(study, folder)
+    experiment = _open(study, folder, existing=True)
     from textveil.lab.study.report import report_study
 
     written = report_study(experiment, response=response, folder=output, overwrite=overwrite)

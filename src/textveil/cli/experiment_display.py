@@ -5,19 +5,22 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from textveil.cli.display import build_table
 from textveil.cli.reporting import report, spell_flag
 from textveil.errors import TextveilError
 from textveil.lab.study.experiment import Plan, Watcher
 from textveil.lab.study.status import CellState, Counts
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from textveil.lab.study.cell_runner import CellDone
-    from textveil.lab.study.experiment import SharedDone, SharedTask
+    from textveil.lab.study.experiment import SharedDone
 
 
 def write_time(seconds: float) -> str:
@@ -50,18 +53,15 @@ def spell_reason(reason: str) -> str:
     return TextveilError(reason).spell(partial(spell_flag, run))
 
 
-def make_table(rows: Sequence[tuple[str, Counts]]) -> Any:
+def make_table(rows: Iterable[tuple[str, Counts]]) -> Table:
     """A table of data sets, with the number of cells by state."""
-    from rich.table import Table
-
-    table = Table()
-    table.add_column("data set")
-    for head in ("cells", "finished", "to do", "failed"):
-        table.add_column(head, justify="right")
+    heads = ("cells", "finished", "to do", "failed")
+    cells, styles = [], []
     for name, counts in rows:
         values = (counts.cells, counts.finished, counts.to_do, counts.failed)
-        table.add_row(name, *(f"{value:,}" for value in values), style="red" if counts.failed else None)
-    return table
+        cells.append([name, *(f"{value:,}" for value in values)])
+        styles.append("red" if counts.failed else "")
+    return build_table(("data set", *heads), cells, right=heads, styles=styles)
 
 
 def count_by_dataset(states: Sequence[CellState]) -> list[tuple[str, Counts]]:
@@ -70,119 +70,74 @@ def count_by_dataset(states: Sequence[CellState]) -> list[tuple[str, Counts]]:
     return [(name, Counts.of(state for state in states if state.cell.dataset == name)) for name in names]
 
 
-class _Counting(Watcher):
-    """Counts finished tasks, and estimates the time left."""
+class Display(Watcher):
+    """Shows finished tasks: a table on a terminal, a line for each elsewhere. Problems always have a line.
 
-    def __init__(self) -> None:
-        self.plan = Plan((), (), ())
-        self.shared = self.cells = 0
-        self.changes: dict[str, Counter[str]] = {}
-        self._since = time.monotonic()
+    Args:
+        live: The part of a terminal that is updated.
+    """
 
-    def begin(self, plan: Plan) -> None:
-        self.plan = plan
-
-    def shared_done(self, done: SharedDone) -> None:
-        self.shared += 1
-        self._since = time.monotonic()
-
-    def cell_done(self, done: CellDone) -> None:
-        self.cells += 1
-        self.changes.setdefault(done.cell.dataset, Counter())["failed" if done.failures else "finished"] += 1
-
-    @property
-    def left(self) -> str:
-        """The estimated time for the remaining cells, at the rate of the finished ones."""
-        if not self.cells:
-            return ""
-        seconds = (time.monotonic() - self._since) / self.cells * (len(self.plan.cells) - self.cells)
-        return f", about {write_time(seconds)} left"
-
-
-class Lines(_Counting):
-    """Prints a line for every finished task."""
-
-    def begin(self, plan: Plan) -> None:
-        """Print the number of cells."""
-        super().begin(plan)
-        counts = Counts.of(plan.states)
-        report(f"{counts.cells:,} cells: {counts.finished:,} finished, {len(plan.cells):,} to do")
-
-    def shared_done(self, done: SharedDone) -> None:
-        """Print a shared task, with its time or its failure."""
-        super().shared_done(done)
-        failed = f": failed: {spell_reason(done.reason)}" if done.reason else f", {done.seconds:.1f} s"
-        report(f"[{self.shared}/{len(self.plan.shared)}] {name_shared(done.task)}{failed}")
-        for warning in list_warnings(done):
-            report(warning)
-
-    def cell_done(self, done: CellDone) -> None:
-        """Print a cell with its time and its failures."""
-        super().cell_done(done)
-        failures = "".join(f"; failed: {failure.what}: {spell_reason(failure.reason)}" for failure in done.failures)
-        report(f"[{self.cells}/{len(self.plan.cells)}] {done.cell}, {done.seconds:.1f} s{self.left}{failures}")
-
-
-class _Live(_Counting):
-    """Updates a table on the terminal."""
-
-    def __init__(self, live: Any) -> None:
-        super().__init__()
+    def __init__(self, live: Any = None) -> None:
         self._live = live
+        self._plan = Plan((), (), ())
+        self._done: Counter[str] = Counter()
+        self._changes: dict[str, Counter[str]] = {}
+        self._since = time.monotonic()
 
     def begin(self, plan: Plan) -> None:
-        super().begin(plan)
-        self._show("")
+        """Show the number of cells."""
+        self._plan = plan
+        counts = Counts.of(plan.states)
+        self._tell(f"{counts.cells:,} cells: {counts.finished:,} finished, {len(plan.cells):,} to do")
 
     def shared_done(self, done: SharedDone) -> None:
-        super().shared_done(done)
-        for warning in list_warnings(done):
-            self._live.console.print(warning, markup=False)
-        self._show(f"{self.shared} of {len(self.plan.shared)} shared tasks, last: {name_shared(done.task)}")
+        """Show a shared task, with its time or its failure."""
+        self._done["shared"] += 1
+        self._since = time.monotonic()
+        for warning in done.warnings:
+            self._note(f"Warning: {done.task}: {spell_reason(warning)}")
+        failed = f": failed: {spell_reason(done.reason)}" if done.reason else f", {done.seconds:.1f} s"
+        self._tell(f"[{self._done['shared']}/{len(self._plan.shared)}] {done.task}{failed}")
 
     def cell_done(self, done: CellDone) -> None:
-        super().cell_done(done)
+        """Show a cell with its time, its failures, and the time left at the rate of the finished ones."""
+        self._done["cells"] += 1
+        self._changes.setdefault(done.cell.dataset, Counter())["failed" if done.failures else "finished"] += 1
         for failure in done.failures:
-            reason = spell_reason(failure.reason)
-            self._live.console.print(f"Failed: {failure.what} of {done.cell}: {reason}", markup=False)
-        self._show(f"{self.cells} of {len(self.plan.cells)} cells{self.left}, last: {done.cell}, {done.seconds:.1f} s")
+            self._note(f"Failed: {failure.what} of {done.cell}: {spell_reason(failure.reason)}")
+        finished, planned = self._done["cells"], len(self._plan.cells)
+        left = write_time((time.monotonic() - self._since) / finished * (planned - finished))
+        self._tell(f"[{finished}/{planned}] {done.cell}, {done.seconds:.1f} s, about {left} left")
 
-    def _show(self, line: str) -> None:
+    def _note(self, line: str) -> None:
+        if self._live is None:
+            report(line)
+        else:
+            self._live.console.print(line, markup=False)
+
+    def _tell(self, line: str) -> None:
+        if self._live is None:
+            report(line)
+            return
         from rich.console import Group
         from rich.text import Text
 
         rows = []
-        for name, counts in count_by_dataset(self.plan.states):
-            change = self.changes.get(name, Counter())
-            failed = counts.failed + change["failed"]
-            finished = counts.finished + change["finished"]
+        for name, counts in count_by_dataset(self._plan.states):
+            change = self._changes.get(name, Counter())
+            failed, finished = counts.failed + change["failed"], counts.finished + change["finished"]
             rows.append((name, Counts(counts.cells, finished, counts.cells - finished - failed, failed)))
         self._live.update(Group(make_table(rows), Text(line)))
 
 
-def list_warnings(done: SharedDone) -> Iterator[str]:
-    """A line for every warning of a shared task."""
-    return (f"Warning: {name_shared(done.task)}: {spell_reason(warning)}" for warning in done.warnings)
-
-
-def name_shared(task: SharedTask) -> str:
-    """The name of a shared task."""
-    distribution = getattr(task, "distribution", None)
-    if distribution is None:
-        return f"originals of {task.dataset}"
-    return f"scores of {distribution} for {task.dataset}, texts {task.start + 1:,} to {task.stop:,}"  # type: ignore[union-attr]
-
-
 @contextmanager
 def watching(quiet: bool) -> Iterator[Watcher]:
-    """A watcher that shows a run: a table on a terminal, lines in a pipe, or nothing."""
-    if quiet:
-        yield Watcher()
-    elif not sys.stderr.isatty():
-        yield Lines()
-    else:
-        from rich.console import Console
-        from rich.live import Live
+    """A watcher that shows a run, or nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield Watcher() if quiet else Display()
+        return
+    from rich.console import Console
+    from rich.live import Live
 
-        with Live(console=Console(stderr=True), refresh_per_second=4) as live:
-            yield _Live(live)
+    with Live(console=Console(stderr=True), refresh_per_second=4) as live:
+        yield Display(live)

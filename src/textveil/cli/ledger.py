@@ -10,16 +10,13 @@ from typing import Annotated
 
 import typer
 
-from textveil.cli.reporting import FAILURE, report, reporting_errors
+from textveil.cli.options import AsJson, Column, build_app, command
+from textveil.cli.reporting import FAILURE, report
 from textveil.errors import InputError, ParameterError
 from textveil.ledger import Ledger
 from textveil.tables import TEXT_COLUMN, FileSource, Layout
 
-app = typer.Typer(
-    help="Show, verify and merge ledgers of spent budgets.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = build_app("Show, verify and merge ledgers of spent budgets.")
 
 LedgerPath = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of the ledger.")]
 KeyPath = Annotated[Path | None, typer.Option("--key", help="The key file of the ledger. By default LEDGER.key.")]
@@ -30,21 +27,21 @@ def _open(path: Path, key: Path | None) -> Ledger:
     return Ledger(path, key_path=key, create=False)
 
 
-@app.command("show")
-@reporting_errors
+@command(app, "show", no_args_is_help=False)
 def show(
     ledger: LedgerPath,
     key: KeyPath = None,
-    text: Annotated[
-        str | None, typer.Option("--text", help="Show the releases of this document, given by its exact text.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    text: Annotated[str | None, typer.Option()] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show the budgets that documents have spent.
 
     Shows the total and the documents that spent most, or the releases of a single document.
 
     A document is shown by the first digits of its keyed hash.
+
+    Args:
+        text: Show the releases of this document, given by its exact text.
     """
     opened = _open(ledger, key)
     if text is not None:
@@ -78,21 +75,21 @@ def _show_document(ledger: Ledger, text: str, *, as_json: bool) -> None:
         typer.echo(f"{entry['released']}  {entry['epsilon']:<8.6g}  {used['profile']}, {axes}, {noise}")
 
 
-@app.command("verify")
-@reporting_errors
+@command(app, "verify", no_args_is_help=False)
 def verify(
     ledger: LedgerPath,
     key: KeyPath = None,
-    original: Annotated[
-        Path | None,
-        typer.Option(help="Also check that the ledger has every release of a text of this file in --obfuscated."),
-    ] = None,
-    obfuscated: Annotated[Path | None, typer.Option(help="The released file, with the rows of --original.")] = None,
-    column: Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")] = TEXT_COLUMN,
+    original: Annotated[Path | None, typer.Option()] = None,
+    obfuscated: Annotated[Path | None, typer.Option()] = None,
+    column: Column = TEXT_COLUMN,
 ) -> None:
     """Check that nothing in a ledger was changed or removed.
 
     A ledger that was replaced by an older copy of itself looks intact. To detect that, also check a released file.
+
+    Args:
+        original: Also check that the ledger has every release of a text of this file in --obfuscated.
+        obfuscated: The released file, with the rows of --original.
     """
     if (original is None) != (obfuscated is None):
         raise ParameterError("--original and --obfuscated go together.")
@@ -127,13 +124,10 @@ def _list_unrecorded(ledger: Ledger, originals: list[str | None], released: list
     ]
 
 
-@app.command("merge")
-@reporting_errors
+@command(app, "merge", no_args_is_help=False)
 def merge(
     ledger: LedgerPath,
-    others: Annotated[
-        list[Path], typer.Argument(metavar="OTHERS...", help="The ledgers to add. They stay as they are.")
-    ],
+    others: Annotated[list[Path], typer.Argument(metavar="OTHERS...")],
     key: KeyPath = None,
 ) -> None:
     """Add the releases of other ledgers with the same key.
@@ -141,6 +135,9 @@ def merge(
     This joins, for example, the ledgers of two computers.
 
     A release that is in both is counted once, so merging again changes nothing.
+
+    Args:
+        others: The ledgers to add. They stay as they are.
     """
     opened = _open(ledger, key)
     for path in others:

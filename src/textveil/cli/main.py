@@ -1,44 +1,33 @@
-"""The command ``textveil``."""
+"""The command ``textveil``: every command is imported when it is first asked for."""
 
 from __future__ import annotations
 
 import difflib
+import importlib
 import os
 import signal
 import sys
 from itertools import takewhile
 from typing import Any
 
-try:
-    import typer
-    from typer.core import TyperGroup
+import typer
+from typer.core import TyperGroup
 
-    from textveil.cli import (
-        analyze,
-        audit,
-        bundle,
-        calibrate,
-        compare,
-        decompose,
-        deniability,
-        distribute,
-        evaluate,
-        experiment,
-        ledger,
-        methods,
-        obfuscate,
-        prepare,
-        resources,
-        serve,
-    )
-    from textveil.cli import prepare as bundle_making
-    from textveil.cli.methods import MethodCommand
-    from textveil.cli.reporting import INTERRUPTED, USAGE, report
-    from textveil.version import __version__
-except KeyboardInterrupt:  # the imports take a second, in which there is nothing to save
-    sys.exit(130)
+from textveil.cli.options import build_app, keep_lines
+from textveil.cli.reporting import INTERRUPTED, USAGE, report
+from textveil.version import __version__
 
-EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the world don't live in New York City."
+COMMANDS = (
+    *("obfuscate", "decompose", "distribute", "evaluate", "calibrate", "compare", "audit", "deniability", "serve"),
+    *("methods", "analyze", "experiment", "ledger", "bundle", "prepare", "resources"),
+)
+MODULES = {"decompose": "methods", "distribute": "methods", "deniability": "methods"}
+"""The modules of commands, if they do not have the same name."""
+EXAMPLES = """Examples:
+  textveil obfuscate "The soup was cold and the waiter rude."
+  textveil obfuscate "The soup was cold." --level high --explain
+  textveil obfuscate --input reviews.csv --column text --output out.csv --profile proven
+  textveil decompose "People all over the world don't live in New York City."
   textveil distribute "The soup was cold and the waiter rude." --epsilon 14
   textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
   textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
@@ -54,52 +43,38 @@ EXAMPLES = f"""{obfuscate.EXAMPLES}  textveil decompose "People all over the wor
   textveil experiment run study.yaml
   textveil analyze results.csv --output analysis
 
-Epsilon is the privacy budget of a document. A smaller epsilon is more private and keeps less of the meaning.
-"""
+Epsilon is the privacy budget of a document. A smaller epsilon is more private and keeps less of the meaning."""
 
 
 class _Commands(TyperGroup):
-    """Reports an unknown command without quoting it: it may be a text."""
+    """Imports a command when it is asked for, and reports an unknown one without quoting it: it may be a text."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            module = importlib.import_module(f"textveil.cli.{MODULES.get(cmd_name, cmd_name)}")
+            found = typer.main.get_command(module.app)
+            # A module with several commands has a group of them, unless the group itself is the command.
+            self.commands[cmd_name] = getattr(found, "commands", {}).get(cmd_name, found)
+        return super().get_command(ctx, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            near = difflib.get_close_matches(args[0], self.commands, n=1)
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f"Did you mean {near[0]!r}?" if near else 'For a text: textveil obfuscate "TEXT" --epsilon 60'
             ctx.fail(f"There is no such command. {hint}")
         return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(
+app = build_app(
+    "Obfuscate English documents under differential privacy.",
     name="textveil",
     cls=_Commands,
-    help="Obfuscate English documents under differential privacy.",
-    epilog=EXAMPLES,
-    no_args_is_help=True,
-    add_completion=False,
+    epilog=keep_lines(EXAMPLES),
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
-app.command("obfuscate", cls=MethodCommand, epilog=obfuscate.EXAMPLES, no_args_is_help=True)(obfuscate.obfuscate)
-app.command("decompose", cls=MethodCommand, epilog=decompose.EXAMPLES, no_args_is_help=True)(decompose.decompose)
-app.command("distribute", cls=MethodCommand, epilog=distribute.EXAMPLES, no_args_is_help=True)(distribute.distribute)
-app.command("evaluate", cls=MethodCommand, epilog=evaluate.EXAMPLES, no_args_is_help=True)(evaluate.evaluate)
-app.command("calibrate", cls=MethodCommand, epilog=calibrate.EXAMPLES, no_args_is_help=True)(calibrate.calibrate)
-app.command("compare", cls=MethodCommand, epilog=compare.EXAMPLES, no_args_is_help=True)(compare.compare)
-app.command("audit", cls=MethodCommand, epilog=audit.EXAMPLES, no_args_is_help=True)(audit.audit)
-app.command("deniability", cls=MethodCommand, epilog=deniability.EXAMPLES, no_args_is_help=True)(
-    deniability.deniability
-)
-app.command("serve", cls=MethodCommand, epilog=serve.EXAMPLES)(serve.serve)
-app.command("methods", epilog=methods.EXAMPLES)(methods.methods)
-app.command("analyze", epilog=analyze.EXAMPLES, no_args_is_help=True)(analyze.analyze)
-app.add_typer(experiment.app, name="experiment")
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(bundle.app, name="bundle")
-prepare.app.command("train", epilog=bundle_making.TRAIN_EXAMPLES, no_args_is_help=True)(bundle_making.train)
-prepare.app.command("prior", epilog=bundle_making.PRIOR_EXAMPLES, no_args_is_help=True)(bundle_making.prior)
-prepare.app.command("bundle", epilog=bundle_making.BUNDLE_EXAMPLES, no_args_is_help=True)(bundle_making.make_bundle)
-app.add_typer(prepare.app, name="prepare")
-app.add_typer(resources.app, name="resources")
 
 
 def _print_version(wanted: bool) -> None:

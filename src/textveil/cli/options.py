@@ -1,37 +1,24 @@
-"""The options that say where work runs: ``--executor``, ``--workers`` and ``--address``."""
+"""Commands and their flags: dataclasses of flags, flags of methods, and those that many commands share."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import pkgutil
+import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, TypeVar, get_type_hints
+from copy import copy
+from dataclasses import dataclass, is_dataclass
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
+from textveil.cli.reporting import reporting_errors
 from textveil.errors import ParameterError
-from textveil.execution import EXECUTORS
-from textveil.lab.metrics import METRICS
-from textveil.lab.metrics.base import Need, check_seeds
-from textveil.lab.metrics.classification import CLASSIFIER
-from textveil.lab.metrics.classifiers import CLASSIFIERS
+from textveil.execution import EXECUTORS, Executor
+from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.registry import Method, Option, Registry
-
-ExecutorName = Annotated[str, typer.Option(help=f"Where the work runs: {', '.join(EXECUTORS)}.")]
-FileExecutorName = Annotated[
-    str | None,
-    typer.Option(
-        "--executor",
-        help=f"For a file, where the work runs: {', '.join(EXECUTORS)}. By default local, or processes with --workers. "
-        "With a seed, the output does not depend on it.",
-    ),
-]
-Workers = Annotated[int | None, typer.Option(help="The number of workers. By default, one per core.")]
-Address = Annotated[
-    str | None,
-    typer.Option(help="The address of a running Ray cluster, or auto. Its machines must share the files."),
-]
-
 
 R = TypeVar("R")
 
@@ -39,6 +26,201 @@ HIDDEN = ("batch_size",)
 """Options that only Python offers."""
 GENERIC = "option"
 """The parameter of commands that takes the options of plugins, which have no flags of their own."""
+METHOD_OPTIONS = "method_options"
+"""The parameter of functions that gets the options of methods that were given."""
+SETTINGS = "settings"
+"""The parameter of functions that gets the settings that were given."""
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+BundleName = Annotated[str, typer.Option("--bundle", help="The name or folder of a bundle.")]
+Column = Annotated[str, typer.Option("--column", "-c", help="The column with the texts.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no notes.")]
+Axes: TypeAlias = Mapping[str, Registry[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutorFlags:
+    """Where work runs.
+
+    Attributes:
+        executor: Where the work runs: {textveil.execution:EXECUTORS}.
+        workers: The number of workers. By default, one per core.
+        address: The address of a running Ray cluster, or auto. Its machines must share the files.
+    """
+
+    executor: str = DEFAULT_EXECUTOR
+    workers: int | None = None
+    address: str | None = None
+
+    def start(self, *more: Any) -> Executor:
+        """The executor, which is to be closed."""
+        return EXECUTORS.load(self.executor)(self.workers, self.address, *more)
+
+
+def build_app(description: str | None = None, **settings: Any) -> typer.Typer:
+    """A command, or a group of commands."""
+    return typer.Typer(help=description, add_completion=False, no_args_is_help=True, rich_markup_mode=None, **settings)
+
+
+def command(
+    app: typer.Typer,
+    name: str,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    methods: Axes | None = None,
+    no_args_is_help: bool = True,
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Register a function as a command: flags for its parameters, lines and exit codes for its errors.
+
+    Its docstring is the help, with a section ``Args`` for parameters that do not declare their help, and examples.
+
+    Args:
+        app: Where the command belongs.
+        name: Its name.
+        settings: The annotations of settings, of which the function gets those that are given, as ``settings``.
+        methods: The axes whose methods it may choose, by the flag that chooses.
+        no_args_is_help: Show the help if there is no argument.
+    """
+
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+        run = reporting_errors(expand_flags(function, settings, methods))
+        described, _, examples = (inspect.getdoc(function) or "").partition("Examples:\n")
+        app.command(
+            name,
+            cls=TyperCommand if methods is None else _MethodCommand,
+            help=described.partition("Args:\n")[0].rstrip(),
+            epilog=keep_lines(f"Examples:\n{examples}") if examples else None,
+            no_args_is_help=no_args_is_help,
+        )(run)
+        return run
+
+    return decorate
+
+
+def keep_lines(text: str) -> str:
+    """The text with marks for the parser, which otherwise fills the lines of a paragraph."""
+    return "\n\n".join(f"\b\n{paragraph}" for paragraph in text.split("\n\n"))
+
+
+class _MethodCommand(TyperCommand):
+    """A command whose help names the methods of plugins. They are looked for only when the help is shown."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the plugins above the examples."""
+        from textveil.cli.methods import AXES
+
+        plugins = [(registry.kind, plugin) for registry in AXES.values() for plugin in registry.list_plugins()]
+        if plugins:
+            with formatter.section("Methods of plugins"):
+                formatter.write_dl(
+                    [(plugin.name, f"{kind} of {plugin.package} {plugin.version}") for kind, plugin in plugins]
+                )
+        super().format_epilog(ctx, formatter)
+
+
+def expand_flags(
+    function: Callable[..., R], settings: Mapping[str, Any] | None = None, methods: Axes | None = None
+) -> Callable[..., R]:
+    """The function with a flag for every field of its dataclasses, for settings, and for the options of methods.
+
+    The help of a flag is what the docstring of the function or the dataclass says about it.
+    The settings and options that are given arrive as dictionaries ``settings`` and ``method_options``.
+    """
+    options = {} if methods is None else collect_options(*methods.values())
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    flags: dict[str, inspect.Parameter] = {}
+    texts = _read_help(function)
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in groups:
+            flags |= _list_fields(groups[parameter.name])
+        elif parameter.name == SETTINGS:
+            flags |= {name: _build_parameter(name, hint) for name, hint in (settings or {}).items()}
+        elif parameter.name == METHOD_OPTIONS:
+            flags |= _list_method_flags(options)
+        else:
+            flags[parameter.name] = _declare(parameter, hints[parameter.name], texts)
+
+    @functools.wraps(function)
+    def run(**given: Any) -> R:
+        for name, group in groups.items():
+            given[name] = group(**{field: given.pop(field) for field in _list_fields(group)})
+        if SETTINGS in hints:
+            given[SETTINGS] = {name: value for name in settings or () if (value := given.pop(name)) is not None}
+        if METHOD_OPTIONS in hints:
+            given[METHOD_OPTIONS] = _take_options(given, options)
+        return function(**given)
+
+    run.__signature__ = inspect.Signature(list(flags.values()))  # type: ignore[attr-defined]
+    run.__annotations__ = {name: flag.annotation for name, flag in flags.items()}
+    return run
+
+
+def _build_parameter(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _list_fields(group: Any) -> dict[str, inspect.Parameter]:
+    """The fields of a dataclass as parameters."""
+    hints = get_type_hints(group, include_extras=True)
+    texts: dict[str, str] = {}
+    for base in reversed(group.__mro__[:-1]):
+        texts |= _read_help(base)
+    return {
+        name: _declare(parameter, hints[name], texts) for name, parameter in inspect.signature(group).parameters.items()
+    }
+
+
+def _read_help(documented: Any) -> dict[str, str]:
+    """What a docstring says about parameters or attributes, with lists such as ``{textveil.tables:FORMATS}``."""
+    section = re.search(r"^(?:Args|Attributes):\n((?: .*\n?)+)", inspect.getdoc(documented) or "", re.MULTILINE)
+    entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section[1] if section else "", re.MULTILINE)
+    return {name: re.sub(r"{(.+?)}", _spell_list, " ".join(text.split())) for name, text in entries}
+
+
+def _spell_list(place: re.Match[str]) -> str:
+    """The names in the list at a place such as ``textveil.tables:FORMATS``, or its value."""
+    found = pkgutil.resolve_name(place[1])
+    return str(found) if isinstance(found, str | int | float) else ", ".join(map(str, found))
+
+
+def _declare(parameter: inspect.Parameter, hint: Any, texts: Mapping[str, str]) -> inspect.Parameter:
+    """The parameter with everything that the command line needs to know."""
+    kind, *infos = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if infos:
+        info = copy(infos[0])
+    elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+        spelled = f"--{parameter.name.replace('_', '-')}"
+        info = typer.Option(spelled) if kind is bool else typer.Option()
+    else:
+        info = typer.Argument()
+    info.help = info.help or texts.get(parameter.name)
+    return parameter.replace(annotation=Annotated[kind, info])
+
+
+def _list_method_flags(options: Mapping[str, tuple[Option, list[str]]]) -> dict[str, inspect.Parameter]:
+    """The options of methods as parameters, and one for those of plugins."""
+    hints: dict[str, Any] = {
+        name: Annotated[option.kind | None, typer.Option(flag_of(option), help=_describe(option, methods))]
+        for name, (option, methods) in options.items()
+    }
+    hints[GENERIC] = Annotated[
+        list[str] | None,
+        typer.Option(f"--{GENERIC}", metavar="NAME=VALUE", help="An option of a method of a plugin; repeatable."),
+    ]
+    return {name: _build_parameter(name, hint) for name, hint in hints.items()}
+
+
+def _take_options(given: dict[str, Any], options: Iterable[str]) -> dict[str, Any]:
+    """Remove the options of methods from the values of flags: those that were given, by name."""
+    taken = {name: value for name in options if (value := given.pop(name)) is not None}
+    for setting in given.pop(GENERIC) or ():
+        name, equals, value = setting.partition("=")
+        if not equals or name in taken:
+            raise ParameterError(f"--{GENERIC} must be NAME=VALUE, once for each name.")
+        taken[name] = _Written(value)
+    return taken
 
 
 def flag_of(option: Option) -> str:
@@ -55,47 +237,6 @@ def collect_options(*registries: Registry[Any]) -> dict[str, tuple[Option, list[
                 if option.name not in HIDDEN:
                     found.setdefault(option.name, (option, []))[1].append(name)
     return found
-
-
-def with_method_options(*registries: Registry[Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Add a flag for every option of the methods of some axes.
-
-    The command takes them as ``method_options``: the options that were given, by name.
-    """
-    options = collect_options(*registries)
-
-    def decorate(command: Callable[..., R]) -> Callable[..., R]:
-        @functools.wraps(command)
-        def run(*args: Any, **kwargs: Any) -> R:
-            given = {name: value for name in options if (value := kwargs.pop(name)) is not None}
-            for setting in kwargs.pop(GENERIC) or ():
-                name, equals, value = setting.partition("=")
-                if not equals or name in given:
-                    raise ParameterError(f"--{GENERIC} must be NAME=VALUE, once for each name.")
-                given[name] = _Written(value)
-            return command(*args, method_options=given, **kwargs)
-
-        hints = get_type_hints(command, include_extras=True)
-        flags = {
-            name: Annotated[option.kind | None, typer.Option(flag_of(option), help=_describe(option, methods))]
-            for name, (option, methods) in options.items()
-        }
-        flags[GENERIC] = Annotated[
-            list[str] | None,
-            typer.Option(f"--{GENERIC}", metavar="NAME=VALUE", help="An option of a method of a plugin; repeatable."),
-        ]
-        signature = inspect.signature(command)
-        kept = [parameter.replace(annotation=hints[name]) for name, parameter in signature.parameters.items()]
-        kept = [parameter for parameter in kept if parameter.name != "method_options"]
-        added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
-            for name, hint in flags.items()
-        ]
-        run.__signature__ = signature.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
-        run.__annotations__ = {**{name: hint for name, hint in hints.items() if name != "method_options"}, **flags}
-        return run
-
-    return decorate
 
 
 def _describe(option: Option, methods: Iterable[str]) -> str:
@@ -146,145 +287,3 @@ def refuse_unused(given: Mapping[str, Any], methods: Iterable[type[Method]], reg
             ]
             option, _ = collect_options(*registries.values())[name]
             raise ParameterError(f"{flag_of(option)} goes with {', or '.join(places)}.")
-
-
-_TRAINED = ("attribute", "downstream")
-_ENCODED = ("token_similarity", "linkage")
-"""The metrics that use one encoder."""
-
-
-def flag(registry: Registry[Any], methods: str, option: str, note: str = "") -> Any:
-    """A flag for an option of metrics or a classifier, with the help and the default that they declare.
-
-    Args:
-        registry: The metrics or the classifiers.
-        methods: The methods that take the option, comma-separated.
-        option: The name of the option.
-        note: A further sentence.
-    """
-    declared = registry.load(methods.partition(",")[0]).list_options()[option]
-    default = ",".join(map(str, declared.default)) if isinstance(declared.default, tuple) else declared.default
-    sentences = filter(None, [declared.help, f"Default: {default}.", note])
-    return typer.Option(flag_of(declared), help=f"For {methods}: {' '.join(sentences)}")
-
-
-Text = Annotated[str, typer.Option("--text", "--column", help="The column with the texts.")]
-ObfuscatedText = Annotated[
-    str | None, typer.Option(help="The column with the obfuscated texts. Default: that of --text.")
-]
-
-
-def _list_takers(need: Need) -> str:
-    """The metrics that use the label or the attribute."""
-    return ", ".join(name for name in METRICS if need in (*METRICS.load(name).needs, *METRICS.load(name).uses))
-
-
-LABEL_HELP = f"For {_list_takers(Need.LABEL)}: the column with the label of a task"
-Label = Annotated[str | None, typer.Option(help=f"{LABEL_HELP}.")]
-Attribute = Annotated[
-    str | None,
-    typer.Option(
-        help=f"For {_list_takers(Need.ATTRIBUTE)}: the column that an attacker wants to infer, such as the author."
-    ),
-]
-MetricNames = Annotated[
-    str | None, typer.Option(help=f"Metrics to measure, comma-separated: {', '.join(METRICS)}. Default: all.")
-]
-Attacker = Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")]
-AttackerModel = Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")]
-Epochs = Annotated[int | None, flag(CLASSIFIERS, "transformer", "epochs")]
-LearningRate = Annotated[float | None, flag(CLASSIFIERS, "transformer", "learning_rate")]
-Seeds = Annotated[str | None, flag(METRICS, "attribute, downstream, stylometry, membership", "seeds")]
-Kinds = Annotated[str | None, flag(METRICS, "identifiers", "kinds")]
-Encoders = Annotated[
-    str | None,
-    flag(METRICS, f"similarity, {', '.join(_ENCODED)}", "models", f"{' and '.join(_ENCODED)} use the first one."),
-]
-Truncate = Annotated[bool | None, flag(METRICS, "similarity", "truncate")]
-LanguageModel = Annotated[str | None, flag(METRICS, "perplexity", "model")]
-Samples = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--sample",
-        metavar="METRIC=TEXTS",
-        help="Measure a metric on at most this number of texts, such as perplexity=50 (repeatable).",
-    ),
-]
-FormatName = Annotated[str | None, typer.Option("--format", help="The format of the files. Default: by their names.")]
-
-
-def drop_missing(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The options that were given, of the metrics that have any."""
-    given = {
-        metric: {name: value for name, value in each.items() if value is not None} for metric, each in options.items()
-    }
-    return {metric: each for metric, each in given.items() if each}
-
-
-def add_samples(options: Mapping[str, dict[str, Any]], samples: list[str] | None) -> dict[str, dict[str, Any]]:
-    """Options of metrics with the sizes of samples, which are given as METRIC=TEXTS."""
-    found = {metric: dict(each) for metric, each in options.items()}
-    for sample in samples or ():
-        name, _, size = sample.partition("=")
-        if not size.isdecimal():
-            raise ParameterError("--sample must be a metric and a number of texts, such as perplexity=50.")
-        metric = METRICS.load(name.strip())
-        if "sample" not in metric.list_options():
-            takers = ", ".join(each for each in METRICS if "sample" in METRICS.load(each).list_options())
-            raise ParameterError(f"--sample: {metric.name} always reads all texts. Metrics with samples: {takers}.")
-        found.setdefault(metric.name, {})["sample"] = int(size)
-    return found
-
-
-def split_list(values: str, option: str) -> list[str]:
-    """The names in a comma-separated list."""
-    found = [value.strip() for value in values.split(",") if value.strip()]
-    if not found:
-        raise ParameterError(f"{option} is empty. Give at least one name.")
-    return found
-
-
-def choose_classifier(
-    attacker: str | None, options: Mapping[str, Any], seeds: str | None, wanted: list[str] | None
-) -> dict[str, dict[str, Any]]:
-    """The options of the metrics that train classifiers: a classifier for some of them, and seeds for all."""
-    name = CLASSIFIERS.load(CLASSIFIER if attacker is None else attacker).name
-    given = {option: value for option, value in options.items() if value is not None}
-    refuse_unused(given, [CLASSIFIERS.load(name)], {"--attacker": CLASSIFIERS})
-    chosen = {
-        "classifier": None if attacker is None else name,
-        "classifier_options": given or None,
-        "seeds": None if seeds is None else _parse_seeds(seeds),
-    }
-    seeded = [name for name in METRICS if "seeds" in METRICS.load(name).list_options()]
-    found = {
-        metric: chosen if metric in _TRAINED else {"seeds": chosen["seeds"]}
-        for metric in seeded
-        if wanted is None or metric in wanted
-    }
-    return found or {_TRAINED[0]: chosen}
-
-
-def choose_encoders(encoders: str | None, wanted: list[str] | None) -> dict[str, dict[str, Any]]:
-    """The options of the metrics that use encoders: all encoders for similarity, and the first one for the others."""
-    if encoders is None:
-        return {}
-    names = split_list(encoders, "--encoders")
-    found = {
-        metric: {"model": names[0]} if metric in _ENCODED else {"models": names}
-        for metric in ("similarity", *_ENCODED)
-        if wanted is None or metric in wanted
-    }
-    return found or {"similarity": {"models": names}}  # which is then refused
-
-
-def _parse_seeds(seeds: str) -> tuple[int, ...]:
-    numbers = split_list(seeds, "--seeds")
-    if not all(number.isdecimal() for number in numbers):
-        raise ParameterError("--seeds must be comma-separated, non-negative integers, such as 42,43,44.")
-    return check_seeds(list(map(int, numbers)))
-
-
-def unit_of(stage: str) -> str:
-    """What progress counts at a stage of an evaluation."""
-    return "chunks" if stage == "inversion" else "steps" if stage == "fine-tuning" else "texts"

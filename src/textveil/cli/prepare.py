@@ -1,4 +1,4 @@
-"""``textveil prepare`` and its first two steps, ``count`` and ``score``."""
+"""``textveil prepare``: from a corpus to a bundle, in one command or step by step."""
 
 from __future__ import annotations
 
@@ -6,27 +6,24 @@ import difflib
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, STORAGES, Bundle
+from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, Bundle
 from textveil.cli.bundle import describe_prior, describe_vectors
 from textveil.cli.display import showing_progress
-from textveil.cli.options import Address, ExecutorName, Workers
-from textveil.cli.reporting import report, reporting_errors
+from textveil.cli.options import ExecutorFlags, Overwrite, Quiet, build_app, command
+from textveil.cli.reporting import report
 from textveil.errors import ParameterError
-from textveil.execution import EXECUTORS, Executor
-from textveil.execution.base import DEFAULT_EXECUTOR
 from textveil.extras import require
 from textveil.lab.corpus import MEMORY, MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
 from textveil.lab.corpus.settings import (
-    ARCHITECTURES,
     MIN_DOCUMENTS,
-    PROJECTED,
     STORAGE,
     Labels,
     PriorOptions,
@@ -36,16 +33,32 @@ from textveil.lab.corpus.settings import (
     VectorOptions,
 )
 from textveil.methods.decomposition import DECOMPOSERS
-from textveil.models.files import MODEL_SOURCES
 from textveil.resources import find
-from textveil.tables import FORMATS, TEXT_COLUMN
+from textveil.tables import TEXT_COLUMN
 
 if TYPE_CHECKING:
+    from textveil.lab.corpus.inputs import Corpus
     from textveil.lab.corpus.preparation import PrepareJob
     from textveil.lab.corpus.prior_job import PriorJob
 
 MEMORY_SIZE = f"{MEMORY >> 30}G"
 """The memory of counting by default, as :func:`parse_size` reads it."""
+ALL_STEPS = "bundle"
+"""The command that runs all steps."""
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_LARGEST_SIZE = 2.0**62
+_UNITS = {
+    "hashing": "files",
+    "reading": "words",
+    "counting": "words",
+    "splitting": "words",
+    "training": "epochs",
+    "finding": "bytes",
+    "numbering": "bytes",
+    "choosing": "entries",
+    "encoding": "entries",
+}
+"""What the progress of a stage counts, if not n-grams, by the first word of the stage."""
 
 CorpusNames = Annotated[
     list[str],
@@ -56,44 +69,388 @@ CorpusNames = Annotated[
         show_default=False,
     ),
 ]
-Column = Annotated[str, typer.Option("--column", "-c", help="The column that holds the documents.")]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help=f"The format, if file names do not show it: {', '.join(FORMATS)}."),
-]
-Config = Annotated[str | None, typer.Option(help="The configuration of a Hugging Face data set.")]
-Split = Annotated[str, typer.Option(help="The split of a Hugging Face data set.")]
-Revision = Annotated[str | None, typer.Option(help="The revision of a Hugging Face data set.")]
+BundleFolder = Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")]
 MinCount = Annotated[
     int, typer.Option(help="Leave out n-grams that occur less often. The default is for ten billion words.")
 ]
-MinPmi = Annotated[float, typer.Option(help="The PMI lexicon has the n-grams with a PMI above this value.")]
-Top = Annotated[float, typer.Option(help="The LLR and t-score lexicons have the top N % of all n-grams.")]
-OnlyAttracted = Annotated[
-    bool,
+MinDocuments = Annotated[
+    int,
     typer.Option(
-        "--only-attracted",
-        help="Leave n-grams that are rarer than by chance, such as 'the the', out of the LLR lexicon. The paper keeps "
-        "them.",
+        help="Leave out chunks, expressions and n-grams of priors that occur in fewer documents, so that a bundle "
+        "quotes nobody."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show neither progress nor a summary.")]
+Memory = Annotated[str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")]
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_LARGEST_SIZE = 2.0**62
-_UNITS = {
-    "hashing": "files",
-    "reading": "words",
-    "counting": "words",
-    "merging": "n-grams",
-    "writing": "n-grams",
-    "splitting": "words",
-    "training": "epochs",
-    "finding": "bytes",
-    "numbering": "bytes",
-    "choosing": "entries",
-    "encoding": "entries",
-}
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusFlags:
+    """How a corpus is read, and which part of it.
+
+    Attributes:
+        format_name: The format, if file names do not show it: {textveil.tables:FORMATS}.
+        column: The column that holds the documents.
+        subset: The configuration of a Hugging Face data set.
+        split: The split of a Hugging Face data set.
+        revision: The revision of a Hugging Face data set.
+    """
+
+    column: Annotated[str, typer.Option("--column", "-c")] = TEXT_COLUMN
+    format_name: Annotated[str | None, typer.Option("--format")] = None
+    subset: str | None = None
+    split: str = SPLIT
+    revision: str | None = None
+
+    def find(self, names: Sequence[str], output: Path, background: Sequence[str] = ()) -> Corpus:
+        """The corpus."""
+        require("pyarrow", extra="prepare")
+        from textveil.lab.corpus.inputs import Corpus
+
+        return Corpus.find(
+            names,
+            column=self.column,
+            format_name=self.format_name,
+            config=self.subset,
+            split=self.split,
+            revision=self.revision,
+            output=output,
+            background=background,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LexiconFlags:
+    """What makes an n-gram an expression.
+
+    Attributes:
+        min_pmi: The PMI lexicon has the n-grams with a PMI above this value.
+        top: The LLR and t-score lexicons have the top N % of all n-grams.
+        only_attracted: Leave n-grams that are rarer than by chance, such as 'the the', out of the LLR lexicon. The
+            paper keeps them.
+    """
+
+    min_pmi: float = MIN_PMI
+    top: float = 100 * TOP_SHARE
+    only_attracted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorFlags:
+    """How n-gram models are built.
+
+    Attributes:
+        order: The number of chunks of the longest n-grams of a prior.
+        most_ngrams: The largest number of n-grams of a prior. Those with the least effect are left out.
+    """
+
+    order: Annotated[int, typer.Option("--prior-order")] = PriorOptions.order
+    most_ngrams: int = PriorOptions.most_ngrams
+    min_documents: MinDocuments = MIN_DOCUMENTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleFlags(PriorFlags):
+    """What a bundle is called, what it has, and how its vectors are found.
+
+    Attributes:
+        decompositions: A decomposition to prepare; may be repeated. By default, all:
+            {textveil.methods.decomposition:DECOMPOSERS}.
+        encoder: The sentence encoder of --vectors encoder and both: {textveil.models.files:MODEL_SOURCES}.
+        dimensions: The length of a vector. By default {textveil.lab.corpus.settings:Training.dimensions} for word2vec
+            and {textveil.lab.corpus.settings:PROJECTED} for others, which are projected on their principal axes.
+        architecture: The architecture of word2vec: {textveil.lab.corpus.settings:ARCHITECTURES}.
+        storage: The storage of vectors: {textveil.bundles.bundle:STORAGES}.
+        name: The name of the bundle; by default, that of its folder.
+        bundle_version: The version of the bundle.
+        corpus_label: The description of the corpus; by default, the names of its files.
+        license_name: The license of the bundle.
+        min_entry_count: Leave out chunks that occur less often.
+        most_entries: The largest size of a vocabulary, such as 50000, or of that of a decomposition, such as
+            words=60000; may be repeated. The rarest chunks are left out.
+        vectors: The origin of vectors: word2vec learns them from the corpus, encoder takes those that a sentence
+            encoder gives to the entries, both joins the two.
+        window: The number of chunks on each side that are the context of a chunk.
+        epochs: The number of passes over the corpus.
+        negative: The number of negative samples for each chunk of the context.
+        prior: Build n-gram models, which the mechanism fluent needs.
+        names: Find people's names with spaCy, and never write them.
+        wording: Never write odd numbers, leftovers of markup, and misspelled, archaic or offensive English words.
+        background: A file or folder whose words become known, but are neither written nor part of lexicons and priors,
+            such as old novels; may be repeated.
+    """
+
+    name: str | None = None
+    bundle_version: str = Labels.version
+    corpus_label: str | None = None
+    license_name: Annotated[str, typer.Option("--license")] = Labels.license
+    decompositions: Annotated[list[str] | None, typer.Option("--decomposition", "-d")] = None
+    min_entry_count: int = Selection.min_entry_count
+    most_entries: list[str] | None = None
+    vectors: str = VectorOptions.source
+    encoder: str = VectorOptions.encoder
+    dimensions: int | None = VectorOptions.dimensions
+    window: int = Training.window
+    epochs: int = Training.epochs
+    negative: int = Training.negative
+    architecture: str = Training.architecture
+    prior: Annotated[bool, typer.Option("--prior/--no-prior")] = True
+    storage: str = STORAGE
+    names: Annotated[bool, typer.Option("--names/--no-names")] = True
+    wording: Annotated[bool, typer.Option("--wording/--no-wording")] = True
+    background: list[str] | None = None
+
+    def build(self, corpus: Sequence[str], reading: CorpusFlags, output: Path, **more: Any) -> PrepareJob:
+        """The job of a bundle."""
+        found = reading.find(corpus, output, self.background or ())
+        from textveil.lab.corpus.preparation import PrepareJob
+
+        label = self.corpus_label or ", ".join(Path(part).name for part in corpus)
+        training = Training(
+            window=self.window,
+            epochs=self.epochs,
+            negative=self.negative,
+            architecture=self.architecture,  # type: ignore[arg-type] # checked by the job
+        )
+        return PrepareJob(
+            found,
+            output,
+            Labels(self.name or output.name, self.bundle_version, corpus=label, license=self.license_name),
+            selection=_select(self.min_entry_count, self.min_documents, self.most_entries or ()),
+            vectors=VectorOptions(self.vectors, self.dimensions, self.encoder, training),  # type: ignore[arg-type]
+            prior=PriorOptions(self.order, self.min_documents, self.most_ngrams) if self.prior else None,
+            decompositions=_choose(self.decompositions),
+            names_model=find("spacy-en") if self.names else None,
+            wording=self.wording,
+            storage=self.storage,  # type: ignore[arg-type] # checked by the job
+            **more,
+        )
+
+
+class _Steps(TyperGroup):
+    """Runs the step that the first argument names. Without the name of a step, all steps run in one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            if near and not Path(args[0]).exists():
+                ctx.fail(f"There is no such step, and no such file. Did you mean {near[0]!r}?")
+            args = [ALL_STEPS, *args]
+        return super().parse_args(ctx, args)
+
+
+app = build_app(
+    "Build a bundle from a corpus.\n\nOne command runs all steps:\n\ntextveil prepare CORPUS... --output BUNDLE",
+    cls=_Steps,
+)
+
+
+@command(app, "count")
+def count(
+    corpus: CorpusNames,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    min_count: MinCount = MIN_COUNT,
+    reading: CorpusFlags,
+    place: ExecutorFlags,
+    memory: Memory = MEMORY_SIZE,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Count all frequent n-grams of one to four words, exactly.
+
+    A word is a run of letters, digits and underscores, in lowercase. N-grams do not cross documents. All executors
+    write the same bytes. A run needs about 15 bytes of disk per word of the corpus, or 100 with --min-count 1.
+
+    Args:
+        output: The folder of the counts.
+
+    Examples:
+      textveil prepare count corpus.txt.xz --output counts --min-count 20
+      textveil prepare count reviews/ more.jsonl.gz --column body --output counts --workers 8 --memory 16G
+      textveil prepare count hf:HuggingFaceFW/fineweb --subset sample-10BT --output counts --memory 64G
+      textveil prepare count /shared/fineweb --output /shared/counts --executor ray --address auto
+
+    After an interruption, the same command resumes. With --overwrite, it starts over.
+    """
+    started = time.monotonic()
+    found = reading.find(corpus, output)
+    from textveil.lab.corpus.counting.job import CountJob
+
+    job = CountJob(found, output, min_count, parse_size(memory), overwrite)
+    job.check()
+    with place.start() as executor, showing_progress(quiet, unit_of) as progress:
+        counts = job.run(executor, progress)
+    if quiet:
+        return
+    seconds = time.monotonic() - started
+    manifest = counts.manifest
+    report(
+        f"{manifest['documents']:,} documents, {counts.tokens:,} words ({manifest['distinct_words']:,} distinct) "
+        f"in {seconds:.1f} s ({counts.tokens / seconds:,.0f} words/s)"
+    )
+    if found.skipped:
+        report(f"Skipped files of unknown format: {found.skipped:,}.")
+    for length, table in manifest["tables"].items():
+        typer.echo(f"{length}-grams that occur {min_count:,} times or more: {table['rows']:,}")
+    if not manifest["tables"]["2"]["rows"]:
+        report(f"No two words occur together {min_count:,} times. Lower --min-count for a corpus of this size.")
+
+
+@command(app, "score")
+def score(
+    counts: Path,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    min_count: int | None = None,
+    lexicon: LexiconFlags,
+    examples: int = 5,
+    overwrite: Overwrite = False,
+) -> None:
+    """Score counted n-grams by PMI, LLR and t-score, and write a lexicon for each.
+
+    Args:
+        counts: The folder that 'textveil prepare count' wrote.
+        output: The folder of the lexicons.
+        min_count: Leave out n-grams that occur less often. The default is that of the counts.
+        examples: The number of top entries to show for each lexicon.
+
+    Examples:
+      textveil prepare score counts --output lexicons
+      textveil prepare score counts --output lexicons --min-pmi 3 --top 10
+    """
+    require("pyarrow", extra="prepare")
+    from textveil.lab.corpus.lexicons import Lexicon, ScoreJob
+
+    share = parse_top(lexicon.top)
+    manifest = ScoreJob(counts, output, min_count, lexicon.min_pmi, share, lexicon.only_attracted, overwrite).run()
+    typer.echo(f"{manifest['ngrams']:,} n-grams of two to four words, of a corpus of {manifest['tokens']:,} words")
+    for measure, entry in manifest["lexicons"].items():
+        lengths = ", ".join(f"{number:,} of {length} words" for length, number in entry["entries"].items())
+        limit = "" if entry["threshold"] is None else f", scores from {entry['threshold']:.4g}"
+        typer.echo(f"{measure:<7} {sum(entry['entries'].values()):,} entries ({lengths}){limit}")
+        if entry["rarer_than_chance"]:
+            typer.echo(f"        {entry['rarer_than_chance']:,} of them are rarer than by chance")
+        found = Lexicon.load(output, measure)
+        for row in found.scores.argsort(kind="stable")[::-1][: max(0, examples)]:
+            typer.echo(f"        {found.scores[row]:>12,.2f}  {found.counts[row]:>10,}  {found.ngrams[row]}")
+
+
+@command(app, "train")
+def train(
+    corpus: CorpusNames,
+    *,
+    output: BundleFolder,
+    lexicons: Path | None = None,
+    bundle: BundleFlags,
+    reading: CorpusFlags,
+    place: ExecutorFlags,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Split a corpus, embed its chunks, and write a bundle.
+
+    These are the last steps of a preparation. The corpus is split by each decomposition.
+
+    Args:
+        lexicons: The folder that 'textveil prepare score' wrote, for pmi, llr and tscore.
+
+    Examples:
+      textveil prepare train corpus.txt.xz --lexicons lexicons --output my-english --epochs 10 --architecture cbow
+      textveil prepare train corpus.txt.xz --decomposition words --output my-words --dimensions 100 --no-names
+
+    After an interruption, the same command resumes. Finished steps are not repeated.
+    """
+    require("pyarrow", extra="prepare")
+    from textveil.lab.corpus.lexicons import MEASURES
+
+    chosen = _choose(bundle.decompositions)
+    if lexicons is None and (scored := [measure for measure in MEASURES if measure in chosen]):
+        raise ParameterError(
+            f"--lexicons is missing: {', '.join(scored)} need the folder that 'textveil prepare score' wrote. To run "
+            "all steps: textveil prepare CORPUS --output BUNDLE"
+        )
+    _run(bundle.build(corpus, reading, output, lexicons=lexicons, overwrite=overwrite), place, quiet=quiet)
+
+
+@command(app, "prior")
+def prior(
+    corpus: CorpusNames,
+    *,
+    bundle: Annotated[str, typer.Option("--bundle", "-b")] = DEFAULT_BUNDLE,
+    output: BundleFolder,
+    decompositions: Annotated[list[str] | None, typer.Option("--decomposition", "-d")] = None,
+    options: PriorFlags,
+    reading: CorpusFlags,
+    place: ExecutorFlags,
+    memory: Memory = MEMORY_SIZE,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a copy of a bundle with n-gram priors.
+
+    A prior states which chunk is likely after two others.
+
+    The mechanism fluent needs a prior. The corpus is split by the decompositions of the bundle. One of 100 documents
+    is not counted, and shows how well the prior predicts. All other files of the bundle are copied unchanged. The
+    corpus need not be that of the bundle. Choose texts like those that you want to write.
+
+    Args:
+        bundle: The name or the folder of a bundle.
+        decompositions: A decomposition that gets a prior; may be repeated. By default, all.
+
+    Examples:
+      textveil prepare prior corpus.txt.xz --bundle en --output en-fluent
+      textveil prepare prior posts.jsonl.gz --column body --bundle mine --output mine-fluent -d words -d pmi
+      textveil prepare prior small.txt --bundle mine --output mine-fluent --min-documents 5 --prior-order 2
+
+    After an interruption, the same command resumes. Finished steps are not repeated.
+    """
+    found = reading.find(corpus, output)
+    from textveil.lab.corpus.prior_job import PriorJob
+
+    job = PriorJob(
+        found,
+        Bundle.load(bundle),
+        output,
+        PriorOptions(options.order, options.min_documents, options.most_ngrams),
+        _choose(decompositions) if decompositions else None,
+        parse_size(memory),
+        overwrite,
+    )
+    _run(job, place, quiet=quiet, counts_words=False)
+
+
+@command(app, ALL_STEPS)
+def make_bundle(
+    corpus: CorpusNames,
+    *,
+    output: BundleFolder,
+    bundle: BundleFlags,
+    min_count: MinCount = MIN_COUNT,
+    lexicon: LexiconFlags,
+    reading: CorpusFlags,
+    place: ExecutorFlags,
+    memory: Memory = MEMORY_SIZE,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build a bundle from a corpus, with all steps.
+
+    The steps count n-grams, score them, split the corpus by each decomposition, and embed the chunks.
+
+    The name of this command is optional: textveil prepare CORPUS... --output BUNDLE
+
+    Examples:
+      textveil prepare corpus.txt.xz --output my-english --min-count 40 --most-entries 30000
+      textveil prepare reviews/ --column body --output reviews-en --decomposition words --decomposition pmi
+      textveil prepare posts.txt.xz --background novels.txt.xz --vectors encoder --output everyday-en
+      textveil prepare hf:HuggingFaceFW/fineweb --subset sample-10BT --output fineweb-en --memory 64G --workers 16
+
+    After an interruption, the same command resumes. Finished steps are not repeated.
+    """
+    thresholds = Thresholds(min_count, lexicon.min_pmi, parse_top(lexicon.top), lexicon.only_attracted)
+    job = bundle.build(corpus, reading, output, thresholds=thresholds, memory=parse_size(memory), overwrite=overwrite)
+    _run(job, place, quiet=quiet)
 
 
 def parse_size(text: str) -> int:
@@ -125,482 +482,14 @@ def unit_of(stage: str) -> str:
     return _UNITS.get(stage.partition(" ")[0], "n-grams")
 
 
-COUNT_EXAMPLES = """
-\b
-Examples:
-  textveil prepare count corpus.txt.xz --output counts --min-count 20
-  textveil prepare count reviews/ more.jsonl.gz --column body --output counts --workers 8 --memory 16G
-  textveil prepare count hf:HuggingFaceFW/fineweb --config sample-10BT --output counts --memory 64G
-  textveil prepare count /shared/fineweb --output /shared/counts --executor ray --address auto
-
-After an interruption, the same command resumes.
-"""
-SCORE_EXAMPLES = """
-\b
-Examples:
-  textveil prepare score counts --output lexicons
-  textveil prepare score counts --output lexicons --min-pmi 3 --top 10
-"""
-
-
-ALL_STEPS = "bundle"
-"""The command that runs all steps."""
-
-
-class _Steps(TyperGroup):
-    """Runs the step that the first argument names. Without the name of a step, all steps run in one."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            near = difflib.get_close_matches(args[0], self.commands, n=1)
-            if near and not Path(args[0]).exists():
-                ctx.fail(f"There is no such step, and no such file. Did you mean {near[0]!r}?")
-            args = [ALL_STEPS, *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    cls=_Steps,
-    help="Build a bundle from a corpus.\n\nOne command runs all steps:\n\ntextveil prepare CORPUS... --output BUNDLE",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
-
-@app.command("count", epilog=COUNT_EXAMPLES, no_args_is_help=True)
-@reporting_errors
-def count(
-    corpus: CorpusNames,
-    *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the counts.")],
-    min_count: MinCount = MIN_COUNT,
-    column: Column = TEXT_COLUMN,
-    format_name: Format = None,
-    config: Config = None,
-    split: Split = SPLIT,
-    revision: Revision = None,
-    executor: ExecutorName = DEFAULT_EXECUTOR,
-    workers: Workers = None,
-    address: Address = None,
-    memory: Annotated[
-        str, typer.Option(help="The memory of all processes together, such as 512M or 16G. The rest is on disk.")
-    ] = MEMORY_SIZE,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace existing counts. Start over if an unfinished run differs.")
-    ] = False,
-    quiet: Quiet = False,
-) -> None:
-    """Count all frequent n-grams of one to four words, exactly.
-
-    A word is a run of letters, digits and underscores, in lowercase. N-grams do not cross documents. All executors
-    write the same bytes. A run needs about 15 bytes of disk per word of the corpus, or 100 with --min-count 1.
-    """
-    require("pyarrow", extra="prepare")
-    from textveil.lab.corpus.counting.job import CountJob
-    from textveil.lab.corpus.inputs import Corpus
-
-    started = time.monotonic()
-    found = Corpus.find(
-        corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
-    )
-    job = CountJob(found, output, min_count, parse_size(memory), overwrite)
-    job.check()
-    with EXECUTORS.load(executor)(workers, address) as chosen, showing_progress(quiet, unit_of) as progress:
-        counts = job.run(chosen, progress)
-    if quiet:
-        return
-    seconds = time.monotonic() - started
-    manifest = counts.manifest
-    report(
-        f"{manifest['documents']:,} documents, {counts.tokens:,} words ({manifest['distinct_words']:,} distinct) "
-        f"in {seconds:.1f} s ({counts.tokens / seconds:,.0f} words/s)"
-    )
-    if found.skipped:
-        report(f"Skipped files of unknown format: {found.skipped:,}.")
-    for length, table in manifest["tables"].items():
-        typer.echo(f"{length}-grams that occur {min_count:,} times or more: {table['rows']:,}")
-    if not manifest["tables"]["2"]["rows"]:
-        report(f"No two words occur together {min_count:,} times. Lower --min-count for a corpus of this size.")
-
-
-@app.command("score", epilog=SCORE_EXAMPLES, no_args_is_help=True)
-@reporting_errors
-def score(
-    counts: Annotated[Path, typer.Argument(help="The folder that 'textveil prepare count' wrote.")],
-    *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the lexicons.")],
-    min_count: Annotated[
-        int | None, typer.Option(help="Leave out n-grams that occur less often. The default is that of the counts.")
-    ] = None,
-    min_pmi: MinPmi = MIN_PMI,
-    top: Top = 100 * TOP_SHARE,
-    only_attracted: OnlyAttracted = False,
-    examples: Annotated[int, typer.Option(help="The number of top entries to show for each lexicon.")] = 5,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing lexicons.")] = False,
-) -> None:
-    """Score counted n-grams by PMI, LLR and t-score, and write a lexicon for each."""
-    require("pyarrow", extra="prepare")
-    from textveil.lab.corpus.lexicons import Lexicon, ScoreJob
-
-    manifest = ScoreJob(counts, output, min_count, min_pmi, parse_top(top), only_attracted, overwrite).run()
-    typer.echo(f"{manifest['ngrams']:,} n-grams of two to four words, of a corpus of {manifest['tokens']:,} words")
-    for measure, entry in manifest["lexicons"].items():
-        lengths = ", ".join(f"{number:,} of {length} words" for length, number in entry["entries"].items())
-        limit = "" if entry["threshold"] is None else f", scores from {entry['threshold']:.4g}"
-        typer.echo(f"{measure:<7} {sum(entry['entries'].values()):,} entries ({lengths}){limit}")
-        if entry["rarer_than_chance"]:
-            typer.echo(f"        {entry['rarer_than_chance']:,} of them are rarer than by chance")
-        lexicon = Lexicon.load(output, measure)
-        for row in lexicon.scores.argsort(kind="stable")[::-1][: max(0, examples)]:
-            typer.echo(f"        {lexicon.scores[row]:>12,.2f}  {lexicon.counts[row]:>10,}  {lexicon.ngrams[row]}")
-
-
-BUNDLE_EXAMPLES = """
-\b
-Examples:
-  textveil prepare corpus.txt.xz --output my-english --min-count 40 --most-entries 30000
-  textveil prepare reviews/ --column body --output reviews-en --decomposition words --decomposition pmi
-  textveil prepare posts.txt.xz --background novels.txt.xz --vectors encoder --output everyday-en
-  textveil prepare hf:HuggingFaceFW/fineweb --config sample-10BT --output fineweb-en --memory 64G --workers 16
-
-After an interruption, the same command resumes. Finished steps are not repeated.
-"""
-TRAIN_EXAMPLES = """
-\b
-Examples:
-  textveil prepare train corpus.txt.xz --lexicons lexicons --output my-english --epochs 10 --architecture cbow
-  textveil prepare train corpus.txt.xz --decomposition words --output my-words --dimensions 100 --no-names
-
-After an interruption, the same command resumes. Finished steps are not repeated.
-"""
-
-PRIOR_EXAMPLES = """
-\b
-Examples:
-  textveil prepare prior corpus.txt.xz --bundle en --output en-fluent
-  textveil prepare prior posts.jsonl.gz --column body --bundle mine --output mine-fluent -d words -d pmi
-  textveil prepare prior small.txt --bundle mine --output mine-fluent --min-documents 5 --prior-order 2
-
-The corpus need not be that of the bundle. Choose texts like those that you want to write.
-After an interruption, the same command resumes. Finished steps are not repeated.
-"""
-
-Output = Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")]
-Name = Annotated[str | None, typer.Option(help="The name of the bundle; by default, that of its folder.")]
-Version = Annotated[str, typer.Option("--bundle-version", help="The version of the bundle.")]
-CorpusLabel = Annotated[
-    str | None, typer.Option(help="The description of the corpus; by default, the names of its files.")
-]
-License = Annotated[str, typer.Option("--license", help="The license of the bundle.")]
-Decompositions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--decomposition",
-        "-d",
-        help=f"A decomposition to prepare; may be repeated. By default, all: {', '.join(DECOMPOSERS)}.",
-    ),
-]
-Background = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A file or folder whose words become known, but are neither written nor part of lexicons and priors, such "
-        "as old novels; may be repeated."
-    ),
-]
-Source = Annotated[
-    str,
-    typer.Option(
-        "--vectors",
-        help="The origin of vectors: word2vec learns them from the corpus, encoder takes those that a sentence encoder "
-        "gives to the entries, both joins the two.",
-    ),
-]
-EncoderName = Annotated[
-    str, typer.Option("--encoder", help=f"The sentence encoder of --vectors encoder and both: {MODEL_SOURCES}.")
-]
-Dimensions = Annotated[
-    int | None,
-    typer.Option(
-        help=f"The length of a vector. By default {Training.dimensions} for word2vec and {PROJECTED} for others, which "
-        "are projected on their principal axes."
-    ),
-]
-Window = Annotated[int, typer.Option(help="The number of chunks on each side that are the context of a chunk.")]
-MinEntryCount = Annotated[int, typer.Option(help="Leave out chunks that occur less often.")]
-MostEntries = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="The largest size of a vocabulary, such as 50000, or of that of a decomposition, such as words=60000; may "
-        "be repeated. The rarest chunks are left out."
-    ),
-]
-Epochs = Annotated[int, typer.Option(help="The number of passes over the corpus.")]
-Negative = Annotated[int, typer.Option(help="The number of negative samples for each chunk of the context.")]
-ArchitectureName = Annotated[
-    str, typer.Option("--architecture", help=f"The architecture of word2vec: {' or '.join(ARCHITECTURES)}.")
-]
-FindPrior = Annotated[
-    bool,
-    typer.Option("--prior/--no-prior", help="Build n-gram models, which the mechanism fluent needs."),
-]
-CountingMemory = Annotated[str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")]
-Order = Annotated[int, typer.Option("--prior-order", help="The number of chunks of the longest n-grams of a prior.")]
-MinDocuments = Annotated[
-    int,
-    typer.Option(
-        help="Leave out chunks, expressions and n-grams of priors that occur in fewer documents, so that a bundle "
-        "quotes nobody."
-    ),
-]
-MostNgrams = Annotated[
-    int, typer.Option(help="The largest number of n-grams of a prior. Those with the least effect are left out.")
-]
-StorageName = Annotated[str, typer.Option(help=f"The storage of vectors: {', '.join(STORAGES)}.")]
-FindNames = Annotated[
-    bool, typer.Option("--names/--no-names", help="Find people's names with spaCy, and never write them.")
-]
-Wording = Annotated[
-    bool,
-    typer.Option(
-        "--wording/--no-wording",
-        help="Never write odd numbers, leftovers of markup, and misspelled, archaic or offensive English words.",
-    ),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace an existing bundle. Start over if an unfinished run differs.")
-]
-
-
-@reporting_errors
-def make_bundle(
-    corpus: CorpusNames,
-    *,
-    output: Output,
-    name: Name = None,
-    bundle_version: Version = Labels.version,
-    corpus_label: CorpusLabel = None,
-    license_name: License = Labels.license,
-    decompositions: Decompositions = None,
-    min_count: MinCount = MIN_COUNT,
-    min_pmi: MinPmi = MIN_PMI,
-    top: Top = 100 * TOP_SHARE,
-    only_attracted: OnlyAttracted = False,
-    min_documents: MinDocuments = MIN_DOCUMENTS,
-    min_entry_count: MinEntryCount = Selection.min_entry_count,
-    most_entries: MostEntries = None,
-    vectors: Source = VectorOptions.source,
-    encoder: EncoderName = VectorOptions.encoder,
-    dimensions: Dimensions = VectorOptions.dimensions,
-    window: Window = Training.window,
-    epochs: Epochs = Training.epochs,
-    negative: Negative = Training.negative,
-    architecture: ArchitectureName = Training.architecture,
-    prior: FindPrior = True,
-    order: Order = PriorOptions.order,
-    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
-    storage: StorageName = STORAGE,
-    names: FindNames = True,
-    wording: Wording = True,
-    background: Background = None,
-    column: Column = TEXT_COLUMN,
-    format_name: Format = None,
-    config: Config = None,
-    split: Split = SPLIT,
-    revision: Revision = None,
-    executor: ExecutorName = DEFAULT_EXECUTOR,
-    workers: Workers = None,
-    address: Address = None,
-    memory: CountingMemory = MEMORY_SIZE,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-) -> None:
-    """Build a bundle from a corpus, with all steps.
-
-    The steps count n-grams, score them, split the corpus by each decomposition, and embed the chunks.
-
-    The name of this command is optional: textveil prepare CORPUS... --output BUNDLE
-    """
-    _require_libraries()
-    from textveil.lab.corpus.inputs import Corpus
-    from textveil.lab.corpus.preparation import PrepareJob
-
-    job = PrepareJob(
-        Corpus.find(
-            corpus,
-            column=column,
-            format_name=format_name,
-            config=config,
-            split=split,
-            revision=revision,
-            output=output,
-            background=background or (),
-        ),
-        output,
-        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
-        thresholds=Thresholds(min_count, min_pmi, parse_top(top), only_attracted),
-        selection=_select(min_entry_count, min_documents, most_entries),
-        vectors=_choose_vectors(
-            vectors, dimensions, encoder, window=window, epochs=epochs, negative=negative, architecture=architecture
-        ),
-        prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
-        decompositions=_choose(decompositions),
-        names_model=find("spacy-en") if names else None,
-        wording=wording,
-        storage=storage,  # type: ignore[arg-type] # checked by the job
-        memory=parse_size(memory),
-        overwrite=overwrite,
-    )
-    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet)
-
-
-@reporting_errors
-def train(
-    corpus: CorpusNames,
-    *,
-    output: Output,
-    lexicons: Annotated[
-        Path | None, typer.Option(help="The folder that 'textveil prepare score' wrote, for pmi, llr and tscore.")
-    ] = None,
-    name: Name = None,
-    bundle_version: Version = Labels.version,
-    corpus_label: CorpusLabel = None,
-    license_name: License = Labels.license,
-    decompositions: Decompositions = None,
-    min_documents: MinDocuments = MIN_DOCUMENTS,
-    min_entry_count: MinEntryCount = Selection.min_entry_count,
-    most_entries: MostEntries = None,
-    vectors: Source = VectorOptions.source,
-    encoder: EncoderName = VectorOptions.encoder,
-    dimensions: Dimensions = VectorOptions.dimensions,
-    window: Window = Training.window,
-    epochs: Epochs = Training.epochs,
-    negative: Negative = Training.negative,
-    architecture: ArchitectureName = Training.architecture,
-    prior: FindPrior = True,
-    order: Order = PriorOptions.order,
-    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
-    storage: StorageName = STORAGE,
-    names: FindNames = True,
-    wording: Wording = True,
-    background: Background = None,
-    column: Column = TEXT_COLUMN,
-    format_name: Format = None,
-    config: Config = None,
-    split: Split = SPLIT,
-    revision: Revision = None,
-    executor: ExecutorName = DEFAULT_EXECUTOR,
-    workers: Workers = None,
-    address: Address = None,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-) -> None:
-    """Split a corpus, embed its chunks, and write a bundle.
-
-    These are the last steps of a preparation. The corpus is split by each decomposition.
-    """
-    _require_libraries()
-    from textveil.lab.corpus.inputs import Corpus
-    from textveil.lab.corpus.lexicons import MEASURES
-    from textveil.lab.corpus.preparation import PrepareJob
-
-    chosen = _choose(decompositions)
-    if lexicons is None and (scored := [measure for measure in MEASURES if measure in chosen]):
-        raise ParameterError(
-            f"--lexicons is missing: {', '.join(scored)} need the folder that 'textveil prepare score' wrote. To run "
-            "all steps: textveil prepare CORPUS --output BUNDLE"
-        )
-    job = PrepareJob(
-        Corpus.find(
-            corpus,
-            column=column,
-            format_name=format_name,
-            config=config,
-            split=split,
-            revision=revision,
-            output=output,
-            background=background or (),
-        ),
-        output,
-        Labels(name or output.name, bundle_version, corpus=corpus_label or _list_names(corpus), license=license_name),
-        selection=_select(min_entry_count, min_documents, most_entries),
-        vectors=_choose_vectors(
-            vectors, dimensions, encoder, window=window, epochs=epochs, negative=negative, architecture=architecture
-        ),
-        prior=PriorOptions(order, min_documents, most_ngrams) if prior else None,
-        decompositions=chosen,
-        lexicons=lexicons,
-        names_model=find("spacy-en") if names else None,
-        wording=wording,
-        storage=storage,  # type: ignore[arg-type] # checked by the job
-        overwrite=overwrite,
-    )
-    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet)
-
-
-@reporting_errors
-def prior(
-    corpus: CorpusNames,
-    *,
-    bundle: Annotated[str, typer.Option("--bundle", "-b", help="The name or the folder of a bundle.")] = DEFAULT_BUNDLE,
-    output: Output,
-    decompositions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--decomposition", "-d", help="A decomposition that gets a prior; may be repeated. By default, all."
-        ),
-    ] = None,
-    order: Order = PriorOptions.order,
-    min_documents: MinDocuments = MIN_DOCUMENTS,
-    most_ngrams: MostNgrams = PriorOptions.most_ngrams,
-    column: Column = TEXT_COLUMN,
-    format_name: Format = None,
-    config: Config = None,
-    split: Split = SPLIT,
-    revision: Revision = None,
-    executor: ExecutorName = DEFAULT_EXECUTOR,
-    workers: Workers = None,
-    address: Address = None,
-    memory: CountingMemory = MEMORY_SIZE,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-) -> None:
-    """Write a copy of a bundle with n-gram priors.
-
-    A prior states which chunk is likely after two others.
-
-    The mechanism fluent needs a prior. The corpus is split by the decompositions of the bundle. One of 100 documents
-    is not counted, and shows how well the prior predicts. All other files of the bundle are copied unchanged.
-    """
-    require("pyarrow", extra="prepare")
-    from textveil.lab.corpus.inputs import Corpus
-    from textveil.lab.corpus.prior_job import PriorJob
-
-    job = PriorJob(
-        Corpus.find(
-            corpus, column=column, format_name=format_name, config=config, split=split, revision=revision, output=output
-        ),
-        Bundle.load(bundle),
-        output,
-        PriorOptions(order, min_documents, most_ngrams),
-        _choose(decompositions) if decompositions else None,
-        parse_size(memory),
-        overwrite,
-    )
-    _run(job, lambda: EXECUTORS.load(executor)(workers, address), quiet=quiet, counts_words=False)
-
-
-def _require_libraries() -> None:
-    require("pyarrow", extra="prepare")
-
-
 def _choose(decompositions: list[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(DECOMPOSERS.load(name).name for name in decompositions or DECOMPOSERS))
 
 
-def _select(min_entry_count: int, min_documents: int, most_entries: Sequence[str] | None) -> Selection:
+def _select(min_entry_count: int, min_documents: int, most_entries: Sequence[str]) -> Selection:
     """The thresholds of vocabularies."""
     limits: dict[str, int] = {}
-    for limit in most_entries or ():
+    for limit in most_entries:
         name, _, number = limit.rpartition("=")
         try:
             limits[DECOMPOSERS.load(name).name if name else ""] = int(number)
@@ -611,20 +500,7 @@ def _select(min_entry_count: int, min_documents: int, most_entries: Sequence[str
     return Selection(min_entry_count, min_documents, limits.pop("", None), limits)
 
 
-def _choose_vectors(
-    source: str, dimensions: int | None, encoder: str, *, window: int, epochs: int, negative: int, architecture: str
-) -> VectorOptions:
-    training = Training(window=window, epochs=epochs, negative=negative, architecture=architecture)  # type: ignore[arg-type]
-    return VectorOptions(source, dimensions, encoder, training)  # type: ignore[arg-type] # checked by the job
-
-
-def _list_names(corpus: Sequence[str]) -> str:
-    return ", ".join(Path(part).name for part in corpus)
-
-
-def _run(
-    job: PrepareJob | PriorJob, start_executor: Callable[[], Executor], *, quiet: bool, counts_words: bool = True
-) -> None:
+def _run(job: PrepareJob | PriorJob, place: ExecutorFlags, *, quiet: bool, counts_words: bool = True) -> None:
     """Check the job, report the disk space it needs, run it, and report the result."""
     job.check()  # before a cluster is started for it
     if not quiet:
@@ -635,14 +511,12 @@ def _run(
             f"{free >> 20:,} MiB are free."
         )
     started = time.monotonic()
-    with start_executor() as executor, showing_progress(quiet, unit_of) as progress:
+    with place.start() as executor, showing_progress(quiet, unit_of) as progress:
         bundle = job.run(executor, progress)
     if quiet:
         return
-    seconds = time.monotonic() - started
-    report(
-        f"{bundle.manifest.tokens or 0:,} words in {seconds:,.0f} s" if counts_words else f"Done in {seconds:,.0f} s"
-    )
+    words = f"{bundle.manifest.tokens or 0:,} words" if counts_words else "Done"
+    report(f"{words} in {time.monotonic() - started:,.0f} s")
     for decomposition, table in bundle.manifest.vectors.items():
         typer.echo(describe_vectors(decomposition, table))
         if PRIOR in bundle.manifest.parts.get(decomposition, {}):

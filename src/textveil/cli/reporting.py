@@ -47,12 +47,13 @@ def spell_flag(command: Callable[..., Any], name: str, value: str | None) -> str
     # Typer takes the first flag in an annotation for a default until it builds the command.
     declared = [flag for flag in (info.default, *(info.param_decls or ())) if str(flag).startswith("--")]
     flag = declared[0] if declared else f"--{held.replace('_', '-')}"
-    return flag if value is None or kind is bool else f"{flag} {value.strip(_QUOTES)}"
+    return flag if value is None or kind is bool else f"{flag} {value.strip(QUOTES)}"
 
 
 _OTHER_NAMES = {
     "bytes": ("size",),
     "column": ("text",),
+    "config": ("subset",),
     "format": ("format_name",),
     "key_path": ("ledger_key", "key"),
     "model": ("encoder",),
@@ -60,7 +61,7 @@ _OTHER_NAMES = {
     "source": ("input_file",),
 }
 """Parameters that a command holds under another name than the library does."""
-_QUOTES = "'\""
+QUOTES = "'\""
 
 
 def _prepare_output() -> None:

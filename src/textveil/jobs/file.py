@@ -196,7 +196,7 @@ class FileJob:
         """Obfuscate the file, or the rest of it, by an executor or in this process."""
         source = FileSource(self.source)
         table = self.options.layout.convert(source, self.output)
-        chosen = obfuscator.choose_budget(self.options.budget)
+        chosen = obfuscator.profile.choose_budget(self.options.budget)
         settings = self._settings(obfuscator, table, chosen)
         if executor is not None:
             obfuscator.for_workers()  # what workers cannot build is refused before anything is written

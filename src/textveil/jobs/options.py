@@ -13,6 +13,7 @@ from textveil.budget import Budget
 from textveil.certificate import Certificate, Tally, Terms
 from textveil.errors import BudgetError, OutputExistsError, ParameterError
 from textveil.ledger import Ledger
+from textveil.profiles import Profile
 from textveil.randomness import Randomness
 from textveil.results import Obfuscation
 from textveil.tables import Layout, Table
@@ -22,12 +23,10 @@ from textveil.text.batches import BATCH_SIZE, check_batch_size
 class ObfuscatesTexts(Protocol):
     """An obfuscator, as far as jobs know it."""
 
+    profile: Profile
     terms: Terms
     randomness: Randomness
     ledger: Ledger | None
-
-    def choose_budget(self, budget: Budget) -> Budget:
-        """The budget with its meaning per word settled."""
 
     def for_run(self, key: bytes) -> ObfuscatesTexts:
         """The obfuscator for a run with a secret key of its own, which a resumed run has again."""

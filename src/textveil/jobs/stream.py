@@ -47,7 +47,7 @@ class StreamJob:
                 stack.enter_context(Partial(self.output.resolve(), source).locked())  # the lock of file jobs, too
                 check_free(self.output, overwrite=self.options.overwrite)
             texts = read_texts(self.source, layout.table(self.source), self.options.batch_size, progress)
-            budget = obfuscator.choose_budget(self.options.budget).resolve(texts)
+            budget = obfuscator.profile.choose_budget(self.options.budget).resolve(texts)
             tally = self._write(RowWriter(obfuscator, budget), table, stream, progress, source)
         return self.options.report(obfuscator, budget, tally, table, started, source=source)
 

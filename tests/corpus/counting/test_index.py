@@ -59,11 +59,11 @@ def test_a_range_reads_only_its_batches(tmp_path, small_batches):
     """Damage elsewhere in the file is not seen, so nothing else was read."""
     written = write_index(tmp_path, [Counter(dict.fromkeys(range(60), 2))])
     wanted = list(make_ranges(written, [20, 40]))[1]
-    (stretch,) = wanted.stretches()
-    content = stretch.path.read_bytes()
-    assert stretch.start > stretch.head
-    damaged = content[: stretch.head] + b"x" * (stretch.start - stretch.head) + content[stretch.start : stretch.stop]
-    stretch.path.write_bytes(damaged + b"x" * (len(content) - stretch.stop))
+    (name,), ((head, start, stop),) = wanted.names, wanted.places.tolist()
+    content = (wanted.folder / name).read_bytes()
+    assert start > head
+    damaged = content[:head] + b"x" * (start - head) + content[start:stop]
+    (wanted.folder / name).write_bytes(damaged + b"x" * (len(content) - stop))
     keys, counts, _ = merge_range(wanted, 1)
     assert as_list(keys) == list(range(20, 40))
     assert counts.tolist() == [2] * 20
@@ -111,7 +111,8 @@ def imagine_runs(count, batches, make_first):
 def test_the_index_takes_few_bytes_per_batch(make_first, most):
     """As Python objects, a batch would take more than a hundred bytes."""
     gathered = Index.gather(Path("/a"), imagine_runs(300, 70, make_first))
-    assert gathered.nbytes < most * 300 * 70
+    arrays = (gathered.starts, gathered.sizes, gathered.places, gathered.firsts.to_arrow())
+    assert sum(array.nbytes for array in arrays) < most * 300 * 70
     assert len(gathered.sizes) == 300 * 70
 
 

@@ -30,8 +30,7 @@ from tests.corpus.conftest import (
 from textveil.errors import ColumnError, InputError, OutputError, OutputExistsError, ParameterError
 from textveil.execution import EXECUTORS
 from textveil.execution.local import LocalExecutor
-from textveil.lab.corpus import inputs
-from textveil.lab.corpus import inputs as blocks
+from textveil.lab.corpus import inputs, resumption
 from textveil.lab.corpus.counting import job, parts, runs
 from textveil.lab.corpus.counting.job import CountJob, Limits
 from textveil.lab.corpus.counting.ngrams import MANIFEST, NgramCounts, table_name
@@ -98,7 +97,7 @@ def test_any_small_corpus(tmp_path_factory, documents):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "DISTINCT_WEIGHT", 0)
         patch.setattr(Limits, "within", lambda memory, executor, size: Limits(5, 4, 1))
-        patch.setattr(blocks, "BATCH_DOCUMENTS", 1)
+        patch.setattr(inputs, "BATCH_DOCUMENTS", 1)
         counts = count(write_lines(folder / "a.txt", documents), folder / "counts", min_count=2)
     assert_equal_to_plain(counts, documents, 2)
     assert_links_hold(counts)
@@ -218,13 +217,13 @@ class StoppingExecutor(LocalExecutor):
 def test_a_run_that_is_stopped_repeatedly_resumes(tmp_path, zipf, expected, tiny_pieces, monkeypatch):
     done = []
 
-    do_task = parts.do_task
+    do_task = resumption.do_task
 
     def note_task(task):
         done.append(task)
         return do_task(task)
 
-    monkeypatch.setattr(parts, "do_task", note_task)
+    monkeypatch.setattr(resumption, "do_task", note_task)
     stops = 0
     while True:
         try:

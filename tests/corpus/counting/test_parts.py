@@ -11,9 +11,10 @@ from tests.corpus.conftest import count_plainly, frequent, write_lines
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus.counting import parts, runs
-from textveil.lab.corpus.counting.parts import BlockTask, HashTask, Mark, MergeTask, PairTask, Part, do_task, run_tasks
+from textveil.lab.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask, Part
 from textveil.lab.corpus.counting.runs import Index, make_ranges, read_run
-from textveil.lab.corpus.inputs import InputFile, WholeFiles
+from textveil.lab.corpus.inputs import Corpus, InputFile, WholeFiles
+from textveil.lab.corpus.resumption import HashTask, Reading, do_task, load_json, save_json
 from textveil.tables import Layout
 
 DOCUMENTS = ["the cat, the dog", "the cat", "", "a cat and the dog"]
@@ -41,13 +42,19 @@ def read_counts(path):
     ]
 
 
+def do(task):
+    """The mark of a task, whose amount is the same when it is done and when it is recalled."""
+    assert do_task(task) == (task.size, task.recall())
+    return Mark.load(task.output)
+
+
 def number_words(block, folder, positions=1000, *, hashed=False):
-    return do_task(BlockTask("000000", block, folder, positions, hashed=hashed))
+    return do(BlockTask(folder / "000000.json", block.size, block, positions, hashed))
 
 
 def merge(mark, folder, min_count):
     (wanted,) = make_ranges(Index.gather(folder, (part.run(folder) for part in mark.parts)), [])
-    return do_task(MergeTask("000000", folder / "table", wanted, min_count))
+    return do(MergeTask(folder / "table" / "000000.json", 1, wanted, min_count))
 
 
 def join(folder):
@@ -57,7 +64,7 @@ def join(folder):
 
 def test_the_words_of_a_block_are_counted(block, folders):
     mark = number_words(block, folders[0])
-    assert (mark.size, mark.documents, mark.tokens, mark.digest) == (block.size, 4, 11, "")
+    assert (mark.documents, mark.tokens, mark.digest) == (4, 11, "")
     (part,) = mark.parts
     assert read_counts(part.run(folders[0]).path) == frequent(count_plainly(DOCUMENTS)[0], 1)
     numbers = np.load(folders[0] / f"{part.name}.npy")
@@ -91,9 +98,8 @@ def test_a_range_is_merged_into_its_frequent_keys(block, folders):
 def test_frequent_neighbors_are_paired(block, folders, longest):
     first = number_words(block, folders[0])
     merge(first, folders[0], 2)
-    mark = do_task(
-        PairTask(first.parts[0].name, first.tokens, folders[0], folders[1], join(folders[0]), longest=longest)
-    )
+    output = folders[1] / f"{first.parts[0].name}.json"
+    mark = do(PairTask(output, first.tokens, folders[0], join(folders[0]), longest))
     (part,) = mark.parts
     words = ["cat", "dog", "the"]  # by their rows in the table
     pairs = read_counts(part.run(folders[1]).path)
@@ -107,34 +113,33 @@ def test_a_part_without_keys_has_no_pairs(folders):
     (folders[0] / "empty.txt").touch()
     parts._write_numbers(folders[0] / "empty.npy", np.empty(0, np.uint32))
     runs.write_run(folders[0] / "empty.keys", runs.WordKeys.from_words([]), np.empty(0, np.uint32))
-    mark = do_task(PairTask("empty", 0, folders[0], folders[1], folders[0] / "empty.keys", longest=False))
+    mark = do(PairTask(folders[1] / "empty.json", 0, folders[0], folders[0] / "empty.keys", longest=False))
     assert mark.parts[0].sizes == []
 
 
-def test_a_file_is_hashed_and_its_hash_is_the_mark(tmp_path):
+def test_a_file_is_hashed_and_its_hash_is_written(tmp_path):
     path = tmp_path / "a.txt.xz"
     path.write_bytes(lzma.compress(b"words"))
-    mark = do_task(HashTask(InputFile.look_at(path), tmp_path / "mark.json"))
-    assert mark.digest == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert mark.size == path.stat().st_size
-    assert Mark.load(tmp_path / "mark.json") == mark
+    assert do_task(HashTask(tmp_path / "mark.json", 5, InputFile.look_at(path))) == (5, 1)
+    assert load_json(tmp_path / "mark.json") == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_only_tasks_without_a_mark_are_done(tmp_path):
-    tasks = []
+def test_only_unfinished_tasks_are_done_and_progress_counts_all(tmp_path):
+    tasks, told = [], []
     for number in range(4):
         path = write_lines(tmp_path / f"{number}.txt", ["x" * number])
-        mark = tmp_path / f"{number}.json"
-        tasks.append((mark, HashTask(InputFile.look_at(path), mark)))
-    Mark(digest="finished").write(tasks[2][0])
-    found = list(run_tasks(LocalExecutor(), tasks))
+        tasks.append(HashTask(tmp_path / f"{number}.json", 10, InputFile.look_at(path)))
+    save_json(tasks[2].output, "finished")
+    reading = Reading(Corpus(()), LocalExecutor(), lambda *values: told.append(values))
+    outputs = reading.run("hashing", tasks, 40)
+    assert outputs == [task.output for task in tasks]
     expected = ["finished" if n == 2 else hashlib.sha256(b"x" * n + b"\n").hexdigest() for n in range(4)]
-    assert sorted(mark.digest for mark in found) == sorted(expected)
-    assert [Mark.load(mark).digest for mark, _ in tasks] == expected
+    assert list(map(load_json, outputs)) == expected
+    assert told == [("hashing", 1, 0.25), ("hashing", 2, 0.5), ("hashing", 4, 1.0)]
 
 
 def test_a_mark_is_loaded_as_it_was_written(tmp_path):
-    mark = Mark(1, 2, 3, 4, "digest", [Part("a", 5, ["x", "y"], [1, 2], [3, 4, 9]), Part("b", 6, [7], [8], [1, 2])])
+    mark = Mark(2, 3, 4, "digest", [Part("a", 5, ["x", "y"], [1, 2], [3, 4, 9]), Part("b", 6, [7], [8], [1, 2])])
     assert mark.write(tmp_path / "mark.json") == mark
     assert Mark.load(tmp_path / "mark.json") == mark
     assert mark.tokens == 11
@@ -157,8 +162,7 @@ def test_a_task_that_runs_twice_writes_the_same_files(block, folders):
 
 
 def test_a_worker_that_cannot_see_the_folder_says_so(tmp_path):
-    task = MergeTask(
-        "0", tmp_path / "elsewhere", runs.KeyRange(None, None, tmp_path, [], np.empty((0, 3), np.int64)), 3
-    )
+    keys = runs.KeyRange(None, None, tmp_path, [], np.empty((0, 3), np.int64))
+    task = MergeTask(tmp_path / "elsewhere" / "0.json", 1, keys, 3)
     with pytest.raises(InputError, match="where all machines see it"):
         do_task(task)

@@ -22,7 +22,7 @@ def fit_plainly(train, codes):
     characters = TfidfVectorizer(
         analyzer="char_wb", ngram_range=module.CHARACTERS, lowercase=False, min_df=2, sublinear_tf=True
     )
-    model = LogisticRegression(C=module.STRENGTH, solver=module.SOLVER, class_weight="balanced")
+    model = LogisticRegression(C=10.0, solver="newton-cg", class_weight="balanced")
     model.fit(sparse.hstack([words.fit_transform(train), characters.fit_transform(train)]), codes)
     return lambda texts: model.predict_proba(sparse.hstack([words.transform(texts), characters.transform(texts)]))
 

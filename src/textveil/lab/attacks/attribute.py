@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textveil.lab.metrics.base import Case, Measurement, Need
-from textveil.lab.metrics.classification import (
-    Chance,
-    Classification,
-    Scenario,
-    count_tests,
-    find_weakness,
-    majority_f1,
-    summarize,
-)
-from textveil.lab.metrics.uncertainty import show_bounds, show_interval
-from textveil.lab.metrics.verdicts import describe_chance, find_caveats
+from textveil.lab.metrics.classification import Classification, Scenario, Scores
 
 
 class AttributeInference(Classification):
@@ -31,32 +21,12 @@ class AttributeInference(Classification):
 
     def measure(self, case: Case) -> Measurement:
         """Train and test the attackers."""
-        predicted = {scenario.value: self.predict(case, scenario) for scenario in Scenario}
-        classes, baseline = case.classes(self.target), predicted[Scenario.BASELINE.value]
-        levels = {name: Chance.of(found) for name, found in predicted.items()}
-        chance = Chance.highest(levels.values())
-        intervals = {name: found.find_interval() for name, found in predicted.items()}
-        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
-        attackers = {"the first": values["static"], "the second": values["adaptive"]}
+        scores = Scores.of({scenario.value: self.predict(case, scenario) for scenario in Scenario})
         line = (
-            f"An attacker trained on originals infers the attribute with F1 {values['static']:.1%}"
-            f"{show_interval(intervals['static'], '.1%')}, one trained on obfuscated texts with F1 "
-            f"{values['adaptive']:.1%}{show_bounds(intervals['adaptive'], '.1%')}. "
-            f"{describe_chance(attackers, chance)} Without obfuscation the F1 is "
-            f"{values['baseline']:.1%}{show_bounds(intervals['baseline'], '.1%')}. "
-            f"The majority baseline over {len(classes.names)} classes is {values['majority']:.1%}. "
-            f"There were {baseline.texts:,} test texts."
+            f"An attacker trained on originals infers the attribute with F1 {scores.show('static', first=True)}, one "
+            f"trained on obfuscated texts with F1 {scores.show('adaptive')}. "
+            f"{scores.describe_chance(static='the first', adaptive='the second')} Without obfuscation the F1 is "
+            f"{scores.show('baseline')}."
         )
-        scores = zip(*(found.by_seed for found in predicted.values()), strict=True)
-        return self.report(
-            line,
-            values,
-            intervals={**intervals, "chance": chance.interval},
-            caveats=(
-                *find_caveats(baseline, intervals["baseline"], levels["baseline"], name="attribute"),
-                *find_weakness(self, case),
-            ),
-            seeds=dict(zip(map(str, self.seeds), scores, strict=True)),
-            chance={name: level.as_dict() for name, level in levels.items()},
-            **count_tests(baseline),
-        )
+        by_seed = list(zip(*(found.by_seed for found in scores.predicted.values()), strict=True))
+        return self.report_scores(case, line, scores, originals="baseline", seeds=by_seed)

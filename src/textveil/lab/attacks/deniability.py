@@ -14,6 +14,7 @@ import numpy.typing as npt
 from textveil.budget import Budget
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.deniability import DRAWS, Estimate, Replacements
+from textveil.draft import refuse_draft
 from textveil.errors import ParameterError
 from textveil.lab.attacks.channels import ExactChannel
 from textveil.lab.attacks.inversion import Attacker
@@ -81,7 +82,7 @@ def measure_deniability(
     Raises:
         ParameterError: A word is not a word, or the share is not positive.
     """
-    obfuscator.refuse_draft("Deniability")
+    refuse_draft(obfuscator.draft_share, "Deniability")
     if not 0 < share < np.inf:
         raise ParameterError(f"`share` must be positive and finite. Got {share!r} instead.")
     if draws < 1:
@@ -89,20 +90,14 @@ def measure_deniability(
     keys = [_read_key(word, number) for number, word in enumerate(words, start=1)]
     mechanism = obfuscator.mechanism
     rows = np.array([mechanism.vectors.find(key) for key in keys], dtype=np.int64)
-    spelled = obfuscator.place_unknown([key for key, row in zip(keys, rows, strict=True) if row == UNKNOWN])
+    spelled = obfuscator.planner.place_unknown([key for key, row in zip(keys, rows, strict=True) if row == UNKNOWN])
     replacements = Replacements(mechanism, rows, share, spelled=spelled, draws=draws)
     found = zip(
-        words,
-        (rows != UNKNOWN).tolist(),
-        replacements.find_stays(),
-        replacements.count_others(),
-        _measure_guesses(obfuscator, replacements),
-        strict=True,
+        replacements.find_stays(), replacements.count_others(), _measure_guesses(obfuscator, replacements), strict=True
     )
-    measured = [WordDeniability(*values) for values in found]
     return [
-        WordDeniability(word.word, word.known, *_IN_CLEAR) if _is_released(obfuscator, word.word, share) else word
-        for word in measured
+        WordDeniability(word, row != UNKNOWN, *(_IN_CLEAR if _is_released(obfuscator, word, share) else estimates))
+        for word, row, estimates in zip(words, rows.tolist(), found, strict=True)
     ]
 
 
@@ -126,27 +121,42 @@ def _read_key(word: str, number: int) -> str:
 
 def _measure_guesses(obfuscator: Obfuscator, replacements: Replacements) -> list[Estimate]:
     """The probability that the attacker guesses each word; it is 0 for an unknown one."""
-    mechanism, bundle = obfuscator.mechanism, obfuscator.bundle
-    decomposition = obfuscator.terms.decomposition["name"]
-    attacker = Attacker(bundle, decomposition, mechanism, keeps_stopwords=obfuscator.stopwords == "keep")
+    attacker = _build_attacker(obfuscator)
     columns = _choose_columns(replacements.probabilities)
-    released: RowNumbers = mechanism.space.writable[columns]
-    prior = bundle.prior(decomposition)
-    context = np.full(0 if prior is None else prior.order - 1, UNKNOWN)
-    find_guessed = (
-        _Contest(attacker.channel, released, replacements.share, context).find_won
-        if isinstance(attacker.channel, ExactChannel)
-        else partial(np.equal, _guess_all(attacker, released, replacements.share, context))
-    )
+    released: RowNumbers = obfuscator.mechanism.space.writable[columns]
+    context = _start(obfuscator)
+    if isinstance(attacker.channel, ExactChannel):
+        find_guessed = _Contest(attacker.channel, released, replacements.share, context).find_won
+    else:
+        find_guessed = partial(np.equal, _guess(attacker, released, replacements.share, context))
     found = []
     for row, probabilities in zip(replacements.rows.tolist(), replacements.probabilities, strict=True):
-        success = float(probabilities[columns][find_guessed(row)].sum()) if row != UNKNOWN else 0.0
-        drawn = replacements.draws if row != UNKNOWN else None
+        if row == UNKNOWN:
+            found.append(Estimate.exactly(0.0))
+            continue
+        success = float(probabilities[columns][find_guessed(row)].sum())
+        drawn = replacements.draws
         found.append(Estimate.exactly(success) if drawn is None else Estimate.from_draws(success, drawn))
     return found
 
 
-def _guess_all(attacker: Attacker, released: RowNumbers, share: float, context: RowNumbers) -> RowNumbers:
+def _build_attacker(obfuscator: Obfuscator) -> Attacker:
+    """The attacker who knows everything about an obfuscator except its noise."""
+    return Attacker(
+        obfuscator.bundle,
+        obfuscator.terms.decomposition["name"],
+        obfuscator.mechanism,
+        keeps_stopwords=obfuscator.stopwords == "keep",
+    )
+
+
+def _start(obfuscator: Obfuscator) -> RowNumbers:
+    """The context of the first chunk of a text."""
+    prior = obfuscator.bundle.prior(obfuscator.terms.decomposition["name"])
+    return np.full(0 if prior is None else prior.order - 1, UNKNOWN)
+
+
+def _guess(attacker: Attacker, released: RowNumbers, share: float, context: RowNumbers) -> RowNumbers:
     """The first guess for every released entry."""
     contexts = np.tile(context, (len(released), 1))
     guesses: RowNumbers = attacker.attack(released, np.full(len(released), share), contexts).rows[:, 0]
@@ -235,8 +245,6 @@ WORDS = 200
 """Words that are drawn for each point, by their frequency."""
 POINTS = 12
 """The number of epsilons. They are the multiples of a tenth of the share at which half of the words return."""
-_MEANING_BLOCK = 64
-"""Candidates whose distances from all entries are computed at a time."""
 REVISION = 1
 """Changes whenever the curve is computed in another way."""
 
@@ -255,27 +263,25 @@ def describe_meaning(obfuscator: Obfuscator) -> dict[str, Any]:
     Raises:
         ParameterError: Texts are drafted first, so that a word is perturbed twice.
     """
-    obfuscator.refuse_draft("The meaning of an epsilon")
+    refuse_draft(obfuscator.draft_share, "The meaning of an epsilon")
     mechanism, decomposition = obfuscator.mechanism, obfuscator.terms.decomposition["name"]
     name = json.dumps(["meaning", REVISION, mechanism.as_dict(), obfuscator.stopwords], sort_keys=True)
     return obfuscator.bundle.find_figures(decomposition, name, lambda: _compute(obfuscator, decomposition))
 
 
 def _compute(obfuscator: Obfuscator, decomposition: str) -> dict[str, Any]:
-    mechanism, keeps = obfuscator.mechanism, obfuscator.stopwords == "keep"
-    words = _draw_words(obfuscator, decomposition, keeps_stopwords=keeps)
-    attacker = Attacker(obfuscator.bundle, decomposition, mechanism, keeps_stopwords=keeps)
+    mechanism, attacker = obfuscator.mechanism, _build_attacker(obfuscator)
+    words = _draw_words(obfuscator, decomposition, keeps_stopwords=obfuscator.stopwords == "keep")
     step = float(f"{obfuscator.find_share(LARGEST_RATE) / 10:.3g}")
-    exact = isinstance(mechanism, Exponential)
     if isinstance(mechanism, Exponential):
-        measured = _measure_exactly(mechanism, attacker, words, step)
+        method, measured = "exact", _measure_exactly(mechanism, attacker, words, step)
     else:
-        measured = _measure(obfuscator, attacker, words, step)
+        method, measured = "simulated", _measure(obfuscator, attacker, words, step)
     points = [
         {"epsilon_per_word": round(number * step, 6), "stays": round(stays, 4), "guessed": round(guessed, 4)}
         for number, (stays, guessed) in enumerate(measured, start=1)
     ]
-    return {"method": "exact" if exact else "simulated", "words": len(words), "points": points}
+    return {"method": method, "words": len(words), "points": points}
 
 
 def _draw_words(obfuscator: Obfuscator, decomposition: str, *, keeps_stopwords: bool) -> RowNumbers:
@@ -309,11 +315,10 @@ def _measure(
     obfuscator: Obfuscator, attacker: Attacker, words: RowNumbers, step: float
 ) -> Iterator[tuple[float, float]]:
     """The shares of words that stay and that are guessed in draws, at every multiple of a step."""
-    prior = obfuscator.bundle.prior(obfuscator.terms.decomposition["name"])
-    contexts = np.full((len(words), 0 if prior is None else prior.order - 1), UNKNOWN)
+    context = _start(obfuscator)
     for number in range(1, POINTS + 1):
         released = _release(obfuscator.mechanism, words, number * step)
-        guesses = attacker.attack(released, np.full(len(words), number * step), contexts).rows[:, 0]
+        guesses = _guess(attacker, released, number * step, context)
         yield float(np.mean(released == words)), float(np.mean(guesses == words))
 
 
@@ -342,7 +347,7 @@ def _sum_up(mechanism: Exponential, base: Any, step: float) -> Floats:
     to_writable = Exponents(mechanism.space.matrix[mechanism.space.writable], mechanism.cap)
 
     def add(start: int) -> Floats:
-        gaps = to_writable.measure(points[start : start + _MEANING_BLOCK])
+        gaps = to_writable.measure(points[start : start + BLOCK])
         nearest = gaps.min(axis=1)
         gaps -= nearest[:, None]
         gaps *= np.float32(-step / 2)
@@ -356,4 +361,4 @@ def _sum_up(mechanism: Exponential, base: Any, step: float) -> Floats:
             logs: Floats = np.log(sums) - np.arange(1, POINTS + 1)[:, None] * step / 2 * nearest
         return logs
 
-    return np.concatenate(list(in_threads(add, ((start,) for start in range(0, len(points), _MEANING_BLOCK)))), axis=1)
+    return np.concatenate(list(in_threads(add, ((start,) for start in range(0, len(points), BLOCK)))), axis=1)

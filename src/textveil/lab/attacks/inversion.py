@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,8 +37,7 @@ _SMALLEST_REST = 1e-12
 Hits: TypeAlias = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
+class Released(NamedTuple):
     """The chunks of a text as rows of the vocabulary."""
 
     true: RowNumbers
@@ -49,6 +47,11 @@ class Released:
     shares: Floats
     replaced: RowNumbers
     """The positions of the chunks that the mechanism replaced."""
+
+    def pick(self, reach: int) -> tuple[RowNumbers, RowNumbers, Floats, RowNumbers]:
+        """The replaced chunks: their originals, what was released, their shares, and the rows released before."""
+        places = self.replaced
+        return self.true[places], self.released[places], self.shares[places], self.find_contexts(reach)
 
     def find_contexts(self, reach: int) -> RowNumbers:
         """The rows released before each replaced chunk, the last one last."""
@@ -190,24 +193,21 @@ class Inversion(Metric):
         mechanism, prior = self._rebuild(terms), self.bundle.prior(decomposition)
         attacker = Attacker(self.bundle, decomposition, mechanism, keeps_stopwords=terms.stopwords == "keep")
         texts = self._draw(collect(obfuscations, mechanism.vectors))
-        total = sum(len(text.replaced) for text in texts)
+        sizes = [len(text.replaced) for text in texts]
+        picked = (text.pick(0 if prior is None else prior.order - 1) for text in texts)
+        true, released, shares, contexts = map(np.concatenate, zip(*picked, strict=True))
+        total = len(true)
         guesses = attacker.attack(
-            np.concatenate([text.released[text.replaced] for text in texts]),
-            np.concatenate([text.shares[text.replaced] for text in texts]),
-            np.concatenate([text.find_contexts(0 if prior is None else prior.order - 1) for text in texts]),
-            progress=lambda done: case.progress("inversion", done, done / total),
+            released, shares, contexts, progress=lambda done: case.progress("inversion", done, done / total)
         )
-        hits = _compare(texts, guesses.rows, attacker.guess_by_prior())
+        hits = _compare(true, released, guesses.rows, attacker.guess_by_prior())
         if prior is not None:
-            hits["decoded"] = _decode(texts, guesses, prior, attacker.log_frequencies) == np.concatenate(
-                [text.true[text.replaced] for text in texts]
-            )
+            hits["decoded"] = _decode(texts, guesses, prior, attacker.log_frequencies) == true
         values = {name: float(right.mean()) for name, right in hits.items()}
-        intervals = find_intervals(hits, [len(text.replaced) for text in texts])
         return self.report(
             _tell(values, total, len(texts)),
             values,
-            intervals=intervals,
+            intervals=find_intervals(hits, sizes),
             caveats=describe_few(len(texts), "attacked texts"),
             chunks=total,
             texts=len(texts),
@@ -249,14 +249,13 @@ class Inversion(Metric):
         return drawn
 
 
-def _compare(texts: Sequence[Released], guesses: RowNumbers, by_prior: RowNumbers) -> dict[str, Hits]:
+def _compare(true: RowNumbers, released: RowNumbers, guesses: RowNumbers, by_prior: RowNumbers) -> dict[str, Hits]:
     """Whether every replaced chunk is guessed right, in several ways."""
-    true = np.concatenate([text.true[text.replaced] for text in texts])
     right = guesses[:, :GUESSES] == true[:, None]
     return {
         "top_1": right[:, 0],
         "top_10": right.any(axis=1),
-        "repeated": np.concatenate([text.released[text.replaced] for text in texts]) == true,
+        "repeated": released == true,
         "prior_top_1": true == by_prior[0],
         "prior_top_10": np.isin(true, by_prior),
     }
@@ -264,13 +263,11 @@ def _compare(texts: Sequence[Released], guesses: RowNumbers, by_prior: RowNumber
 
 def _decode(texts: Sequence[Released], guesses: Guesses, prior: NgramPrior, log_frequencies: Floats) -> RowNumbers:
     """The rows of all replaced chunks, as the attacker decodes whole texts."""
-    decoded, start = [], 0
-    for text in texts:
-        part = slice(start, start + len(text.replaced))
-        slots = _place(text, Guesses(guesses.rows[part], guesses.evidence[part], guesses.rest[part]))
-        decoded.append(decode(slots, prior, log_frequencies)[text.replaced])
-        start = part.stop
-    return np.concatenate(decoded)
+    ends = np.cumsum([len(text.replaced) for text in texts])[:-1]
+    found = zip(texts, *(np.split(column, ends) for column in guesses), strict=True)
+    return np.concatenate(
+        [decode(_place(text, Guesses(*parts)), prior, log_frequencies)[text.replaced] for text, *parts in found]
+    )
 
 
 def _place(text: Released, guesses: Guesses) -> list[Slot]:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import MissingExtraError, ParameterError, ResourceError
 from textveil.extras import require, require_version
-from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, Need, identify
+from textveil.lab.metrics.base import EXTRA, Case, Measurement, Metric, Need, Reading, identify, read_versions
 from textveil.lab.metrics.dataset import SAMPLE_SEED, Codes, Texts
-from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows, read_versions
+from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows
+from textveil.lab.metrics.quantities import is_chance
 from textveil.lab.metrics.uncertainty import (
     SEED,
     bootstrap_ratio,
     count_above,
     describe_few,
-    show_bounds,
-    show_interval,
     take_interval,
 )
 from textveil.models.encoders import DEFAULT_ENCODER
 from textveil.models.files import DEVICE_OPTION, ModelFiles
-from textveil.models.files import EXTRA as NEURAL
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
@@ -37,6 +33,8 @@ GUESSES = 10
 VALUES = ("top_1", f"top_{GUESSES}", "auc")
 """The measures of success: the share found with one guess and with ten, and the AUC."""
 PERMUTATIONS = 400
+Compare: TypeAlias = Callable[[Texts, Codes], Floats]
+"""Finds the similarity of the texts at some positions (rows) with every original (columns)."""
 _STREAM = 2
 """Another stream than those of the bootstrap and of the chance of classifiers."""
 _DECIMALS = 12
@@ -70,20 +68,13 @@ def balance_classes(codes: Codes) -> Floats:
     return weights
 
 
-@dataclass(frozen=True, slots=True)
-class Success:
-    """The success of an attacker.
+class Success(NamedTuple):
+    """The success of an attacker."""
 
-    Args:
-        values: The success over all texts, by measure.
-        intervals: Its 95 % intervals.
-        permuted: The success under every permutation of the right candidates, with the measures as columns.
-        candidates: The number of candidates.
-    """
-
-    values: Mapping[str, float]
-    intervals: Mapping[str, Interval | None]
+    values: Mapping[str, Reading]
+    """The success over all texts, by measure."""
     permuted: Floats
+    """The success under every permutation of the right candidates, with the measures as columns."""
     candidates: int
 
     @classmethod
@@ -100,28 +91,24 @@ class Success:
         columns = dict(zip(VALUES, scores.T, strict=True))
         if candidates <= GUESSES:  # ten guesses always succeed
             del columns[f"top_{GUESSES}"]
-        values = {name: round(float(np.average(each, weights=weights)), _DECIMALS) for name, each in columns.items()}
-        intervals = {name: bootstrap_ratio(each * weights, weights) for name, each in columns.items()}
-        return cls(values, intervals, np.round(permuted / weights.sum(), _DECIMALS), candidates)
+        values = {
+            name: Reading(
+                round(float(np.average(each, weights=weights)), _DECIMALS), bootstrap_ratio(each * weights, weights)
+            )
+            for name, each in columns.items()
+        }
+        return cls(values, np.round(permuted / weights.sum(), _DECIMALS), candidates)
 
 
-@dataclass(frozen=True, slots=True)
-class Strongest:
-    """The attacker with the highest success with one guess; among equals the one with the highest AUC.
-
-    Args:
-        attacker: Its name.
-        success: Its success.
-        attackers: The number of attackers that it was chosen from.
-        chance: The mean success, under permutations, of the attacker that is then the strongest.
-        chance_intervals: The central 95 % of it.
-    """
+class Strongest(NamedTuple):
+    """The attacker with the highest success with one guess; among equals the one with the highest AUC."""
 
     attacker: str
     success: Success
     attackers: int
-    chance: Mapping[str, float]
-    chance_intervals: Mapping[str, Interval]
+    """The number of attackers that it was chosen from."""
+    chance: Mapping[str, Reading]
+    """The mean success, under permutations, of the attacker that is then the strongest, and the central 95 %."""
 
     @classmethod
     def of(cls, found: Mapping[str, Success]) -> Strongest:
@@ -130,7 +117,7 @@ class Strongest:
         The best of several attackers exceeds the chance of each of them, because it was chosen for its success. So the
         attackers are compared with the truth permuted, in the same way for all of them, and the best is chosen again.
         """
-        name = max(found, key=lambda each: (found[each].values["top_1"], found[each].values["auc"]))
+        name = max(found, key=lambda each: (found[each].values["top_1"].value, found[each].values["auc"].value))
         permuted = np.stack([each.permuted for each in found.values()])  # attackers, permutations, measures
         first, last = VALUES.index("top_1"), VALUES.index("auc")
         best = np.lexsort((permuted[..., last], permuted[..., first]), axis=0)[-1]
@@ -140,31 +127,21 @@ class Strongest:
             name,
             found[name],
             len(found),
-            {measure: float(column.mean()) for measure, column in columns.items()},
-            {measure: take_interval(column) for measure, column in columns.items()},
+            {measure: Reading(float(column.mean()), take_interval(column)) for measure, column in columns.items()},
         )
 
-    def name_values(self, prefix: str) -> dict[str, float]:
+    def name_values(self, prefix: str) -> dict[str, Reading]:
         """The values and the levels of chance, with a prefix."""
-        return {
-            **{f"{prefix}{name}": value for name, value in self.success.values.items()},
-            **{f"{prefix}chance_{name}": level for name, level in self.chance.items()},
-        }
-
-    def name_intervals(self, prefix: str) -> dict[str, Interval | None]:
-        """The intervals of the values and of chance, with a prefix."""
-        return {
-            **{f"{prefix}{name}": interval for name, interval in self.success.intervals.items()},
-            **{f"{prefix}chance_{name}": interval for name, interval in self.chance_intervals.items()},
-        }
+        named = {f"{prefix}{name}": each for name, each in self.success.values.items()}
+        return named | {f"{prefix}chance_{name}": each for name, each in self.chance.items()}
 
     def describe_chance(self) -> str:
         """The success with one guess beside chance. It cannot be told from chance within the interval of chance."""
-        level, interval = self.chance["top_1"], self.chance_intervals["top_1"]
-        shown = f"{level:.2%}{show_bounds(interval, '.2%')}"
+        level = self.chance["top_1"]
         of_best = f" for the best of {self.attackers} attackers" if self.attackers > 1 else ""
-        hidden = self.success.values["top_1"] <= interval.high
-        return f"This cannot be told from chance, {shown}{of_best}." if hidden else f"Chance is {shown}{of_best}."
+        hidden = is_chance(self.success.values["top_1"], level)
+        start = "This cannot be told from chance," if hidden else "Chance is"
+        return f"{start} {level.show('.2%')}{of_best}."
 
 
 ATTACKERS = ("words", "shape", "encoder")
@@ -220,7 +197,8 @@ class Linkage(Metric):
         self.files: ModelFiles | None = None
         if "encoder" in given:
             try:
-                self.files = _find_encoder(self.model)
+                read_versions(PACKAGES)
+                self.files = ModelFiles.find(self.model)
             except (MissingExtraError, ResourceError):
                 if self.attackers is not None or self.model != DEFAULT_ENCODER:
                     raise
@@ -240,7 +218,7 @@ class Linkage(Metric):
     def versions(self) -> dict[str, str]:
         """Scikit-learn, and the packages that run the encoder."""
         own = {"scikit-learn": require_version("scikit-learn", extra=EXTRA)}
-        return own if self.files is None else {**own, **read_versions()}
+        return own if self.files is None else {**own, **read_versions(PACKAGES)}
 
     @cached_property
     def encoder(self) -> CachedEncoder | None:
@@ -253,22 +231,20 @@ class Linkage(Metric):
         found = {name: self._rank(name, case, places) for name in self.attackers or ()}
         links = {name: _take(ranked, 0, len(places)) for name, ranked in found.items()}
         strongest = Strongest.of(links)
-        values, intervals = strongest.name_values(""), strongest.name_intervals("")
+        values = strongest.name_values("")
         lines = [_write_link(strongest)]
-        details: dict[str, Any] = {"attackers": {name: dict(each.values) for name, each in links.items()}}
+        details: dict[str, Any] = {"attackers": _list_values(links)}
         classes = case.dataset.attribute
         if classes is not None:
             codes = classes.codes[places]
             inferred = {name: _take(ranked, 1, len(classes.names), codes) for name, ranked in found.items()}
             strongest = Strongest.of(inferred)
             values |= strongest.name_values("attribute_")
-            intervals |= strongest.name_intervals("attribute_")
             lines.append(_write_inference(strongest))
-            details["attribute_attackers"] = {name: dict(each.values) for name, each in inferred.items()}
+            details["attribute_attackers"] = _list_values(inferred)
         return self.report(
             " ".join(lines),
             values,
-            intervals=intervals,
             caveats=describe_few(len(places)),
             texts=len(places),
             **details,
@@ -291,41 +267,28 @@ class Linkage(Metric):
         blocks = [np.arange(start, min(start + BLOCK, len(places))) for start in range(0, len(places), BLOCK)]
         keys = [hash_text(*context, str(block[0]), *(obfuscated[place] for place in places[block])) for block in blocks]
         if missing := cached.find_missing(keys):
-            attacker, orders = self._build(name, case, places), permute_truth(len(places))
+            compare, orders = self._build(name, case, places), permute_truth(len(places))
             for done, number in enumerate(missing):
                 case.progress(f"linkage, {name}", done * BLOCK, done / len(missing))
                 block = blocks[number]
-                parts = rank(attacker.compare(obfuscated, places[block]), block, codes, orders)
+                parts = rank(compare(obfuscated, places[block]), block, codes, orders)
                 cached.add({keys[number]: np.concatenate([part.ravel() for part in parts])})
         width = len(VALUES) * (1 if codes is None else 2)
         rows = [cached[key].reshape(-1, width) for key in keys]
         scores = np.vstack([row[:-PERMUTATIONS] for row in rows])
         return scores, np.sum([row[-PERMUTATIONS:] for row in rows], axis=0)
 
-    def _build(self, name: str, case: Case, places: Codes) -> LinkageAttacker:
+    def _build(self, name: str, case: Case, places: Codes) -> Compare:
         originals = case.originals
         if name == "encoder" and self.encoder is not None:
             if len(places) == len(originals):
                 self.encoder.embed_all(originals, originals=True, progress=case.progress)
-            return EncoderAttacker(self.encoder, originals, places)
-        return (ShapeAttacker if name == "shape" else WordAttacker)([originals[place] for place in places])
+            points = normalize_rows(self.encoder.embed(originals, places.tolist()))
+            return partial(compare_embeddings, self.encoder, points)
+        return (ShapeAttacker if name == "shape" else WordAttacker)([originals[place] for place in places]).compare
 
 
-def _find_encoder(model: str) -> ModelFiles:
-    for package in PACKAGES:
-        require_version(package, extra=NEURAL)
-    return ModelFiles.find(model)
-
-
-class LinkageAttacker(ABC):
-    """Compares obfuscated texts with all originals."""
-
-    @abstractmethod
-    def compare(self, obfuscated: Texts, places: Codes) -> Floats:
-        """The similarity of the texts at some positions (rows) with every original (columns)."""
-
-
-class WordAttacker(LinkageAttacker):
+class WordAttacker:
     """Compares the words of texts: the cosine of TF-IDF, with the frequencies of the originals."""
 
     def __init__(self, originals: Sequence[str]) -> None:
@@ -377,17 +340,10 @@ class ShapeAttacker(WordAttacker):
         return similarity
 
 
-class EncoderAttacker(LinkageAttacker):
-    """Compares the meaning of texts: the cosine of sentence embeddings."""
-
-    def __init__(self, encoder: CachedEncoder, originals: Texts, places: Codes) -> None:
-        self._encoder = encoder
-        self._originals = normalize_rows(encoder.embed(originals, places.tolist()))
-
-    def compare(self, obfuscated: Texts, places: Codes) -> Floats:
-        """The cosines of some texts with every original."""
-        cosines: Floats = normalize_rows(self._encoder.embed(obfuscated, places.tolist())) @ self._originals.T
-        return cosines
+def compare_embeddings(encoder: CachedEncoder, points: Floats, obfuscated: Texts, places: Codes) -> Floats:
+    """The cosines of the sentence embeddings of some texts with those of every original."""
+    cosines: Floats = normalize_rows(encoder.embed(obfuscated, places.tolist())) @ points.T
+    return cosines
 
 
 def rank(similarities: Floats, own: Codes, codes: Codes | None, orders: Codes) -> tuple[Floats, Floats]:
@@ -429,23 +385,26 @@ _COMPARES = {"words": "words", "shape": "punctuation and lengths", "encoder": "s
 
 
 def _write_link(strongest: Strongest) -> str:
-    link, auc = strongest.success, strongest.chance["auc"]
-    ten = f" and for {link.values['top_10']:.1%} with ten" if "top_10" in link.values else ""
+    link, auc = strongest.success.values, strongest.chance["auc"]
+    ten = f" and for {link['top_10'].value:.1%} with ten" if "top_10" in link else ""
     return (
-        f"An attacker who compares {_COMPARES[strongest.attacker]} with {link.candidates:,} originals finds the right "
-        f"one for {link.values['top_1']:.1%}{show_interval(link.intervals['top_1'], '.1%')} of the texts with one "
-        f"guess{ten}. {strongest.describe_chance()} The AUC is {link.values['auc']:.3f}"
-        f"{show_bounds(link.intervals['auc'])}; chance is {auc:.3f}{show_bounds(strongest.chance_intervals['auc'])}."
+        f"An attacker who compares {_COMPARES[strongest.attacker]} with {strongest.success.candidates:,} originals "
+        f"finds the right one for {link['top_1'].show('.1%', first=True)} of the texts with one guess{ten}. "
+        f"{strongest.describe_chance()} The AUC is {link['auc'].show('.3f')}; chance is {auc.show('.3f')}."
     )
 
 
 def _write_inference(strongest: Strongest) -> str:
-    link = strongest.success
     return (
-        f"By the other originals ({_COMPARES[strongest.attacker]}), it finds the right one of {link.candidates:,} "
-        f"values of the attribute for {link.values['top_1']:.1%}{show_bounds(link.intervals['top_1'], '.1%')}. "
-        f"{strongest.describe_chance()}"
+        f"By the other originals ({_COMPARES[strongest.attacker]}), it finds the right one of "
+        f"{strongest.success.candidates:,} values of the attribute for "
+        f"{strongest.success.values['top_1'].show('.1%')}. {strongest.describe_chance()}"
     )
+
+
+def _list_values(found: Mapping[str, Success]) -> dict[str, dict[str, float]]:
+    """The success of every attacker, by measure."""
+    return {name: {measure: each.value for measure, each in success.values.items()} for name, success in found.items()}
 
 
 def _take(ranked: tuple[Floats, Floats], number: int, candidates: int, codes: Codes | None = None) -> Success:

@@ -8,7 +8,7 @@ import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import ParameterError
-from textveil.lab.metrics.base import Case, Interval, Measurement, Need, identify
+from textveil.lab.metrics.base import Case, Interval, Measurement, Need, Reading, identify
 from textveil.lab.metrics.classification import PER_SEED, Classification
 from textveil.lab.metrics.classifiers import Classifier
 from textveil.lab.metrics.dataset import Classes, Codes, Texts
@@ -20,7 +20,6 @@ from textveil.lab.metrics.uncertainty import (
     find_auc_by_chance,
     find_aucs,
     show_bounds,
-    show_interval,
 )
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
@@ -74,27 +73,24 @@ class Membership(Classification):
         by_seed = {
             name: [find_auc(*pair) for pair in zip(found, members, strict=True)] for name, found in scores.items()
         }
-        values = {name: float(np.mean(aucs)) for name, aucs in by_seed.items()}
-        intervals = {
-            name: bootstrap(_average, *(column for pair in zip(found, members, strict=True) for column in pair))
+        attack, baseline = (
+            Reading(
+                float(np.mean(by_seed[name])),
+                bootstrap(_average, *(column for pair in zip(found, members, strict=True) for column in pair)),
+            )
             for name, found in scores.items()
-        }
+        )
         chance = find_auc_by_chance(members[0], len(members))
-        verdict = "This cannot be told from chance" if values["auc"] <= chance.high else "Chance is"
+        verdict = "This cannot be told from chance" if attack.value <= chance.high else "Chance is"
         line = (
             "An attacker who asks a model trained on obfuscated texts tells the originals of these texts from others "
-            f"with AUC {values['auc']:.3f}{show_interval(intervals['auc'])}. {verdict} 0.5"
-            f"{show_bounds(chance)}. Without obfuscation the AUC is "
-            f"{values['baseline']:.3f}{show_bounds(intervals['baseline'])}."
+            f"with AUC {attack.show('.3f', first=True)}. {verdict} 0.5{show_bounds(chance)}. Without "
+            f"obfuscation the AUC is {baseline.show('.3f')}."
         )
         return self.report(
             line,
-            {**values, "chance": AUC_BY_CHANCE},
-            intervals={**intervals, "chance": chance},
-            caveats=[
-                *describe_few(len(classes.codes)),
-                *find_caveats(values["baseline"], intervals["baseline"], chance),
-            ],
+            {"auc": attack, "baseline": baseline, "chance": Reading(AUC_BY_CHANCE, chance)},
+            caveats=[*describe_few(len(classes.codes)), *find_caveats(baseline, chance)],
             seeds=dict(zip(map(str, self.seeds), by_seed["auc"], strict=True)),
             texts=len(classes.codes),
         )
@@ -116,18 +112,17 @@ class Membership(Classification):
         return [cached[key] for key in keys]
 
 
-def find_caveats(baseline: float, interval: Interval | None, chance: Interval) -> list[str]:
+def find_caveats(baseline: Reading, chance: Interval) -> list[str]:
     """The reason to draw no conclusion if the attack fails without obfuscation, too; none if it succeeds.
 
     Args:
         baseline: The AUC without obfuscation.
-        interval: Its interval.
         chance: The interval of chance.
     """
-    if (baseline if interval is None else interval.low) > chance.high:
+    if (baseline.value if baseline.interval is None else baseline.interval.low) > chance.high:
         return []
     return [
-        f"The attack fails without obfuscation, too: AUC {baseline:.3f}{show_bounds(interval)} is near chance, 0.5"
+        f"The attack fails without obfuscation, too: AUC {baseline.show('.3f')} is near chance, 0.5"
         f"{show_bounds(chance)}."
     ]
 

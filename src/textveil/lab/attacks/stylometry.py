@@ -6,10 +6,8 @@ from typing import ClassVar
 
 from textveil.errors import ParameterError
 from textveil.lab.metrics.base import Case, Measurement, Need
-from textveil.lab.metrics.classification import Chance, Classification, Scenario, count_tests, majority_f1, summarize
+from textveil.lab.metrics.classification import Classification, Scenario, Scores
 from textveil.lab.metrics.classifiers import Classifier
-from textveil.lab.metrics.uncertainty import show_bounds, show_interval
-from textveil.lab.metrics.verdicts import describe_chance, find_caveats
 from textveil.registry import Option
 
 STYLOMETRY = "stylometry"
@@ -38,25 +36,11 @@ class StylometryInference(Classification):
     def measure(self, case: Case) -> Measurement:
         """Train and test the attacker."""
         scenarios = (Scenario.ADAPTIVE, Scenario.BASELINE)
-        predicted = {scenario.value: self.predict(case, scenario) for scenario in scenarios}
-        classes, baseline = case.classes(self.target), predicted[Scenario.BASELINE.value]
-        levels = {name: Chance.of(found) for name, found in predicted.items()}
-        chance = Chance.highest(levels.values())
-        intervals = {name: found.find_interval() for name, found in predicted.items()}
-        values = {**summarize(predicted), "chance": chance.level, "majority": majority_f1(classes, self.split_seeds)}
+        scores = Scores.of({scenario.value: self.predict(case, scenario) for scenario in scenarios})
         line = (
             "An attacker who reads only function words, punctuation and lengths infers the attribute with F1 "
-            f"{values['adaptive']:.1%}{show_interval(intervals['adaptive'], '.1%')}. "
-            f"{describe_chance({'it': values['adaptive']}, chance)} Without obfuscation the F1 is "
-            f"{values['baseline']:.1%}{show_bounds(intervals['baseline'], '.1%')}. The majority baseline over "
-            f"{len(classes.names)} classes is {values['majority']:.1%}. There were {baseline.texts:,} test texts."
+            f"{scores.show('adaptive', first=True)}. {scores.describe_chance(adaptive='it')} Without obfuscation the "
+            f"F1 is {scores.show('baseline')}."
         )
-        return self.report(
-            line,
-            values,
-            intervals={**intervals, "chance": chance.interval},
-            caveats=find_caveats(baseline, intervals["baseline"], levels["baseline"], name="attribute"),
-            seeds=dict(zip(map(str, self.seeds), predicted["adaptive"].by_seed, strict=True)),
-            chance={name: level.as_dict() for name, level in levels.items()},
-            **count_tests(baseline),
-        )
+        by_seed = scores.predicted["adaptive"].by_seed
+        return self.report_scores(case, line, scores, originals="baseline", seeds=by_seed)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from numbers import Integral, Real
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
-from textveil.budget import Budget, Level
+from textveil.budget import Budget, BudgetArguments
 from textveil.errors import ParameterError, describe_bug
-from textveil.lab.audit.claims import Claims, ObfuscatorClaims, Pair, choose_pairs
+from textveil.lab.audit.claims import TOLERANCE, Claim, Claims, ObfuscatorClaims, Pair, choose_pairs
 from textveil.lab.audit.events import Coder, Numbers, find_event
-from textveil.lab.audit.findings import Audit, Finding
 from textveil.obfuscator import Obfuscator
 from textveil.progress import Progress, ignore_progress
 from textveil.proportions import bound_log_ratio
@@ -25,15 +26,94 @@ from textveil.text.words import find_words
 Auditee: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 """Obfuscates texts: one answer for each of them, in order, with fresh noise."""
 
+DRAWS = 10_000
+CONFIDENCE = 0.95
+FEWEST_DRAWS = 100
 AT_A_TIME = 20_000
 """The number of texts in a call."""
 PROBES = 5
 """Copies of each text by which a deterministic auditee is recognized."""
-_SAME_AGAIN = (
-    "The auditee answered the same texts twice in the same way: it is deterministic, has a fixed seed, or has a budget "
-    "so large that noise changes nothing. An audit needs fresh noise for every text. Remove the seed, or lower the "
-    "budget."
-)
+
+
+class Verdict(StrEnum):
+    """What an audit says about a pair."""
+
+    VIOLATED = "violated"
+    """The log-ratio is larger than claimed, with the stated confidence, or by the exact probabilities."""
+    NOT_REFUTED = "not refuted"
+    """No event was found that refutes the claim. This is no proof."""
+    NO_CLAIM = "no claim"
+    """Nothing is claimed for the pair: the mechanism has no guarantee."""
+    NOT_NEIGHBORS = "not neighbors"
+    """The claim does not cover the pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an audit shows for a pair."""
+
+    pair: Pair
+    claim: Claim
+    shown: float | None = None
+    """The lower bound of the log-ratio that the answers show; ``None`` if the pair was not drawn."""
+    event: str | None = None
+    """The event that shows it, in words."""
+    counts: tuple[int, int] | None = None
+    """How often the event happened for the text for which it is likely, and for the other one."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict."""
+        if self.claim.not_covered is not None:
+            return Verdict.NOT_NEIGHBORS
+        if math.isinf(self.claim.bound):
+            return Verdict.NO_CLAIM
+        tolerance = TOLERANCE * max(1, self.pair.words_that_differ)
+        exceeds = self.claim.exact is not None and self.claim.exact > self.claim.bound + tolerance
+        return Verdict.VIOLATED if exceeds or (self.shown or 0.0) > self.claim.bound else Verdict.NOT_REFUTED
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding as JSON can hold it."""
+        return {
+            "kind": self.pair.kind,
+            "first": self.pair.first,
+            "second": self.pair.second,
+            "claimed": self.claim.bound if math.isfinite(self.claim.bound) else None,
+            "exact": self.claim.exact,
+            "shown": self.shown,
+            "event": self.event,
+            "counts": None if self.counts is None else list(self.counts),
+            "verdict": self.verdict.value,
+            "not_covered": self.claim.not_covered,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The result of an audit."""
+
+    findings: tuple[Finding, ...]
+    draws: int
+    """Answers drawn for each text. Half of them chose the events, the other half show the bounds."""
+    confidence: float
+    """The probability that all shown bounds hold at the same time."""
+    reach: float
+    """The largest log-ratio that this number of draws can show. A larger claim cannot be refuted by answers."""
+
+    @property
+    def violations(self) -> list[Finding]:
+        """The findings that refute the claim."""
+        return [finding for finding in self.findings if finding.verdict is Verdict.VIOLATED]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The audit as JSON can hold it."""
+        return {
+            "draws": self.draws,
+            "confidence": self.confidence,
+            "reach": self.reach,
+            "violations": len(self.violations),
+            "pairs": [finding.as_dict() for finding in self.findings],
+        }
 
 
 class Command:
@@ -97,7 +177,10 @@ def check_noise(auditee: Auditee, texts: Sequence[str]) -> None:
     """
     probe = list(texts) * PROBES
     if ask(auditee, probe) == ask(auditee, probe):
-        raise ParameterError(_SAME_AGAIN)
+        raise ParameterError(
+            "The auditee answered the same texts twice in the same way: it is deterministic, has a fixed seed, or has "
+            "so much budget that noise changes nothing. Remove the seed, or lower the budget."
+        )
 
 
 def ask(auditee: Auditee, texts: Sequence[str]) -> list[str]:
@@ -117,17 +200,11 @@ def ask(auditee: Auditee, texts: Sequence[str]) -> list[str]:
     if len(answers) != len(texts):
         few = "few" if len(answers) < len(texts) else "many"
         raise ParameterError(
-            f"The auditee gave too {few} answers: {len(answers):,} to {len(texts):,} texts. It must write exactly one "
-            "line for each line that it reads, also for an empty one."
+            f"The auditee gave too {few} answers: {len(answers):,} to {len(texts):,} texts. It must answer each text."
         )
     if not all(isinstance(answer, str) for answer in answers):
         raise ParameterError("The auditee gave an answer that is not a string. It must return strings.")
     return answers
-
-
-DRAWS = 10_000
-CONFIDENCE = 0.95
-FEWEST_DRAWS = 100
 
 
 def audit(
@@ -178,15 +255,13 @@ def audit(
 def audit_obfuscator(
     obfuscator: Obfuscator,
     *,
-    epsilon: float | None = None,
-    epsilon_per_word: float | None = None,
-    level: Level | None = None,
     budget: Budget | None = None,
     pairs: Sequence[Pair] | None = None,
     claims: Claims | None = None,
     draws: int = DRAWS,
     confidence: float = CONFIDENCE,
     progress: Progress = ignore_progress,
+    **given: Unpack[BudgetArguments],
 ) -> Audit:
     """Try to refute what the certificates of an obfuscator claim; see :func:`audit`.
 
@@ -194,29 +269,28 @@ def audit_obfuscator(
 
     Args:
         obfuscator: The obfuscator.
-        epsilon: The budget of a text.
-        epsilon_per_word: The budget per word instead, times the words of a text that are perturbed.
-        level: The level of protection, instead of a number.
-        budget: The budget of a certificate, instead.
+        budget: The budget of a certificate, instead of the arguments below.
         pairs: The pairs of texts; by default those of :func:`choose_pairs` for the vocabulary.
         claims: Another claim to refute; by default that of the certificates.
         draws: The number of answers to draw for each text.
         confidence: The probability that all bounds hold.
         progress: Receives progress reports.
+        given: The budget of a text; per word, it is multiplied by the words of the text that are perturbed.
     """
     if obfuscator.ledger is not None:
         raise ParameterError("An audit draws many answers and releases none. Use an obfuscator without a `ledger`.")
-    length = None if epsilon is not None else "own"
-    given = obfuscator.build_budget(epsilon, epsilon_per_word, length, level) if budget is None else budget
+    if given.get("epsilon") is None:
+        given.setdefault("length", "own")
+    budget = obfuscator.build_budget(**given) if budget is None else budget
 
     def answer(texts: Sequence[str]) -> list[str]:
-        written = (result.text for result in obfuscator.obfuscate_all(texts, budget=given))
+        written = (result.text for result in obfuscator.obfuscate_all(texts, budget=budget))
         if obfuscator.terms.form == "plain":  # sentences depend on the words alone, and would only split events
             return [" ".join(find_words(text)) for text in written]
         return list(written)
 
     chosen = choose_pairs(obfuscator.mechanism.space) if pairs is None else pairs
-    stated = ObfuscatorClaims(obfuscator, given) if claims is None else claims
+    stated = ObfuscatorClaims(obfuscator, budget) if claims is None else claims
     return audit(answer, chosen, stated, draws=draws, confidence=confidence, progress=progress)
 
 

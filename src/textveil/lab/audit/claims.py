@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -22,7 +22,7 @@ from textveil.methods.mechanisms.sampling import PRECISION
 from textveil.obfuscator import Obfuscator
 from textveil.outcomes import Outcome
 from textveil.planning import Plan
-from textveil.text.documents import spoken
+from textveil.text.documents import Chunk, spoken
 from textveil.text.stopwords import ENGLISH
 from textveil.text.words import find_spans, find_words
 
@@ -33,6 +33,10 @@ MADE_UP = ("zorblat", "quixnar", "vemblor", "druxly", "fnorpit", "gwizzle", "plu
 """Words of no language, of which a vocabulary lacks some."""
 NUMBERS = ("1987", "2041")
 PHONE_NUMBERS = ("555-0134", "555-0178")
+TOLERANCE = 2 * PRECISION
+"""The rounding error of a log-ratio for each word: both probabilities have a relative error of ``PRECISION``."""
+_OTHER_LENGTH = "the numbers of words differ"
+_OTHER_GAPS = "the texts between words differ"
 _ACCENTS = {"a": "à", "e": "é", "i": "í", "o": "ö", "u": "ü", "n": "ñ", "c": "ç", "y": "ý"}
 _FULL_WIDTH = 0xFF41 - ord("a")
 
@@ -125,32 +129,30 @@ def choose_pairs(space: Vectors) -> list[Pair]:
         BundleError: The vocabulary has too few words.
     """
     words = _Words(space)
-    return [Pair(kind, first, second) for kind, first, second in _list_pairs(words)]
-
-
-def _list_pairs(words: _Words) -> Iterator[tuple[str, str, str]]:
     (near, nearest), (far, farthest) = words.near, words.far
     one, two, three, *_ = words.others
-    yield "near words", near, nearest
-    yield "far words", far, farthest
-    yield "same word, capitalized", far, far.capitalize()
-    yield "same word, full-width letters", far, "".join(chr(ord(letter) + _FULL_WIDTH) for letter in far)
-    yield "plain and accented word", far, _add_accent(far)
+    wide = "".join(chr(ord(letter) + _FULL_WIDTH) for letter in far)
+    strange = []
     if len(words.unknown) == 2:
-        yield "known and unknown word", far, words.unknown[0]
-        yield "two unknown words", words.unknown[0], words.unknown[1]
-    yield "stopword and content word", f"{one} {words.stopword}", f"{one} {far}"
-    yield "capitalized stopword and content word", f"{one} {words.stopword.capitalize()}", f"{one} {far}"
-    if words.name is not None:
-        yield "name and no name", f"{words.name} {one}", f"{far} {one}"
-    yield "numbers", *NUMBERS
-    yield "phone numbers", *PHONE_NUMBERS
-    if len(words.expressions) == 2:
-        yield "expressions", words.expressions[0], words.expressions[1]
-    yield "one word of four", f"{far} {one} {two} {three}", f"{farthest} {one} {two} {three}"
-    yield "all of three words", f"{near} {far} {one}", f"{nearest} {farthest} {two}"
-    yield "words beside stopwords", f"the {near} was {one}", f"the {nearest} was {one}"
-    yield "repeated word and two words", f"{near} {near}", f"{near} {nearest}"
+        strange = [Pair("known and unknown word", far, words.unknown[0]), Pair("two unknown words", *words.unknown)]
+    return [
+        Pair("near words", near, nearest),
+        Pair("far words", far, farthest),
+        Pair("same word, capitalized", far, far.capitalize()),
+        Pair("same word, full-width letters", far, wide),
+        Pair("plain and accented word", far, _add_accent(far)),
+        *strange,
+        Pair("stopword and content word", f"{one} {words.stopword}", f"{one} {far}"),
+        Pair("capitalized stopword and content word", f"{one} {words.stopword.capitalize()}", f"{one} {far}"),
+        *([Pair("name and no name", f"{words.name} {one}", f"{far} {one}")] if words.name else []),
+        Pair("numbers", *NUMBERS),
+        Pair("phone numbers", *PHONE_NUMBERS),
+        *([Pair("expressions", *words.expressions)] if len(words.expressions) == 2 else []),
+        Pair("one word of four", f"{far} {one} {two} {three}", f"{farthest} {one} {two} {three}"),
+        Pair("all of three words", f"{near} {far} {one}", f"{nearest} {farthest} {two}"),
+        Pair("words beside stopwords", f"the {near} was {one}", f"the {nearest} was {one}"),
+        Pair("repeated word and two words", f"{near} {near}", f"{near} {nearest}"),
+    ]
 
 
 def _add_accent(word: str) -> str:
@@ -159,10 +161,6 @@ def _add_accent(word: str) -> str:
         if letter in _ACCENTS:
             return f"{word[:place]}{_ACCENTS[letter]}{word[place + 1 :]}"
     return f"{word}\u0301"
-
-
-TOLERANCE = 2 * PRECISION
-"""The rounding error of a log-ratio for each word: both probabilities have a relative error of ``PRECISION``."""
 
 
 def find_exact_ratio(mechanism: Mechanism, first: Request, second: Request) -> float | None:
@@ -234,9 +232,9 @@ def claim_per_word(bound: float) -> Claims:
 
     def claim(pair: Pair) -> Claim:
         if len(find_words(pair.first)) != len(find_words(pair.second)):
-            return Claim(math.inf, not_covered="the numbers of words differ")
+            return Claim(math.inf, not_covered=_OTHER_LENGTH)
         if pair.words_that_differ == 0:
-            return Claim(math.inf, not_covered="the texts between words differ")
+            return Claim(math.inf, not_covered=_OTHER_GAPS)
         return Claim(bound * pair.words_that_differ)
 
     return claim
@@ -253,7 +251,7 @@ def claim_by_distance(space: Vectors, epsilon: float) -> Claims:
     def claim(pair: Pair) -> Claim:
         first, second = (find_words(text) for text in (pair.first, pair.second))
         if len(first) != len(second):
-            return Claim(math.inf, not_covered="the numbers of words differ")
+            return Claim(math.inf, not_covered=_OTHER_LENGTH)
         places = [space.place(np.array([space.find(word) for word in words])) for words in (first, second)]
         return Claim(epsilon * float(np.linalg.norm(places[0] - places[1], axis=1).sum()))
 
@@ -276,33 +274,31 @@ class ObfuscatorClaims:
         """The claim for a pair."""
         if self._obfuscator.draft_share is not None:
             return self._claim_after_draft(pair, self._obfuscator.draft_share)
-        plans, requests = zip(
-            *(self._obfuscator.plan(text, self._budget) for text in (pair.first, pair.second)), strict=True
-        )
-        reason = self._find_difference(*plans)
-        if reason is not None:
+        first, second = (self._obfuscator.plan(text, self._budget) for text in (pair.first, pair.second))
+        if reason := self._find_difference(first[0], second[0]):
             return Claim(math.inf, not_covered=reason)
         mechanism = self._obfuscator.mechanism
         if mechanism.guarantee == NO_GUARANTEE:
             return Claim(math.inf)
-        return Claim(_bound(mechanism, *requests), exact=find_exact_ratio(mechanism, *requests))
+        bound = float((first[1].shares * _measure(mechanism, first[1], second[1])).sum())
+        return Claim(bound, exact=find_exact_ratio(mechanism, first[1], second[1]))
 
     def _claim_after_draft(self, pair: Pair, draft_share: float) -> Claim:
         """The claim whatever the draft: the refinement may spend its part on the words that differ most."""
         texts = [find_words(text) for text in (pair.first, pair.second)]
-        if len(texts[0]) != len(texts[1]):
-            return Claim(math.inf, not_covered="the numbers of words differ")
+        number = len(texts[0])
+        if number != len(texts[1]):
+            return Claim(math.inf, not_covered=_OTHER_LENGTH)
         mechanism, largest = self._obfuscator.mechanism, self._obfuscator.largest_share
         if mechanism.guarantee == NO_GUARANTEE:
             return Claim(math.inf)
-        if self._obfuscator.terms.decomposition["name"] not in SINGLE_WORDS and mechanism.cap is None:
-            return Claim(math.inf, not_covered="a draft may join words to chunks of any distance")
-        number = len(texts[0])
-        epsilon = self._obfuscator.choose_budget(self._budget).of(number)
-        draft = draft_share * min(epsilon / max(number, 1), largest)
         distances = _measure(mechanism, *(self._ask(words) for words in texts))
         if self._obfuscator.terms.decomposition["name"] not in SINGLE_WORDS:
+            if mechanism.cap is None:
+                return Claim(math.inf, not_covered="a draft may join words to chunks of any distance")
             distances = np.full(number, mechanism.cap)  # of chunks with these words
+        epsilon = self._obfuscator.profile.choose_budget(self._budget).of(number)
+        draft = draft_share * min(epsilon / max(number, 1), largest)
         bound, rest = draft * float(distances.sum()), (1 - draft_share) * epsilon
         for distance in sorted(distances.tolist(), reverse=True):
             share = min(rest, largest - draft)
@@ -312,44 +308,34 @@ class ObfuscatorClaims:
     def _ask(self, words: Sequence[str]) -> Request:
         """The request for single words, without shares."""
         rows = np.array([self._obfuscator.mechanism.vectors.find(word) for word in words], dtype=np.int64)
-        unknown = [word for word, row in zip(words, rows, strict=True) if row == UNKNOWN]
-        spelled = self._obfuscator.place_unknown(unknown)
-        nothing_drawn = self._obfuscator.randomness.stream(0)
-        return Request(rows, np.zeros(len(rows)), nothing_drawn, spelled)
+        spelled = self._obfuscator.planner.place_unknown(
+            [word for word in words if word not in self._obfuscator.mechanism.vectors]
+        )
+        return Request(rows, np.zeros(len(rows)), self._obfuscator.randomness.stream(0), spelled)
 
     def _find_difference(self, first: Plan, second: Plan) -> str | None:
         """The reason why two texts are not neighbors in the sense of the profile; ``None`` if they are."""
         if len(first.document.words) != len(second.document.words):
-            return "the numbers of words differ"
+            return _OTHER_LENGTH
         if self._obfuscator.profile.public_allocation:
             return None  # chunks and shares depend on nothing but the number of words
         keeps_form = self._obfuscator.terms.form == "keep"
-        compared: dict[str, Callable[[Plan], object]] = {
-            "the chunks differ": lambda plan: [planned.chunk for planned in plan.chunks],
-            "the kept words differ": _read_kept if keeps_form else _read_kept_words,
-            "the shares differ": lambda plan: [planned.share for planned in plan.chunks],
-        }
-        if keeps_form:
-            compared["the texts between words differ"] = _read_gaps
-        return next((reason for reason, read in compared.items() if read(first) != read(second)), None)
+        if [planned.chunk for planned in first.chunks] != [planned.chunk for planned in second.chunks]:
+            return "the chunks differ"
+        if _read_kept(first, keeps_form=keeps_form) != _read_kept(second, keeps_form=keeps_form):
+            return "the kept words differ"
+        if [planned.share for planned in first.chunks] != [planned.share for planned in second.chunks]:
+            return "the shares differ"
+        return _OTHER_GAPS if keeps_form and _read_gaps(first) != _read_gaps(second) else None
 
 
-def _read_kept(plan: Plan) -> list[tuple[Outcome, str] | None]:
-    """The chunks that are released in clear, as the text writes them; ``None`` for all others."""
-    return [
-        (planned.outcome, plan.document.text[slice(*plan.span(planned.chunk))])
-        if not planned.outcome.is_chosen
-        else None
-        for planned in plan.chunks
-    ]
+def _read_kept(plan: Plan, *, keeps_form: bool) -> list[tuple[Outcome, str] | None]:
+    """The chunks that are released in clear, as the text writes them or in lowercase; ``None`` for all others."""
 
+    def write(chunk: Chunk) -> str:
+        return plan.document.text[slice(*plan.span(chunk))] if keeps_form else plan.document.key(chunk)
 
-def _read_kept_words(plan: Plan) -> list[tuple[Outcome, str] | None]:
-    """The chunks that are released in clear, in lowercase; ``None`` for all others."""
-    return [
-        None if planned.outcome.is_chosen else (planned.outcome, plan.document.key(planned.chunk))
-        for planned in plan.chunks
-    ]
+    return [None if planned.outcome.is_chosen else (planned.outcome, write(planned.chunk)) for planned in plan.chunks]
 
 
 def _read_gaps(plan: Plan) -> list[str]:
@@ -357,11 +343,6 @@ def _read_gaps(plan: Plan) -> list[str]:
     spans = [plan.span(planned.chunk) for planned in plan.chunks]
     starts, stops = [0, *(stop for _, stop in spans)], [*(start for start, _ in spans), len(plan.document.text)]
     return [plan.document.text[start:stop] for start, stop in zip(starts, stops, strict=True)]
-
-
-def _bound(mechanism: Mechanism, first: Request, second: Request) -> float:
-    """The sum of share * min(distance, cap) over the chunks of two neighbors."""
-    return float((first.shares * _measure(mechanism, first, second)).sum())
 
 
 def _measure(mechanism: Mechanism, first: Request, second: Request) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,13 @@ from textveil.errors import InputError, ParameterError
 from textveil.lab.metrics.base import Measurement
 from textveil.registry import unknown_name
 from textveil.storage.atomic import writing
+
+FORMAT = 1
+LOG_RATIO = "log-ratio"
+UTILITY = "utility"
+GIVEN = "given"
+EXACT = "none: the bound follows from the mechanism"
+"""The origin of texts where none are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +55,6 @@ class Target:
         return value, min(end.low for end in ends) if self.floor else max(end.high for end in ends)
 
 
-LOG_RATIO = "log-ratio"
-UTILITY = "utility"
 TARGETS: Mapping[str, Target] = {
     target.name: target
     for target in (
@@ -57,14 +62,7 @@ TARGETS: Mapping[str, Target] = {
         Target("unchanged-content", "words that are unchanged, without stopwords", "overlap", ("unchanged_content",)),
         Target("inversion", "chunks that an attacker guesses", "inversion", ("top_1", "decoded"), tests="texts"),
         Target("adaptive", "F1 of an adaptive attacker", "attribute", ("adaptive",), tests="test_texts"),
-        Target(
-            UTILITY,
-            "share of the F1 with originals",
-            "downstream",
-            ("retained",),
-            floor=True,
-            tests="test_texts",
-        ),
+        Target(UTILITY, "share of the F1 with originals", "downstream", ("retained",), True, "test_texts"),
         Target("similarity", "cosine similarity", "similarity", ("cosine",), floor=True),
         Target(LOG_RATIO, "log-ratio for any two words", None),
     )
@@ -82,15 +80,15 @@ def check_targets(wanted: Mapping[str, float]) -> dict[Target, float]:
     if not wanted:
         raise ParameterError(f"A target is missing, such as unchanged-content=0.2. Choose from: {', '.join(TARGETS)}.")
     found: dict[Target, float] = {}
-    for given, level in wanted.items():
-        name = given.replace("_", "-")
-        if name not in TARGETS:
-            raise unknown_name("target", given, TARGETS)
-        highest = math.inf if name == LOG_RATIO else 1.0
-        if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < highest:
-            limit = "positive and finite" if name == LOG_RATIO else "between 0 and 1"
-            raise ParameterError(f"The target {name} must be {limit}. Got {level!r} instead.")
-        found[TARGETS[name]] = float(level)
+    for name, level in wanted.items():
+        target = TARGETS.get(name.replace("_", "-"))
+        if target is None:
+            raise unknown_name("target", name, TARGETS)
+        is_exact = target.metric is None
+        if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < (math.inf if is_exact else 1):
+            limit = "positive and finite" if is_exact else "between 0 and 1"
+            raise ParameterError(f"The target {target.name} must be {limit}. Got {level!r} instead.")
+        found[target] = float(level)
     return found
 
 
@@ -102,21 +100,15 @@ def parse_targets(written: Sequence[str]) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for word in written:
-        name, separator, level = (part.strip() for part in word.partition("="))
+        name, _, level = (part.strip() for part in word.partition("="))
         name = name.replace("_", "-")
-        try:
-            value = float(level)
-        except ValueError:
-            value = math.nan
-        if not separator or math.isnan(value):
-            raise ParameterError(f"A target is a name and a number, such as {name or 'unchanged'}=0.2.")
         if name in found:
             raise ParameterError(f"The target {name} was given twice. Give it once.")
-        found[name] = value
+        try:
+            found[name] = float(level)
+        except ValueError:
+            raise ParameterError(f"A target is a name and a number, such as {name or 'unchanged'}=0.2.") from None
     return found
-
-
-FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +129,6 @@ class Point:
     epsilon_per_word: float
     readings: Mapping[str, Reading]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The point as JSON can hold it."""
-        readings = {
-            name: {"value": each.value, "bound": each.bound, "met": each.met} for name, each in self.readings.items()
-        }
-        return {"epsilon_per_word": self.epsilon_per_word, "readings": readings}
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -157,11 +142,6 @@ class Sample:
     def data_dependent(self) -> bool:
         """Whether the epsilon depends on texts of the user."""
         return self.origin == GIVEN
-
-
-GIVEN = "given"
-EXACT = "none: the bound follows from the mechanism"
-"""The origin of texts where none are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,21 +201,10 @@ class Calibration:
 
     def as_dict(self) -> dict[str, Any]:
         """The calibration as JSON can hold it."""
-        return {
-            "calibration": FORMAT,
-            "targets": dict(self.targets),
-            "epsilon_per_word": self.epsilon_per_word,
-            "largest_share": self.largest_share,
-            "confidence": self.confidence,
-            "settings": dict(self.settings),
-            "texts": {
-                "origin": self.sample.origin,
-                "texts": self.sample.texts,
-                "data_dependent": self.sample.data_dependent,
-            },
-            "curve": [point.as_dict() for point in self.curve],
-            "caveats": list(self.caveats),
-        }
+        described = asdict(self)
+        texts = described.pop("sample") | {"data_dependent": self.sample.data_dependent}
+        ends = {name: list(described.pop(name)) for name in ("curve", "caveats")}
+        return {"calibration": FORMAT, **described, "texts": texts, **ends}
 
     def to_json(self) -> str:
         """The calibration as indented JSON."""
@@ -279,16 +248,7 @@ class Calibration:
             confidence=_read_number(values["confidence"]),
             settings=dict(values["settings"]),
             sample=Sample(str(values["texts"]["origin"]), int(values["texts"]["texts"])),
-            curve=tuple(
-                Point(
-                    _read_number(point["epsilon_per_word"]),
-                    {
-                        str(name): Reading(float(each["value"]), float(each["bound"]), bool(each["met"]))
-                        for name, each in point["readings"].items()
-                    },
-                )
-                for point in values["curve"]
-            ),
+            curve=tuple(map(_read_point, values["curve"])),
             caveats=tuple(map(str, values["caveats"])),
         )
 
@@ -308,6 +268,14 @@ def describe_settings(terms: Terms) -> dict[str, Any]:
     }
     read: dict[str, Any] = json.loads(json.dumps(described))
     return read
+
+
+def _read_point(values: Mapping[str, Any]) -> Point:
+    readings = {
+        str(name): Reading(float(each["value"]), float(each["bound"]), bool(each["met"]))
+        for name, each in values["readings"].items()
+    }
+    return Point(_read_number(values["epsilon_per_word"]), readings)
 
 
 def _show(setting: Any) -> str:

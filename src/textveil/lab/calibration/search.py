@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from numbers import Real
 from statistics import NormalDist
@@ -31,6 +32,19 @@ from textveil.methods.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE
 from textveil.obfuscator import Obfuscator
 from textveil.progress import Progress, ignore_progress
 
+CONFIDENCE = 0.95
+SHIPPED = "everyday"
+"""The name of the texts that ship with textveil."""
+STEPS = 7
+"""Bisections. Seven of them find epsilon to about five percent."""
+LEAST_TEXTS = 20
+_LOWEST, _HIGHEST = 1 / 32, 4.0
+"""The searched range: from this part of the share at which hardly any word returns, to this multiple of the largest."""
+_CROSS_VALIDATED = {"split": FOLDS, "seeds": SEEDS[:1]}
+"""The options of classifiers, so that every text is tested."""
+_ROUNDING = 1e-9
+_CLOSE = 1.02
+"""Bisection ends when two epsilons differ by less than this factor."""
 _NORMAL = NormalDist()
 
 
@@ -69,23 +83,6 @@ def find_quantile(level: float, degrees: int) -> float:
         + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
         + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * v**4)
     )
-
-
-CONFIDENCE = 0.95
-SHIPPED = "everyday"
-"""The name of the texts that ship with textveil."""
-STEPS = 7
-"""Bisections. Seven of them find epsilon to about five percent."""
-LEAST_TEXTS = 20
-_LOWEST, _HIGHEST = 1 / 32, 4.0
-"""The searched range: from this part of the share at which hardly any word returns, to this multiple of the largest."""
-_OPTIONS: dict[str, dict[str, Any]] = {
-    metric: {"split": FOLDS, "seeds": SEEDS[:1]} for metric in ("attribute", "downstream")
-}
-"""Classifiers are cross-validated, so that every text is tested."""
-_ROUNDING = 1e-9
-_CLOSE = 1.02
-"""Bisection ends when two epsilons differ by less than this factor."""
 
 
 def read_shipped_texts() -> list[str]:
@@ -150,22 +147,25 @@ def calibrate(
     share = find_largest_share(obfuscator, targets)
     if obfuscator.largest_share > share * (1 + _ROUNDING):
         raise ParameterError(f"The target {LOG_RATIO} needs `largest_share={share!r}`, or less.")
-    levels = {target.name: level for target, level in wanted.items()}
-    limit, settings = obfuscator.terms.largest_share, describe_settings(obfuscator.terms)
+    described = partial(
+        Calibration,
+        targets={target.name: level for target, level in wanted.items()},
+        largest_share=obfuscator.terms.largest_share,
+        settings=describe_settings(obfuscator.terms),
+    )
     measured = {target: level for target, level in wanted.items() if target.metric is not None}
     if not measured:
-        return Calibration(levels, share, limit, 1.0, settings, Sample(EXACT, 0))
-    datasets = _choose_texts(
-        texts,
-        attribute if TARGETS["adaptive"] in measured else None,
-        labels if TARGETS[UTILITY] in measured else None,
-        measured,
-    )
+        return described(epsilon_per_word=share, confidence=1.0, sample=Sample(EXACT, 0))
+    datasets = _choose_texts(texts, attribute, labels, measured)
     curve = _Curve(obfuscator, datasets, measured, 1 - confidence, progress)
-    chosen = _search(curve, measured, *_find_range(obfuscator, share if LOG_RATIO in levels else math.inf))
-    sample = Sample(SHIPPED if texts is None else GIVEN, datasets[0].size)
-    return Calibration(
-        levels, chosen.epsilon_per_word, limit, confidence, settings, sample, tuple(curve.points), tuple(curve.caveats)
+    limit = math.inf if len(measured) == len(wanted) else share
+    chosen = _search(curve, measured, *_find_range(obfuscator, limit))
+    return described(
+        epsilon_per_word=chosen.epsilon_per_word,
+        confidence=confidence,
+        sample=Sample(SHIPPED if texts is None else GIVEN, datasets[0].size),
+        curve=tuple(curve.points),
+        caveats=tuple(curve.caveats),
     )
 
 
@@ -179,7 +179,9 @@ def _choose_texts(
     for name, parameter, given in (("adaptive", "attribute", attribute), (UTILITY, "labels", labels)):
         if TARGETS[name] in targets and (texts is None or not given):
             raise ParameterError(f"The target {name} needs texts of your own, and classes to infer. Set `{parameter}`.")
-    tasks: list[Sequence[str | None] | None] = [*(labels or {}).values()]
+    if TARGETS["adaptive"] not in targets:
+        attribute = None
+    tasks: Iterable[Sequence[str | None] | None] = (labels or {}).values() if TARGETS[UTILITY] in targets else ()
     datasets = []
     for label in tasks or [None]:
         found = Dataset(read_shipped_texts() if texts is None else texts, label=label, attribute=attribute)
@@ -225,12 +227,15 @@ class _Curve:
         self.trials = 2 + STEPS * directions
         self._risk = risk / (self.trials * (len(targets) + len(datasets) - 1))
         metrics = list(dict.fromkeys(str(target.metric) for target in targets))
-        options = {name: each for name, each in _OPTIONS.items() if name in metrics}
+        options: dict[str, dict[str, Any]] = {
+            name: _CROSS_VALIDATED for name in metrics if name in ("attribute", "downstream")
+        }
         if "inversion" in metrics:
             options["inversion"] = {"bundle": obfuscator.bundle}
         self._evaluators = [Evaluator(datasets[0], metrics, options)]
-        task = str(TARGETS[UTILITY].metric)
-        self._evaluators += [Evaluator(other, [task], {task: _OPTIONS[task]}) for other in datasets[1:]]
+        self._evaluators += [
+            Evaluator(other, ["downstream"], {"downstream": _CROSS_VALIDATED}) for other in datasets[1:]
+        ]
         self._progress = progress
         self._points: dict[float, Point] = {}
         self.caveats: list[str] = []
@@ -265,15 +270,11 @@ class _Curve:
     def _read(self, target: Target, level: float, measurement: Measurement) -> Reading:
         value, end = target.read(measurement)
         used = int(measurement.details[target.tests]) if target.tests else len(self._texts)
-        bound = self._bound(value, end, used, floor=target.floor)
+        bound = 0.0 if target.floor else 1.0  # the worst value, if the texts cannot show how they differ
+        if end is not None and used > 1:
+            bound = min(1.0, max(0.0, widen(value, end, used, self._risk)))
         self.caveats += [caveat for caveat in measurement.caveats if caveat not in self.caveats]
         return Reading(value, bound, bound >= level if target.floor else bound <= level)
-
-    def _bound(self, value: float, end: float | None, texts: int, *, floor: bool) -> float:
-        """The confidence bound of a value; the worst value there is if the texts cannot show how they differ."""
-        if end is None or texts < 2:
-            return 0.0 if floor else 1.0
-        return min(1.0, max(0.0, widen(value, end, texts, self._risk)))
 
 
 def _search(curve: _Curve, targets: Mapping[Target, float], low: float, high: float) -> Point:
@@ -315,14 +316,13 @@ def _check_reachable(target: Target, level: float, extreme: Point, curve: Sequen
     reading = extreme.readings[target.name]
     if reading.met:
         return
-    where = "largest" if target.floor else "smallest"
-    side = "at least" if target.floor else "at most"
-    reachable = math.floor(1000 * reading.bound) / 1000 if target.floor else math.ceil(1000 * reading.bound) / 1000
-    hint = {
-        "unchanged": " Kept stopwords are unchanged: use the target unchanged-content, or `stopwords='perturb'`.",
-        "similarity": " The largest share limits it: see `largest_share`.",
-        UTILITY: " The largest share limits it: see `largest_share`.",
-    }.get(target.name, "")
+    if target.floor:
+        where, side, reachable = "largest", "at least", math.floor(1000 * reading.bound) / 1000
+        hint = " The largest share limits it: see `largest_share`."
+    else:
+        where, side, reachable = "smallest", "at most", math.ceil(1000 * reading.bound) / 1000
+        hint = " Kept stopwords are unchanged: use the target unchanged-content, or `stopwords='perturb'`."
+        hint = hint if target.name == "unchanged" else ""
     raise TargetError(
         f"The target {target.name}={level:g} cannot be met. At the {where} epsilon per word, "
         f"{extreme.epsilon_per_word:g}, it is {reading.value:.3f}, and {side} {reading.bound:.3f} with confidence. "

@@ -12,7 +12,6 @@ people/BLOCK.json       by entry: the number of occurrences in passages, and the
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import unicodedata
@@ -25,20 +24,18 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from textveil.errors import InputError
-from textveil.execution import Executor
 from textveil.extras import require
-from textveil.lab.corpus.inputs import Block, Corpus
+from textveil.lab.corpus.inputs import Block
+from textveil.lab.corpus.resumption import Reading, Task, load_json, save_json
 from textveil.lab.corpus.wordnet import Meanings, read_meanings
-from textveil.progress import Progress
 from textveil.resources import install_command
-from textveil.storage.atomic import make_folder, writing
-from textveil.storage.resumable import damaged_file
+from textveil.storage.atomic import make_folder
 from textveil.text.matching import LONGEST
 from textveil.text.stopwords import CONTRACTIONS, ENGLISH
 from textveil.text.words import find_spans, find_words, fold
@@ -75,7 +72,6 @@ _FIRST_WORD = re.compile(r"\S*")
 
 Counts = dict[str, tuple[int, ...]]
 """By word or entry, the numbers that a task counts."""
-_Task = TypeVar("_Task", "CapitalTask", "PeopleTask")
 
 
 class Use(NamedTuple):
@@ -107,16 +103,15 @@ class Use(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CapitalTask:
-    """Count the capitalized words of a block."""
+class CapitalTask(Task):
+    """Count the uses of words in the documents of a block that use capitals as in print. Progress counts bytes."""
 
-    name: str
     block: Block
-    folder: Path
+    entries: Path
 
-    def run(self) -> Counts:
-        """The uses of every word in the documents that use capitals as in print."""
-        wanted = {word for entry in _load(self.folder / "entries.json") for word in entry.split("_")}
+    def run(self) -> int:
+        """Write the uses of every word."""
+        wanted = {word for entry in load_json(self.entries) for word in entry.split("_")}
         spelled: Counter[str] = Counter()
         addressed: Counter[str] = Counter()
         for text, words in _read_printed(self.block):
@@ -128,7 +123,8 @@ class CapitalTask:
             counts.setdefault(fold(word), [0] * 4)[place] += count
         for word, count in addressed.items():
             counts.setdefault(fold(word), [0] * 4)[3] += count
-        return {word: tuple(counts[word]) for word in sorted(wanted & counts.keys())}
+        save_json(self.output, {word: counts[word] for word in sorted(wanted & counts.keys())})
+        return self.size
 
 
 def uses_capitals(text: str, inside: Sequence[str]) -> bool:
@@ -149,20 +145,20 @@ def uses_capitals(text: str, inside: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleTask:
-    """Find people's names in passages of a block with spaCy."""
+class PeopleTask(Task):
+    """Count the entries in passages of a block, and those in a person's name, with spaCy. Progress counts bytes."""
 
-    name: str
     block: Block
-    folder: Path
+    entries: Path
+    rates: Path
     model: Path
 
-    def run(self) -> Counts:
-        """The occurrences of every entry in the passages, and those inside a person's name."""
-        entries = frozenset(_load(self.folder / "entries.json"))
+    def run(self) -> int:
+        """Write both numbers of every entry."""
+        entries = frozenset(load_json(self.entries))
         seen: Counter[str] = Counter()
         named: Counter[str] = Counter()
-        sampler = _Sampler(self.name, _load(self.folder / "rates.json"))
+        sampler = _Sampler(self.output.stem, load_json(self.rates))
         passages = (passage for text, _ in _read_printed(self.block) for passage in sampler.choose(text))
         for document in load_recognizer(self.model).pipe(passages, batch_size=256):
             words = [(word, token.ent_type_ == "PERSON") for token in document for word in find_words(token.text)]
@@ -172,7 +168,8 @@ class PeopleTask:
                     if entry in entries:
                         seen[entry] += 1
                         named[entry] += all(person for _, person in words[start:stop])
-        return {entry: (seen[entry], named[entry]) for entry in sorted(seen)}
+        save_json(self.output, {entry: (seen[entry], named[entry]) for entry in sorted(seen)})
+        return self.size
 
 
 class _Sampler:
@@ -332,87 +329,49 @@ def _is_unknown_name(person: float, use: Use) -> bool:
 
 
 def find_names(
-    corpus: Corpus,
-    folder: Path,
-    executor: Executor,
-    *,
-    workers: int,
-    entries: Iterable[str],
-    model: Path,
-    progress: Progress,
-    wordnet: Path | None = None,
+    reading: Reading, folder: Path, entries: Iterable[str], *, model: Path, wordnet: Path | None = None
 ) -> Names:
     """Count capitals and people's names in a corpus, or resume counting them.
 
     Args:
-        corpus: The corpus.
+        reading: The corpus.
         folder: The folder for the counts of blocks.
-        executor: Where the work runs.
-        workers: The number of workers for which the corpus is divided into blocks.
         entries: The entries of all vocabularies, with words joined by underscores.
         model: The folder of a spaCy model that recognizes people's names.
-        progress: Is told about the progress.
         wordnet: The folder of WordNet. Without it, names are found by capitals and spaCy alone.
     """
-    wanted = sorted(set(entries))
-    if (folder / "entries.json").exists() and _load(folder / "entries.json") != wanted:
-        shutil.rmtree(folder)  # it has the counts of other entries
-    _save(folder / "entries.json", wanted)
+    listed, rated = folder / "entries.json", folder / "rates.json"
+    _keep_for(listed, sorted(set(entries)), folder)  # counts of other entries are of no use
 
-    def count(kind: str, make: Callable[[str, Block], _Task], stage: str) -> Counts:
-        names: list[str] = []
+    def count_capitals(output: Path, block: Block) -> CapitalTask:
+        return CapitalTask(output, block.size, block, listed)
 
-        def tasks() -> Iterator[tuple[Path, _Task]]:
-            for name, block in corpus.blocks(workers):
-                names.append(name)
-                path = folder / kind / f"{name}.json"
-                if not path.exists():
-                    yield path, make(name, block)
+    def count_people(output: Path, block: Block) -> PeopleTask:
+        return PeopleTask(output, block.size, block, listed, rated, model)
 
-        done = 0
-        for size in executor.map(do_names, tasks()):
-            done += size
-            progress(stage, done, min(1.0, done / corpus.size) if corpus.size else None)
-        return _add_up(folder / kind / f"{name}.json" for name in names)
-
-    capitals = count("capitals", lambda name, block: CapitalTask(name, block, folder), "finding capitals")
+    capitals = _add_up(reading.run_blocks("finding capitals", folder / "capitals", count_capitals))
     names = Names(capitals, {}, read_meanings(wordnet) if wordnet else None)
     open_words = filter(names.needs_reading, capitals)
     rates = {word: min(1.0, PASSAGES / max(1, Use(*capitals[word]).seen)) for word in open_words}
-    if (folder / "rates.json").exists() and _load(folder / "rates.json") != rates:
-        shutil.rmtree(folder / "people", ignore_errors=True)  # it has the counts of other passages
-    _save(folder / "rates.json", rates)
-    people = count("people", lambda name, block: PeopleTask(name, block, folder, model), "finding names")
-    return replace(names, people=people)
+    _keep_for(rated, rates, folder / "people")  # nor are those of other passages
+    return replace(names, people=_add_up(reading.run_blocks("finding names", folder / "people", count_people)))
 
 
-def do_names(task: tuple[Path, CapitalTask | PeopleTask]) -> int:
-    """Run a task on any worker, and write its counts; the number of bytes of its block."""
-    path, work = task
-    _save(path, work.run())
-    return work.block.size
+def _keep_for(path: Path, values: Any, folder: Path) -> None:
+    """Write the values that the files of a folder depend on, and remove the folder if they have changed."""
+    if path.exists() and load_json(path) != values:
+        shutil.rmtree(folder, ignore_errors=True)
+    make_folder(path.parent)
+    save_json(path, values)
 
 
 def _add_up(paths: Iterable[Path]) -> Counts:
     """The sum of the counts of all blocks."""
     total: Counts = {}
     for path in paths:
-        for entry, counts in _load(path).items():
+        for entry, counts in load_json(path).items():
             total[entry] = tuple(map(sum, zip(counts, total.get(entry, [0] * len(counts)), strict=True)))
     return total
-
-
-def _save(path: Path, values: Any) -> None:
-    make_folder(path.parent)
-    with writing(path) as stream:
-        stream.write(json.dumps(values).encode())
-
-
-def _load(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise damaged_file(path) from error
 
 
 COMMON_NUMBER = 2
@@ -492,23 +451,8 @@ def list_unfit(
         total: The number of all documents.
         wordnet: The folder of WordNet. Without it, misspelled and most offensive words are not found.
     """
-    found = sort_unfit(entries, documents, total, wordnet=wordnet)
-    unfit = {entry for group in found.values() for entry in group}
-    return [entry for entry in entries if entry in unfit]
-
-
-def sort_unfit(
-    entries: Sequence[str], documents: npt.NDArray[np.int64], total: int, *, wordnet: Path | None = None
-) -> dict[str, list[str]]:
-    """The unfit entries by the first rule that finds them. The arguments are those of :func:`list_unfit`."""
     counts = {entry: 10_000 * int(count) / max(total, 1) for entry, count in zip(entries, documents, strict=True)}
-    wording = _Wording(counts, read_meanings(wordnet) if wordnet else None)
-    found: dict[str, list[str]] = {rule: [] for rule in wording.rules}
-    for entry in entries:
-        rule = wording.judge(entry)
-        if rule is not None:
-            found[rule].append(entry)
-    return found
+    return list(filter(_Wording(counts, read_meanings(wordnet) if wordnet else None).is_unfit, entries))
 
 
 @dataclass(frozen=True)
@@ -524,38 +468,26 @@ class _Wording:
     meanings: Meanings | None
 
     @cached_property
-    def rules(self) -> dict[str, Callable[[str, float], bool]]:
-        """By name, whether a word is unfit. Every rule gets the word and the number of documents with it."""
-        always: dict[str, Callable[[str, float], bool]] = {
-            "numbers": _is_odd_number,
-            "leftovers": self._is_leftover,
-            "archaic": self._is_archaic,
-            "offensive": self._is_offensive,
-            "long-drawn": self._is_long_drawn,
-        }
-        return (
-            always
-            if self.meanings is None
-            else always | {"misspelled": self._is_misspelled, "unknown": self._is_unknown}
-        )
+    def _rules(self) -> Sequence[Callable[[str, float], bool]]:
+        """Whether a word is unfit. Every rule gets the word and the number of documents with it."""
+        always = [_is_odd_number, self._is_leftover, self._is_archaic, self._is_offensive, self._is_long_drawn]
+        return always + ([self._is_misspelled, self._is_unknown] if self.meanings else [])
 
-    def judge(self, entry: str) -> str | None:
-        """The first rule by which an entry is unfit."""
+    def is_unfit(self, entry: str) -> bool:
+        """Whether a rule forbids an entry."""
         words = entry.split("_")
         if len(words) > 1 and self.meanings is not None:
             if entry in self.meanings.offensive:
-                return "offensive"
+                return True
             if entry in self.meanings.common or entry in self.meanings.proper:  # "vitamin c", "Los Angeles"
-                return "offensive" if any(self._is_offensive(word, 0.0) for word in words) else None
+                return any(self._is_offensive(word, 0.0) for word in words)
         contracted = {place for place, pair in enumerate(pairwise(words)) if pair in CONTRACTIONS}
         for place, word in enumerate(words):
-            if place in contracted or place - 1 in contracted:
-                continue
-            count = max(self.counts.get(word, 0.0), self.counts[entry])
-            for name, rule in self.rules.items():
-                if rule(word, count):
-                    return name
-        return None
+            if place not in contracted and place - 1 not in contracted:
+                count = max(self.counts.get(word, 0.0), self.counts[entry])
+                if any(rule(word, count) for rule in self._rules):
+                    return True
+        return False
 
     def _is_leftover(self, word: str, count: float) -> bool:
         """Whether a word is part of something else, such as an address, a contraction or a wrongly decoded letter."""

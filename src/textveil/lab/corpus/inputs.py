@@ -38,6 +38,12 @@ class Block(ABC):
         """Stream the documents in batches."""
 
 
+def _read_source(source: Source, layout: Layout, **options: Any) -> Iterator[list[str | None]]:
+    table = layout.table(source)
+    with source.reading() as stream:
+        yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, **options)
+
+
 @dataclass(frozen=True, slots=True)
 class WholeFiles(Block):
     """Complete files of any format."""
@@ -49,9 +55,7 @@ class WholeFiles(Block):
     def read(self) -> Iterator[list[str | None]]:
         """Stream the documents of every file."""
         for path in self.paths:
-            source = FileSource(path)
-            with source.reading() as stream:
-                yield from self.layout.table(source).read_texts(stream, batch_size=BATCH_DOCUMENTS)
+            yield from _read_source(FileSource(path), self.layout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +74,7 @@ class LineRange(Block):
 
     def read(self) -> Iterator[list[str | None]]:
         """Stream the documents of these lines."""
-        source = _RangeSource(self.path, self.start, self.stop)
-        table = self.layout.table(source)
-        with source.reading() as stream:
-            yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, head=self.start == 0)
+        return _read_source(_RangeSource(self.path, self.start, self.stop), self.layout, head=self.start == 0)
 
 
 class _RangeSource(FileSource):
@@ -130,9 +131,7 @@ class SentLines(Block):
     def read(self) -> Iterator[list[str | None]]:
         """Stream the documents of these lines."""
         source = _BytesSource(self.path, self.content, self.first_line)
-        table = self.layout.table(source)
-        with source.reading() as stream:
-            yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, head=self.first_line == 0)
+        return _read_source(source, self.layout, head=self.first_line == 0)
 
 
 class _BytesSource(Source):
@@ -160,12 +159,7 @@ class RowGroups(Block):
 
     def read(self) -> Iterator[list[str | None]]:
         """Stream the documents of these row groups."""
-        source = FileSource(self.path)
-        table = self.layout.table(source)
-        assert isinstance(table, ParquetTable)  # noqa: S101 # only Parquet files are divided into row groups
-        with source.reading() as stream:
-            groups = range(self.start, self.stop)
-            yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, groups=groups)
+        return _read_source(FileSource(self.path), self.layout, groups=range(self.start, self.stop))
 
 
 @dataclass(frozen=True, slots=True)

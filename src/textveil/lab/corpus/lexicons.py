@@ -22,8 +22,8 @@ from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
 from textveil.lab.corpus import MIN_PMI, TOP_SHARE
 from textveil.lab.corpus.counting.ngrams import MANIFEST as COUNTS_MANIFEST
-from textveil.lab.corpus.counting.ngrams import NgramCounts, check_output, write_table
-from textveil.storage.atomic import hash_file, writing, writing_folder
+from textveil.lab.corpus.counting.ngrams import NgramCounts, check_output, write_manifest, write_table
+from textveil.storage.atomic import hash_file, writing_folder
 from textveil.text.matching import LONGEST
 from textveil.version import __version__
 
@@ -233,9 +233,17 @@ class ScoreJob:
         counts = NgramCounts.load(self.counts)
         min_count = counts.min_count if self.min_count is None else self.min_count
         self._check(counts, min_count)
-        scored = ScoredNgrams.of(counts)
-        frequent = scored.counts >= min_count
-        manifest = {
+        found = list(count_occurrences(counts).values())
+        tables = [counts.tables[length] for length in range(2, LONGEST + 1)]
+        numbers = np.concatenate([table.counts for table in tables])
+        columns = {
+            "ngram": _join_columns([table.ngrams for table in tables]),
+            "count": numbers,
+            "length": np.repeat(range(2, LONGEST + 1), list(map(len, tables))),
+            "attracted": np.concatenate([occurrences.attracted for occurrences in found]),
+        }
+        frequent = numbers >= min_count
+        manifest: dict[str, Any] = {
             "format": FORMAT,
             "counts_sha256": hash_file(self.counts / COUNTS_MANIFEST),
             "tokens": counts.tokens,
@@ -245,13 +253,13 @@ class ScoreJob:
             "only_attracted": self.only_attracted,
             "ngrams": int(frequent.sum()),
             "versions": {"textveil": __version__, "numpy": np.__version__},
+            "lexicons": {},
         }
         with writing_folder(self.output.resolve(), replace=self.overwrite) as folder:
-            manifest["lexicons"] = {
-                measure: self._write(scored, measure, frequent, folder / lexicon_name(measure)) for measure in MEASURES
-            }
-            with writing(folder / MANIFEST) as stream:
-                stream.write((json.dumps(manifest, indent=2) + "\n").encode())
+            for measure, score in MEASURES.items():
+                columns["score"] = np.concatenate([score(occurrences) for occurrences in found])
+                manifest["lexicons"][measure] = self._write(measure, columns, frequent, folder / lexicon_name(measure))
+            write_manifest(folder / MANIFEST, manifest)
         return manifest
 
     def _check(self, counts: NgramCounts, min_count: int) -> None:
@@ -283,57 +291,26 @@ class ScoreJob:
         threshold = np.partition(among, len(among) - wanted)[len(among) - wanted]
         return np.flatnonzero(eligible & (scores >= threshold)), float(threshold)
 
-    def _write(self, scored: ScoredNgrams, measure: str, frequent: NDArray[np.bool_], path: Path) -> dict[str, Any]:
+    def _write(self, measure: str, columns: dict[str, Any], frequent: NDArray[np.bool_], path: Path) -> dict[str, Any]:
         """Write the lexicon of a measure, sorted by n-gram; its entry in the manifest."""
-        only_attracted = measure == "llr" and self.only_attracted
-        eligible = frequent & scored.attracted if only_attracted else frequent
-        chosen, threshold = self._choose(measure, scored.scores[measure], eligible)
-        scored.write(measure, chosen, path)
+        scores, attracted = columns["score"], columns["attracted"]
+        eligible = frequent & attracted if measure == "llr" and self.only_attracted else frequent
+        chosen, threshold = self._choose(measure, scores, eligible)
+        kept = {"ngram": columns["ngram"].take(chosen), "count": columns["count"][chosen], "score": scores[chosen]}
+        table = require("pyarrow", extra="prepare").table(kept).sort_by("ngram").combine_chunks()
+        write_table(path, table.column_names, (batch.columns for batch in table.to_batches()))
+        lengths = columns["length"][chosen]
         return {
             "file": path.name,
             "sha256": hash_file(path),
-            "entries": {str(n): int((scored.lengths[chosen] == n).sum()) for n in range(2, LONGEST + 1)},
+            "entries": {str(n): int((lengths == n).sum()) for n in range(2, LONGEST + 1)},
             "threshold": threshold,
-            "rarer_than_chance": int((~scored.attracted[chosen]).sum()),
-            "highest": float(scored.scores[measure][eligible].max()) if eligible.any() else None,
+            "rarer_than_chance": int((~attracted[chosen]).sum()),
+            "highest": float(scores[eligible].max()) if eligible.any() else None,
         }
 
 
-@dataclass(frozen=True)
-class ScoredNgrams:
-    """All n-grams of two or more words, by length, with a score for every measure."""
-
-    ngrams: Any
-    lengths: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    attracted: NDArray[np.bool_]
-    scores: dict[str, NDArray[np.float64]]
-
-    @classmethod
-    def of(cls, counts: NgramCounts) -> ScoredNgrams:
-        """Score counted n-grams."""
-        occurrences = count_occurrences(counts)
-        tables = [counts.tables[length] for length in occurrences]
-        return cls(
-            require("pyarrow", extra="prepare").chunked_array(
-                [chunk for table in tables for chunk in table.ngrams.chunks], "string"
-            ),
-            np.repeat(list(occurrences), list(map(len, tables))),
-            np.concatenate([table.counts for table in tables]),
-            np.concatenate([found.attracted for found in occurrences.values()]),
-            {
-                measure: np.concatenate([score(found) for found in occurrences.values()])
-                for measure, score in MEASURES.items()
-            },
-        )
-
-    def write(self, measure: str, chosen: NDArray[np.intp], path: Path) -> None:
-        """Write the chosen n-grams with their counts and scores."""
-        arrow = require("pyarrow", extra="prepare")
-        columns = {
-            "ngram": self.ngrams.take(chosen),
-            "count": self.counts[chosen],
-            "score": self.scores[measure][chosen],
-        }
-        table = arrow.table(columns).sort_by("ngram").combine_chunks()
-        write_table(path, table.column_names, (batch.columns for batch in table.to_batches()))
+def _join_columns(columns: list[Any]) -> Any:
+    """The n-grams of several tables, one after the other."""
+    arrow = require("pyarrow", extra="prepare")
+    return arrow.chunked_array([chunk for column in columns for chunk in column.chunks], "string")

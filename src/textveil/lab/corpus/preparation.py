@@ -34,7 +34,7 @@ from textveil.execution import Executor
 from textveil.extras import require
 from textveil.lab.corpus import MEMORY
 from textveil.lab.corpus.counting.job import CountJob
-from textveil.lab.corpus.entry_filters import PASSAGES, RULES, Names, find_names, list_unfit, load_recognizer
+from textveil.lab.corpus.entry_filters import PASSAGES, RULES, find_names, list_unfit, load_recognizer
 from textveil.lab.corpus.inputs import Corpus
 from textveil.lab.corpus.lexicons import ScoreJob, explain_empty, read_lexicon_tables
 from textveil.lab.corpus.priors import PriorBuilder, load_prior
@@ -48,7 +48,7 @@ from textveil.lab.corpus.settings import (
     VectorOptions,
     check_bundle_folder,
 )
-from textveil.lab.corpus.splitting import SplitMark, count_documents, join_tokens, split_corpus
+from textveil.lab.corpus.splitting import count_documents, join_tokens, read_split, split_corpus
 from textveil.lab.corpus.training import (
     TRAINED,
     VOCABULARY,
@@ -69,7 +69,7 @@ from textveil.models.files import EXTRA, ModelFiles
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import unknown_name
 from textveil.resources import find
-from textveil.storage.atomic import put_folder, strip_unfinished
+from textveil.storage.atomic import strip_unfinished
 from textveil.storage.resumable import SETTINGS
 from textveil.version import __version__
 
@@ -77,14 +77,34 @@ _TRAINED = (TRAINED, "vectors")
 """The steps after which there is nothing to train."""
 
 
-class _PreparationRun(CorpusRun):
-    """The folder of an unfinished preparation."""
+class BundleRun(CorpusRun):
+    """The folder of an unfinished run that writes a bundle."""
 
     our_names = re.compile(r"counts|counts\.partial|\.counts\.lock|lexicons|documents|first|names|bundle")
 
     def owns(self, name: str) -> bool:
-        """Whether a preparation writes a file or folder of this name: each decomposition has a folder."""
+        """Whether a run writes a file or folder of this name: each decomposition has a folder."""
         return strip_unfinished(name) in DECOMPOSERS or super().owns(name)
+
+    def check(self, *, resume: bool, overwrite: bool) -> None:
+        """Refuse to start where something would be lost, or where the output cannot be created."""
+        if not self.output.parent.is_dir():
+            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Create it first.")
+        if self.output.exists():
+            check_bundle_folder(self.output)
+        super().check(resume=resume, overwrite=overwrite)
+
+
+def estimate_disk(corpus: Corpus, beside: int = 1) -> int:
+    """The approximate peak of disk space in bytes that a run needs besides its output.
+
+    Splitting writes the corpus twice, in parts and as one file. Counting needs about as much.
+
+    Args:
+        corpus: The corpus.
+        beside: The number of decompositions that are trained side by side. Each has a file of its own.
+    """
+    return max(1 << 20, int((2.5 + 1.25 * (beside - 1)) * corpus.estimate_plain_size()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +157,9 @@ class PrepareJob:
         if self.vectors.uses_encoder:
             require("sentence_transformers", extra=EXTRA)
             ModelFiles.find(self.vectors.encoder)
-        if not self.output.absolute().parent.is_dir():
-            raise OutputError(f"The folder for {str(self.output)!r} does not exist. Create it first.")
-        if self.output.exists():
-            check_bundle_folder(self.output)
         if self.names_model is not None:
             load_recognizer(self.names_model)
-        _PreparationRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
+        BundleRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
 
     def list_libraries(self) -> list[str]:
         """The names of the libraries that the job needs."""
@@ -151,19 +167,13 @@ class PrepareJob:
         return ["pyarrow", *trained, *(["spacy"] if self.names_model else [])]
 
     def estimate_disk(self, beside: int = 1) -> int:
-        """The approximate peak of disk space in bytes that the run needs besides the output.
-
-        Splitting writes the corpus twice, in parts and as one file. Counting needs about as much.
-
-        Args:
-            beside: The number of decompositions that are trained side by side. Each has a file of its own.
-        """
-        return max(1 << 20, int((2.5 + 1.25 * (beside - 1)) * self.corpus.estimate_plain_size()))
+        """The approximate peak of disk space in bytes that the run needs; see :func:`estimate_disk`."""
+        return estimate_disk(self.corpus, beside)
 
     def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
         """Build the bundle, or resume an unfinished run."""
         self.check()
-        unfinished = _PreparationRun(self.output.resolve())
+        unfinished = BundleRun(self.output.resolve())
         # Vectors depend on these settings. Names, labels, priors and storage may change until the bundle is written.
         settings = {
             "textveil": __version__,
@@ -172,21 +182,18 @@ class PrepareJob:
             "vectors": self.identify_vectors(),
             "lexicons": self.lexicons and str(self.lexicons.resolve()),
         }
-        with unfinished.locked():
-            reading = Reading(self.corpus, executor, progress)
-            job = unfinished.begin(reading, settings, lambda: {"workers": executor.workers}, overwrite=self.overwrite)
-            if unfinished.is_complete():
-                unfinished.complete()
-                return Bundle(self.output)
-            preparation = _Preparation(self, unfinished.folder, int(job["workers"]), executor, progress)
-            try:
-                bundle = preparation.run(unfinished.hash_files(reading))
-            except TextveilError as error:
-                if not preparation.is_worth_keeping(after=error):
-                    unfinished.remove()
-                raise
-            put_folder(bundle, unfinished.output)
-            unfinished.complete()
+
+        def prepare(reading: Reading, job: Mapping[str, Any]) -> Path:
+            return _Preparation(self, unfinished.folder, replace(reading, workers=int(job["workers"]))).run()
+
+        unfinished.write(
+            Reading(self.corpus, executor, progress),
+            settings,
+            lambda: {"workers": executor.workers},
+            overwrite=self.overwrite,
+            build=prepare,
+            is_worth_keeping=lambda error: _is_worth_keeping(unfinished.folder, error),
+        )
         return Bundle(self.output)
 
     def identify_vectors(self) -> dict[str, Any]:
@@ -197,19 +204,24 @@ class PrepareJob:
         return described
 
 
-@dataclass(slots=True)
+def _is_worth_keeping(folder: Path, error: TextveilError) -> bool:
+    """Whether a resumption would save work. If thresholds must change, only vectors can be reused."""
+    if isinstance(error, SmallCorpusError):
+        return any(folder.glob("*/vectors"))
+    begun = {path.relative_to(folder).parts[0] for path in folder.rglob("*") if path.is_file()}
+    return bool(begun - {SETTINGS, "hashes", "first"})
+
+
+@dataclass(frozen=True, slots=True)
 class _Preparation:
-    """A run of a :class:`PrepareJob`."""
+    """A run of a :class:`PrepareJob` in a folder, on the corpus with known hashes."""
 
     job: PrepareJob
     folder: Path
-    workers: int
-    executor: Executor
-    progress: Progress
+    reading: Reading
 
-    def run(self, corpus: Corpus) -> Path:
-        """Run all steps on the corpus with known hashes; the folder of the finished bundle."""
-        self.job = replace(self.job, corpus=corpus)
+    def run(self) -> Path:
+        """Run all steps; the folder of the finished bundle."""
         self._check_disk()
         lexicons = self._find_lexicons()
         first = self._write_first(lexicons)
@@ -220,16 +232,10 @@ class _Preparation:
             needed = needed[beside:]
         return self._write_bundle(lexicons)
 
-    def is_worth_keeping(self, *, after: TextveilError) -> bool:
-        """Whether a resumption would save work. If thresholds must change, only vectors can be reused."""
-        if isinstance(after, SmallCorpusError):
-            return any(self._find(name, "vectors").exists() for name in self.job.decompositions)
-        begun = {path.relative_to(self.folder).parts[0] for path in self.folder.rglob("*") if path.is_file()}
-        return bool(begun - {SETTINGS, "hashes", "first"})
-
-    def _find(self, decomposition: str, step: str) -> Path:
-        """The folder of a finished step of a decomposition."""
-        return self.folder / decomposition / step
+    @property
+    def _foreground(self) -> Reading:
+        """The corpus without its background."""
+        return replace(self.reading, corpus=self.reading.corpus.split()[0])
 
     def _find_lexicons(self) -> dict[str, LexiconTable]:
         """The lexicons that the decompositions need."""
@@ -248,9 +254,9 @@ class _Preparation:
     def _score(self) -> Path:
         """Count and score the n-grams of the corpus."""
         counts, lexicons, thresholds = self.folder / "counts", self.folder / "lexicons", self.job.thresholds
-        foreground, _ = self.job.corpus.split()
         if not counts.exists():
-            CountJob(foreground, counts, thresholds.min_count, self.job.memory).run(self.executor, self.progress)
+            job = CountJob(self._foreground.corpus, counts, thresholds.min_count, self.job.memory)
+            job.run(self.reading.executor, self.reading.progress)
         if not lexicons.exists():
             ScoreJob(
                 counts,
@@ -264,31 +270,25 @@ class _Preparation:
     def _leave_out_rare(self, tables: dict[str, LexiconTable]) -> dict[str, LexiconTable]:
         """The lexicons without the expressions that are in too few documents."""
         least = self.job.selection.min_documents
-        found = count_documents(
-            self.job.corpus.split()[0],
-            self.folder / "documents",
-            self.executor,
-            workers=self.workers,
-            expressions=[ngram for table in tables.values() for ngram in table.ngrams],
-            progress=self.progress,
-        )
-        filtered = {name: table.keep(lambda ngram: found[ngram] >= least) for name, table in tables.items()}
-        for name, table in filtered.items():
-            if not table.ngrams:
+        expressions = [ngram for table in tables.values() for ngram in table.ngrams]
+        found = count_documents(self._foreground, self.folder / "documents", expressions)
+        kept: dict[str, LexiconTable] = {}
+        for name, table in tables.items():
+            filtered = table.keep(lambda ngram: found[ngram] >= least)
+            if not filtered.ngrams:
                 raise SmallCorpusError(
                     f"The {name} lexicon is empty: no expression is in {least} documents. "
                     "Lower `min_documents`, or use more text."
                 )
-        return {
-            name: replace(table, origin={**table.origin, "min_documents": least}) for name, table in filtered.items()
-        }
+            kept[name] = replace(filtered, origin={**filtered.origin, "min_documents": least})
+        return kept
 
     def _write_first(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "first"
         if folder.exists() and Bundle(folder).manifest.lexicons.keys() != lexicons.keys():
             shutil.rmtree(folder)  # it is for other decompositions
         if not folder.exists():
-            build_bundle(folder, {}, lexicons=lexicons, **self._describe())
+            build_bundle(folder, {}, lexicons=lexicons, **asdict(self.job.labels))
         return folder
 
     def _check_disk(self) -> None:
@@ -301,18 +301,17 @@ class _Preparation:
 
     def _lacks(self, decomposition: str) -> bool:
         """Whether the vectors or the prior of a decomposition are missing."""
-        return not self._find(decomposition, "vectors").exists() or self._lacks_prior(decomposition)
-
-    def _lacks_prior(self, decomposition: str) -> bool:
-        return self.job.prior is not None and self._find_prior(decomposition) is None
+        return not (self.folder / decomposition / "vectors").exists() or (
+            self.job.prior is not None and self._find_prior(decomposition) is None
+        )
 
     def _count_beside(self) -> int:
         """The number of decompositions to train side by side: one per worker, if there is room on the disk."""
-        if self.executor.processes == 1 or not self.job.vectors.uses_word2vec:
+        executor = self.reading.executor
+        if executor.processes == 1 or not self.job.vectors.uses_word2vec:
             return 1
         free = shutil.disk_usage(self.folder).free
-        counts = range(self.executor.workers, 1, -1)
-        return next((count for count in counts if self.job.estimate_disk(count) <= free), 1)
+        return next((count for count in range(executor.workers, 1, -1) if self.job.estimate_disk(count) <= free), 1)
 
     def _embed(self, first: Path, decompositions: Sequence[str]) -> None:
         """Choose the entries of decompositions, find their vectors and build their priors."""
@@ -324,68 +323,50 @@ class _Preparation:
     def _choose(self, first: Path, decomposition: str) -> list[Path]:
         """Split the corpus and choose the entries of a decomposition; its files of tokens, the background last."""
         self._check_disk()
-        foreground, background = self.job.corpus.split()
-        tokens = self._split(foreground, first, decomposition, self.folder / decomposition)
-        more = (
-            self._split(background, first, decomposition, self._find(decomposition, "background"))
-            if background
-            else None
-        )
-        chosen = self._find(decomposition, VOCABULARY)
-        if not chosen.exists():
-            self.progress(f"choosing entries of {decomposition}", 0, None)
-            choose_entries(tokens, more, self.job.selection.narrow(decomposition)).save(chosen)
-        return [tokens, *([more] if more else [])]
+        folder = self.folder / decomposition
+        tokens = [
+            split_corpus(replace(self.reading, corpus=corpus), place, bundle=first, decomposition=decomposition)
+            for corpus, place in zip(self.reading.corpus.split(), (folder, folder / "background"), strict=True)
+            if corpus
+        ]
+        if not (folder / VOCABULARY).exists():
+            self.reading.progress(f"choosing entries of {decomposition}", 0, None)
+            choose_entries(tokens, self.job.selection.narrow(decomposition)).save(folder / VOCABULARY)
+        return tokens
 
     def _train_beside(self, tokens: Mapping[str, Sequence[Path]]) -> None:
         """Train the decompositions that lack it side by side. One that is alone is trained later, on all cores."""
-        missing = [name for name in tokens if not any(self._find(name, step).exists() for step in _TRAINED)]
+        missing = [name for name in tokens if not any((self.folder / name / step).exists() for step in _TRAINED)]
         if self.job.vectors.uses_word2vec and len(missing) > 1:
             options = self.job.vectors.train_options
             tasks = [TrainTask(name, join_tokens(tokens[name]), self.folder / name, options) for name in missing]
-            train_beside(tasks, self.executor, self.job.memory, self.progress)
-
-    def _load_entries(self, decomposition: str) -> Sequence[str]:
-        return Vocabulary.load(self._find(decomposition, VOCABULARY)).entries
+            train_beside(tasks, self.reading.executor, self.job.memory, self.reading.progress)
 
     def _finish(self, decomposition: str, tokens: Sequence[Path]) -> None:
         """Find the vectors and build the prior of a decomposition, unless they are there."""
-        entries, vectors = self._load_entries(decomposition), self._find(decomposition, "vectors")
-        if not vectors.exists():
-            save_vectors(self._compute_vectors(decomposition, entries, tokens), vectors)
-        if self.job.prior is not None and self._lacks_prior(decomposition):
-            folder = self.folder / decomposition
-            PriorBuilder(
-                tokens[0], folder, self.job.prior, self.executor, self.job.memory, self.progress, decomposition
-            ).run(entries)
+        folder = self.folder / decomposition
+        entries = Vocabulary.load(folder / VOCABULARY).entries
+        if not (folder / "vectors").exists():
+            save_vectors(self._compute_vectors(decomposition, entries, tokens), folder / "vectors")
+        if self.job.prior is not None and self._find_prior(decomposition) is None:
+            PriorBuilder(tokens[0], folder, self.job.prior, self.reading, self.job.memory).run(entries)
         tokens[0].unlink()
         for more in tokens[1:]:
             shutil.rmtree(more.parent)
-        shutil.rmtree(self._find(decomposition, TRAINED), ignore_errors=True)
-
-    def _split(self, corpus: Corpus, first: Path, decomposition: str, folder: Path) -> Path:
-        return split_corpus(
-            corpus,
-            folder,
-            self.executor,
-            workers=self.workers,
-            bundle=first,
-            decomposition=decomposition,
-            progress=self.progress,
-        )
+        shutil.rmtree(folder / TRAINED, ignore_errors=True)
 
     def _compute_vectors(self, decomposition: str, entries: Sequence[str], tokens: Sequence[Path]) -> npt.NDArray[Any]:
         """The vectors of the entries: trained, of an encoder, or both."""
         options = self.job.vectors
 
         def tell(stage: str, amount: int, fraction: float | None) -> None:
-            self.progress(f"{stage} {decomposition}", amount, fraction)
+            self.reading.progress(f"{stage} {decomposition}", amount, fraction)
 
         found: list[npt.NDArray[Any]] = []
         if options.uses_word2vec:
-            trained = self._find(decomposition, TRAINED)
+            trained = self.folder / decomposition / TRAINED
             if not trained.exists():
-                workers = self.executor.workers
+                workers = self.reading.executor.workers
                 matrix = train(join_tokens(tokens), entries, options.train_options, workers=workers, progress=tell)
                 save_vectors(matrix, trained)
             found.append(load_vectors(trained))
@@ -396,7 +377,7 @@ class _Preparation:
 
     def _find_prior(self, decomposition: str) -> PriorTable | None:
         """The finished prior of a decomposition, if it has the settings of this job."""
-        folder = self._find(decomposition, "prior")
+        folder = self.folder / decomposition / "prior"
         if self.job.prior is None or not folder.exists():
             return None
         prior = load_prior(folder)
@@ -405,32 +386,17 @@ class _Preparation:
         shutil.rmtree(folder)
         return None
 
-    def _find_names(self, entries: Iterable[str]) -> Names | None:
-        if self.job.names_model is None:
-            return None
-        return find_names(
-            self.job.corpus.split()[0],
-            self.folder / "names",
-            self.executor,
-            workers=self.workers,
-            entries=entries,
-            model=self.job.names_model,
-            progress=self.progress,
-            wordnet=_find_wordnet(),
-        )
-
     def _write_bundle(self, lexicons: dict[str, LexiconTable]) -> Path:
         folder = self.folder / "bundle"
         shutil.rmtree(folder, ignore_errors=True)
-        chosen = {name: Vocabulary.load(self._find(name, VOCABULARY)) for name in self.job.decompositions}
+        chosen = {name: Vocabulary.load(self.folder / name / VOCABULARY) for name in self.job.decompositions}
         unwritten = {name: self._list_unwritten(vocabulary) for name, vocabulary in chosen.items()}
         others = {entry for name in chosen for entry in chosen[name].entries if entry not in unwritten[name]}
-        names = self._find_names(others)
-        people = set(names.choose(others) if names else ())
+        people = self._find_people(others)
         tables = {
             name: VectorTable(
                 vocabulary.entries,
-                load_vectors(self._find(name, "vectors")),
+                load_vectors(self.folder / name / "vectors"),
                 [entry for entry in vocabulary.entries if entry in unwritten[name] or entry in people],
                 vocabulary.counts,
                 self._find_prior(name),
@@ -441,12 +407,20 @@ class _Preparation:
             folder,
             tables,
             lexicons=lexicons,
-            tokens=SplitMark.load(self.folder / self.job.decompositions[0] / "split.json").words,
+            tokens=read_split(self.folder / self.job.decompositions[0] / "split.json")[1],
             parameters=self._parameters(),
             storage=self.job.storage,
-            **self._describe(),
+            **asdict(self.job.labels),
         )
         return folder
+
+    def _find_people(self, entries: Iterable[str]) -> set[str]:
+        """The entries that are people's names."""
+        if self.job.names_model is None:
+            return set()
+        folder, model = self.folder / "names", self.job.names_model
+        names = find_names(self._foreground, folder, entries, model=model, wordnet=_find_wordnet())
+        return set(names.choose(entries))
 
     def _list_unwritten(self, vocabulary: Vocabulary) -> set[str]:
         """The entries that are unfit to be written, and those that only the background has."""
@@ -455,27 +429,17 @@ class _Preparation:
             unwritten.update(
                 list_unfit(vocabulary.entries, vocabulary.documents, vocabulary.total, wordnet=_find_wordnet())
             )
-        if self.job.corpus.in_background:
+        if self.reading.corpus.in_background:
             rare = vocabulary.documents < self.job.selection.min_documents
             unwritten.update(vocabulary.entries[row] for row in np.flatnonzero(rare).tolist())
         return unwritten
-
-    def _describe(self) -> dict[str, Any]:
-        labels = self.job.labels
-        return {
-            "name": labels.name,
-            "version": labels.version,
-            "language": labels.language,
-            "corpus": labels.corpus,
-            "license": labels.license,
-        }
 
     def _parameters(self) -> dict[str, Any]:
         software = ["numpy", "nupunkt", *self.job.list_libraries()]
         if self.job.vectors.uses_encoder:
             software += ["torch", "transformers", "sentence-transformers"]
         return {
-            "corpus": self.job.corpus.cite(),
+            "corpus": self.reading.corpus.cite(),
             "thresholds": asdict(self.job.thresholds),
             "selection": asdict(self.job.selection),
             "vectors": self.job.identify_vectors(),

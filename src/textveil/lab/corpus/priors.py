@@ -22,12 +22,10 @@ import numpy.typing as npt
 from textveil.bundles.prior import Ngrams, PriorTable, compress_prior, read_prior
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.errors import ParameterError
-from textveil.execution import Executor
+from textveil.lab.corpus.resumption import Reading, Task, loading
 from textveil.lab.corpus.settings import PriorOptions
 from textveil.lab.corpus.splitting import LONGEST_LINE
-from textveil.progress import Progress
 from textveil.storage.atomic import make_folder, writing, writing_folder
-from textveil.storage.resumable import damaged_file
 
 LARGEST_COUNT = 4
 """The discounts depend on the numbers of n-grams that occur once, twice, three times and four times."""
@@ -170,8 +168,8 @@ _BYTES_PER_NGRAM = 96  # with copies while they are sorted
 
 
 @dataclass(frozen=True, slots=True)
-class NumberTask:
-    """Write the documents of a block as rows of the vocabulary.
+class NumberTask(Task):
+    """Write the documents of a block, of as many bytes as its size, as rows of the vocabulary.
 
     A word that is not in the vocabulary has the number V, the number of entries. V + 1 precedes every document that is
     counted, and V + 2 every document that is held out.
@@ -179,29 +177,28 @@ class NumberTask:
 
     tokens: Path
     start: int
-    stop: int
     vocabulary: Path
-    output: Path
 
     def run(self) -> int:
-        """Write the rows; return the number of bytes of the block."""
+        """Write the rows."""
         numbers = _load_numbers(self.vocabulary)
         unknown = len(numbers)
-        parts: list[npt.NDArray[Any]] = [np.zeros(0, dtype=choose_type(unknown))]
+        kind = np.uint16 if unknown + 2 < 1 << 16 else np.uint32
+        parts: list[npt.NDArray[Any]] = [np.zeros(0, dtype=kind)]
         continues = False
         with self.tokens.open("rb") as stream:
             stream.seek(self.start)
-            while stream.tell() < self.stop:
+            while stream.tell() < self.start + self.size:
                 line = stream.readline()
                 words = line.split()
                 rows = [numbers.get(word, unknown) for word in words]
                 if not continues:
                     rows.insert(0, unknown + (2 if zlib.crc32(line) % HELD_OUT == 0 else 1))
-                parts.append(np.array(rows, dtype=parts[0].dtype))
+                parts.append(np.array(rows, dtype=kind))
                 continues = len(words) == LONGEST_LINE
         with writing(self.output) as stream:
             np.save(stream, np.concatenate(parts), allow_pickle=False)
-        return self.stop - self.start
+        return self.size
 
 
 @cache
@@ -210,14 +207,11 @@ def _load_numbers(vocabulary: Path) -> dict[bytes, int]:
     return {entry: row for row, entry in enumerate(vocabulary.read_bytes().removesuffix(b"\n").split(b"\n"))}
 
 
-def choose_type(entries: int) -> np.dtype[Any]:
-    """The type of the numbers of a block."""
-    return np.dtype(np.uint16 if entries + 2 < 1 << 16 else np.uint32)
-
-
 @dataclass(frozen=True, slots=True)
-class CountTask:
+class CountTask(Task):
     """Count the n-grams of one length whose first entry is in a range of rows.
+
+    Its size is the number of occurrences of these rows. Its output has the frequent n-grams.
 
     Args:
         blocks: The folder of numbered blocks.
@@ -227,7 +221,6 @@ class CountTask:
         high: The row after the last one.
         min_documents: N-grams that occur in fewer documents are not frequent.
         most: The number of n-grams that are in memory before they are merged.
-        output: The file of the frequent n-grams.
     """
 
     blocks: Path
@@ -237,10 +230,9 @@ class CountTask:
     high: int
     min_documents: int
     most: int
-    output: Path
 
     def run(self) -> int:
-        """Write the frequent n-grams; return the number of occurrences of all n-grams in the range."""
+        """Write the frequent n-grams."""
         counted = np.zeros((3, 0), dtype=np.int64)
         waiting: list[npt.NDArray[np.int64]] = []
         for path in list_blocks(self.blocks):
@@ -252,10 +244,10 @@ class CountTask:
         contexts, places = np.unique(keys // self.entries, return_inverse=True)
         totals = np.bincount(places, weights=counts, minlength=len(contexts)).astype(np.int64)
         needed = np.unique(places[frequent])
-        small = np.bincount(np.minimum(counts, LARGEST_COUNT + 1), minlength=LARGEST_COUNT + 2)[:-1]
+        small = _count_small(counts)
         with writing(self.output) as stream:
             np.savez(stream, keys[frequent], counts[frequent], contexts[needed], totals[needed], small)
-        return int(counts.sum())
+        return self.size
 
     def _count(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """The n-grams of a block, their occurrences, and the number of documents with each of them."""
@@ -301,37 +293,23 @@ def list_blocks(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.npy"))
 
 
-def run_number(task: NumberTask) -> int:
-    """Run a task on any worker."""
-    return task.run()
-
-
-def run_count(task: CountTask) -> int:
-    """Run a task on any worker."""
-    return task.run()
-
-
 @dataclass(frozen=True, slots=True)
 class PriorBuilder:
     """Builds the prior of one decomposition, or resumes building it.
 
     Args:
         tokens: A file of tokens with one document per line; see :mod:`textveil.lab.corpus.splitting`.
-        folder: The folder for unfinished and finished files.
+        folder: The folder for unfinished and finished files. Its name is that of the decomposition.
         options: The settings of the prior.
-        executor: Where the work runs.
+        reading: Where the work runs.
         memory: The number of bytes of memory that counting may use.
-        progress: Is told about the progress.
-        title: The name of the decomposition.
     """
 
     tokens: Path
     folder: Path
     options: PriorOptions
-    executor: Executor
+    reading: Reading
     memory: int
-    progress: Progress
-    title: str
 
     def run(self, entries: Sequence[str]) -> PriorTable:
         """Build the prior over the entries of a vocabulary."""
@@ -355,21 +333,11 @@ class PriorBuilder:
     def _number(self, vocabulary: Path) -> None:
         folder = self.folder / "rows"
         make_folder(folder)
-        size = max(1, self.tokens.stat().st_size)
-        done = 0
-
-        def tasks() -> Iterator[NumberTask]:
-            nonlocal done
-            for number, (start, stop) in enumerate(divide_lines(self.tokens, BLOCK_BYTES)):
-                output = folder / f"{number:06}.npy"
-                if output.exists():
-                    done += stop - start
-                else:
-                    yield NumberTask(self.tokens, start, stop, vocabulary, output)
-
-        for read in self.executor.map(run_number, tasks()):
-            done += read
-            self.progress(f"numbering {self.title}", done, min(1.0, done / size))
+        tasks = (
+            NumberTask(folder / f"{number:06}.npy", stop - start, self.tokens, start, vocabulary)
+            for number, (start, stop) in enumerate(divide_lines(self.tokens, BLOCK_BYTES))
+        )
+        self.reading.run(f"numbering {self.folder.name}", tasks, self.tokens.stat().st_size)
 
     def _survey(self, entries: int) -> tuple[RowNumbers, dict[str, Any]]:
         """The number of occurrences of each entry, and the size of the text."""
@@ -383,31 +351,31 @@ class PriorBuilder:
         return counts[:entries], {"documents": documents, "tokens": int(counts[:entries].sum()), "held_out": held_out}
 
     def _count(self, counts: RowNumbers, length: int) -> FrequentNgrams:
-        folder = self.folder / "counted"
+        folder, documents = self.folder / "counted", self.options.min_documents
         make_folder(folder)
-        most = max(_LEAST_NGRAMS, self.memory // self.executor.processes // _BYTES_PER_NGRAM)
-        outputs: list[Path] = []
-        done, total = 0, max(1, int(counts.sum()))
-
-        def tasks() -> Iterator[CountTask]:
-            for low, high in divide_rows(counts, most):
-                documents = self.options.min_documents
-                outputs.append(folder / f"{length}-{documents}-{low}-{high}.npz")
-                if not outputs[-1].exists():
-                    rows = self.folder / "rows"
-                    yield CountTask(rows, len(counts), length, low, high, documents, most, outputs[-1])
-
-        for number in self.executor.map(run_count, tasks()):
-            done += number
-            self.progress(f"counting {length}-grams of {self.title}", done, min(1.0, done / total))
-        parts = [_load_arrays(output) for output in outputs]
-        *arrays, histograms = (list(column) for column in zip(*parts, strict=True))
+        most = max(_LEAST_NGRAMS, self.memory // self.reading.executor.processes // _BYTES_PER_NGRAM)
+        tasks = (
+            CountTask(
+                folder / f"{length}-{documents}-{low}-{high}.npz",
+                int(counts[low:high].sum()),
+                self.folder / "rows",
+                entries=len(counts),
+                length=length,
+                low=low,
+                high=high,
+                min_documents=documents,
+                most=most,
+            )
+            for low, high in divide_rows(counts, most)
+        )
+        outputs = self.reading.run(f"counting {length}-grams of {self.folder.name}", tasks, int(counts.sum()))
+        *arrays, histograms = zip(*map(_load_arrays, outputs), strict=True)
         keys, numbers, contexts, totals = map(np.concatenate, arrays)
         return FrequentNgrams(keys, numbers, contexts, totals, np.sum(histograms, axis=0))
 
     def _estimate(self, counts: RowNumbers, levels: list[FrequentNgrams], described: dict[str, Any]) -> PriorTable:
         """Estimate the prior, and measure it beside the priors of shorter n-grams."""
-        self.progress(f"estimating {self.title}", 0, None)
+        self.reading.progress(f"estimating {self.folder.name}", 0, None)
         documents = list(self._read_held_out(len(counts)))
         perplexities: dict[str, float | None] = {}
         for order in range(1, self.options.order + 1):
@@ -437,11 +405,8 @@ class PriorBuilder:
 
 
 def _load_arrays(path: Path) -> list[npt.NDArray[Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return [arrays[f"arr_{number}"] for number in range(5)]
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise damaged_file(path) from error
+    with loading(path), np.load(path, allow_pickle=False) as arrays:
+        return [arrays[f"arr_{number}"] for number in range(5)]
 
 
 def divide_lines(path: Path, size: int) -> Iterator[tuple[int, int]]:
@@ -481,9 +446,7 @@ def save_prior(table: PriorTable, folder: Path) -> None:
 
 def load_prior(folder: Path) -> PriorTable:
     """Open a folder that :func:`save_prior` wrote."""
-    try:
+    with loading(folder):
         description = json.loads((folder / "description.json").read_bytes())
         arrays = {path.stem: np.load(path, allow_pickle=False) for path in folder.glob("*.npy")}
-    except (OSError, ValueError, EOFError) as error:
-        raise damaged_file(folder) from error
-    return PriorTable(arrays, description)
+        return PriorTable(arrays, description)

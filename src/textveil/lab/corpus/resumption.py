@@ -1,32 +1,168 @@
-"""Resumable runs that read a corpus: every file is hashed once, and files with the same SHA-256 are the same corpus."""
+"""Resumable work on a corpus: tasks that are done once, and runs that know their corpus by the SHA-256 of its files."""
 
 from __future__ import annotations
 
+import ctypes
+import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from textveil.errors import InputError
+import pyarrow as pa
+
+from textveil.errors import InputError, TextveilError
 from textveil.execution import Executor
-from textveil.lab.corpus.counting.parts import HashTask, Mark, run_tasks
-from textveil.lab.corpus.inputs import Corpus, InputFile
+from textveil.lab.corpus.inputs import Block, Corpus, InputFile
 from textveil.progress import Progress, ignore_progress
-from textveil.storage.atomic import make_folder
-from textveil.storage.resumable import SETTINGS, ResumableRun
+from textveil.storage.atomic import make_folder, put_folder, writing
+from textveil.storage.resumable import SETTINGS, ResumableRun, damaged_file
 from textveil.tables.compression import strip_suffix
 
 _HASHES = "hashes"
+_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+
+
+@contextmanager
+def loading(path: Path) -> Iterator[None]:
+    """Refuse a file of an unfinished run that cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError) as error:
+        raise damaged_file(path) from error
+
+
+def save_json(path: Path, values: Any) -> None:
+    """Write values to a file of an unfinished run."""
+    with writing(path) as stream:
+        stream.write(json.dumps(values).encode())
+
+
+def load_json(path: Path) -> Any:
+    """Read the values that :func:`save_json` wrote."""
+    with loading(path):
+        return json.loads(path.read_bytes())
+
+
+@dataclass(frozen=True, slots=True)
+class Task(ABC):
+    """A piece of work that any worker can do. If it is done twice, it writes the same files again.
+
+    Args:
+        output: The file that completes the task. It is written last.
+        size: The share of the task in the work, for progress.
+    """
+
+    output: Path
+    size: int
+
+    @abstractmethod
+    def run(self) -> int:
+        """Write the output; the amount of what was done, as progress counts it."""
+
+    def recall(self) -> int:
+        """The amount of a task that was finished earlier."""
+        return self.size
+
+
+def do_task(task: Task) -> tuple[int, int]:
+    """Run a task on any worker, and then release its memory; its size and the amount of what was done."""
+    if not task.output.parent.is_dir():
+        raise InputError(f"A worker cannot see {str(task.output.parent)!r}. Put `output` where all machines see it.")
+    try:
+        return task.size, task.run()
+    finally:
+        release_memory()
+
+
+def release_memory() -> None:
+    """Return freed memory to the system. By default, the C library and Arrow would keep it."""
+    pa.default_memory_pool().release_unused()
+    if _TRIM is not None:
+        _TRIM(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A corpus, the workers that read it, and the function that is told about their progress."""
+    """A corpus, the workers that read it, and the function that is told about their progress.
+
+    Args:
+        corpus: The corpus.
+        executor: Where the work runs.
+        progress: Is told about the progress.
+        workers: The number of workers for which the corpus is divided into blocks; by default, those of the executor.
+    """
 
     corpus: Corpus
     executor: Executor
     progress: Progress = ignore_progress
+    workers: int | None = None
+
+    def run(self, stage: str, tasks: Iterable[Task], total: int) -> list[Path]:
+        """Do the tasks that are not finished, and report progress.
+
+        Args:
+            stage: The name of the stage for progress.
+            tasks: All tasks.
+            total: The sum of their sizes; 0 if it is not known.
+
+        Returns:
+            The outputs of all tasks, in order.
+        """
+        outputs: list[Path] = []
+        done = amount = 0
+
+        def list_missing() -> Iterator[Task]:
+            nonlocal done, amount
+            for task in tasks:
+                outputs.append(task.output)
+                if task.output.exists():  # progress resumes where it was
+                    done, amount = done + task.size, amount + task.recall()
+                else:
+                    yield task
+
+        for size, found in self.executor.map(do_task, list_missing()):
+            done, amount = done + size, amount + found
+            self.progress(stage, amount, min(1.0, done / total) if total else None)
+        return outputs
+
+    def run_blocks(
+        self, stage: str, folder: Path, make: Callable[[Path, Block], Task], *, suffix: str = ".json"
+    ) -> list[Path]:
+        """Do a task for every block of the corpus, as far as they are not finished.
+
+        Args:
+            stage: The name of the stage for progress.
+            folder: The folder of the outputs, which have the names of blocks.
+            make: Makes a task from its output and its block.
+            suffix: The suffix of an output.
+
+        Returns:
+            The outputs of all blocks, in order.
+        """
+        make_folder(folder)
+        blocks = self.corpus.blocks(self.workers or self.executor.workers)
+        return self.run(stage, (make(folder / (name + suffix), block) for name, block in blocks), self.corpus.size)
+
+
+@dataclass(frozen=True, slots=True)
+class HashTask(Task):
+    """Compute the SHA-256 of a file of the corpus. Progress counts files."""
+
+    file: InputFile
+
+    def run(self) -> int:
+        """Write the SHA-256."""
+        save_json(self.output, self.file.hash())
+        return 1
+
+    def recall(self) -> int:
+        """One file."""
+        return 1
 
 
 class CorpusRun(ResumableRun):
@@ -34,7 +170,7 @@ class CorpusRun(ResumableRun):
 
     All files are hashed before anything else is done with them::
 
-        hashes/000000.json      mark of the first file: its SHA-256
+        hashes/000000.json      the SHA-256 of the first file
 
     A run resumes if paths, sizes and modification times are as before. Where a path or a time differs, the SHA-256
     decides.
@@ -43,6 +179,38 @@ class CorpusRun(ResumableRun):
     def owns(self, name: str) -> bool:
         """Whether the run writes a file or folder of this name into its folder."""
         return name == _HASHES or super().owns(name)
+
+    def write(
+        self,
+        reading: Reading,
+        settings: Mapping[str, Any],
+        derive: Callable[[], Mapping[str, Any]],
+        *,
+        overwrite: bool,
+        build: Callable[[Reading, dict[str, Any]], Path],
+        is_worth_keeping: Callable[[TextveilError], bool] = lambda _: True,
+    ) -> None:
+        """Write the output, or resume an unfinished run; see :meth:`begin`.
+
+        Args:
+            reading: The corpus, and how to read it.
+            settings: The other settings that must not change between a run and its resumption.
+            derive: Computes, for a new run, values that a resumption uses unchanged.
+            overwrite: Replace an output, and start over if settings or corpus differ.
+            build: Builds the output in the folder of the run, from the corpus with its hashes and from all settings.
+            is_worth_keeping: Whether a resumption would save work after an error.
+        """
+        with self.locked():
+            job = self.begin(reading, settings, derive, overwrite=overwrite)
+            if not self.is_complete():
+                try:
+                    finished = build(replace(reading, corpus=self.hash_files(reading)), job)
+                except TextveilError as error:
+                    if not is_worth_keeping(error):
+                        self.remove()
+                    raise
+                put_folder(finished, self.output)
+            self.complete()
 
     def begin(
         self,
@@ -53,12 +221,6 @@ class CorpusRun(ResumableRun):
         overwrite: bool,
     ) -> dict[str, Any]:
         """Start a run, or resume an unfinished one that had the same settings and the same corpus.
-
-        Args:
-            reading: The corpus, and how to hash it if that is needed.
-            settings: The other settings that must not change between a run and its resumption.
-            derive: Computes, for a new run, values that a resumption uses unchanged.
-            overwrite: Replace an output, and start over if settings or corpus differ.
 
         Returns:
             The settings and the derived values.
@@ -75,10 +237,10 @@ class CorpusRun(ResumableRun):
 
     def hash_files(self, reading: Reading) -> Corpus:
         """The corpus with the SHA-256 of every file; only those that are not known yet are computed."""
-        if all(file.sha256 for file in reading.corpus.files):
+        files = reading.corpus.files
+        if all(file.sha256 for file in files):
             return reading.corpus
-        marks = [self._find_mark(number) for number in range(len(reading.corpus.files))]
-        return reading.corpus.add_hashes(_hash(reading.corpus.files, marks, reading))
+        return reading.corpus.add_hashes(_hash(files, list(map(self._find_hash, range(len(files)))), reading))
 
     def _recognize(self, reading: Reading, files: list[list[Any]]) -> list[list[Any]]:
         """The descriptions of files; those that the run knows by another path or time are described as they were."""
@@ -88,52 +250,48 @@ class CorpusRun(ResumableRun):
             recorded = None
         if not isinstance(recorded, list) or len(recorded) != len(files):
             return files
-        moved = [
-            number
+        moved = {
+            number: before[3]
             for number, (before, now) in enumerate(zip(recorded, files, strict=True))
             if before != now and _may_be_same(before, now)
-        ]
-        same = self._compare_hashes(reading, {number: recorded[number][3] for number in moved})
+        }
+        same = self._compare_hashes(reading, moved)
         return [recorded[number] if number in same else file for number, file in enumerate(files)]
 
     def _compare_hashes(self, reading: Reading, recorded: Mapping[int, str | None]) -> set[int]:
-        """The numbers of files whose SHA-256 is as recorded, in the settings or in a mark.
+        """The numbers of files whose SHA-256 is as recorded, in the settings or by this run.
 
         A file without a recorded SHA-256 has not been read, so it counts as the same.
         """
-        marks = {number: self._find_mark(number) for number in recorded}
+        places = {number: self._find_hash(number) for number in recorded}
         expected = {
-            number: sha256 or (Mark.load(marks[number]).digest if marks[number].exists() else None)
+            number: sha256 or (load_json(places[number]) if places[number].exists() else None)
             for number, sha256 in recorded.items()
         }
         compared = [number for number, sha256 in expected.items() if sha256]
         folder = self.folder / _HASHES / "again"
         found = _hash(
             [reading.corpus.files[number] for number in compared],
-            [folder / marks[number].name for number in compared],
+            [folder / places[number].name for number in compared],
             reading,
         )
         shutil.rmtree(folder, ignore_errors=True)
-        different = {number for number, sha256 in zip(compared, found, strict=True) if sha256 != expected[number]}
-        return recorded.keys() - different
+        return recorded.keys() - {
+            number for number, sha256 in zip(compared, found, strict=True) if sha256 != expected[number]
+        }
 
-    def _find_mark(self, number: int) -> Path:
+    def _find_hash(self, number: int) -> Path:
         return self.folder / _HASHES / f"{number:06}.json"
 
 
-def _hash(files: Sequence[InputFile], marks: Sequence[Path], reading: Reading) -> list[str]:
-    """The SHA-256 of every file, which a mark on disk has as soon as it is computed."""
+def _hash(files: Sequence[InputFile], outputs: Sequence[Path], reading: Reading) -> list[str]:
+    """The SHA-256 of every file, which is on disk as soon as it is computed."""
     if not files:
         return []
-    make_folder(marks[0].parent)
-    size = sum(file.size for file in files)
-    read = 0
+    make_folder(outputs[0].parent)
     reading.progress("hashing files", 0, 0.0)
-    tasks = ((mark, HashTask(file, mark)) for file, mark in zip(files, marks, strict=True))
-    for done, mark in enumerate(run_tasks(reading.executor, tasks), start=1):
-        read += mark.size
-        reading.progress("hashing files", done, read / size if size else 1.0)
-    return [Mark.load(mark).digest for mark in marks]
+    tasks = (HashTask(output, file.size, file) for output, file in zip(outputs, files, strict=True))
+    return list(map(load_json, reading.run("hashing files", tasks, sum(file.size for file in files))))
 
 
 def _may_be_same(before: Sequence[Any], now: Sequence[Any]) -> bool:

@@ -1,7 +1,7 @@
 """Splitting a corpus into chunks: tasks for workers, and one file of tokens for gensim.
 
 split/BLOCK.txt         the documents of a block, one per line; a chunk is a token, with its words joined by underscores
-split/BLOCK.json        the mark of a finished block: the numbers of its documents, words and tokens
+split/BLOCK.json        the mark of a finished block: the numbers of its documents and words
 tokens.txt              all blocks in order
 split.json              the sums over all blocks
 """
@@ -9,25 +9,20 @@ split.json              the sums over all blocks
 from __future__ import annotations
 
 import json
-import operator
 import shutil
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from textveil.bundles.bundle import Bundle
-from textveil.execution import Executor
-from textveil.lab.corpus.inputs import Block, Corpus
+from textveil.lab.corpus.inputs import Block
+from textveil.lab.corpus.resumption import Reading, Task, loading, save_json
 from textveil.methods.decomposition import DECOMPOSERS, Decomposer
-from textveil.progress import Progress
 from textveil.storage.atomic import make_folder, writing
-from textveil.storage.resumable import damaged_file
 from textveil.text.documents import Document
 from textveil.text.matching import LONGEST
 from textveil.text.words import find_words
@@ -37,47 +32,18 @@ LONGEST_LINE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class SplitMark:
-    """The result of a finished task, or the sum of several."""
+class SplitTask(Task):
+    """Split the documents of a block. Progress counts words."""
 
-    size: int = 0
-    documents: int = 0
-    words: int = 0
-    tokens: int = 0
-
-    def __add__(self, other: SplitMark) -> SplitMark:
-        return SplitMark(*map(operator.add, astuple(self), astuple(other)))
-
-    def write(self, path: Path) -> SplitMark:
-        """Write the mark, which completes the task."""
-        with writing(path) as stream:
-            stream.write(json.dumps(asdict(self)).encode())
-        return self
-
-    @classmethod
-    def load(cls, path: Path) -> SplitMark:
-        """Read a mark."""
-        try:
-            return cls(**json.loads(path.read_bytes()))
-        except (OSError, ValueError, TypeError) as error:
-            raise damaged_file(path) from error
-
-
-@dataclass(frozen=True, slots=True)
-class SplitTask:
-    """Split the documents of a block."""
-
-    name: str
     block: Block
-    folder: Path
     bundle: Path
     decomposition: str
 
-    def run(self) -> SplitMark:
-        """Write the tokens and then the mark."""
+    def run(self) -> int:
+        """Write the tokens, and then the numbers of documents and words."""
         decomposer = _load_decomposer(self.bundle, self.decomposition)
-        documents = words = tokens = 0
-        with writing(self.folder / f"{self.name}.txt") as stream:
+        documents = words = 0
+        with writing(self.output.with_suffix(".txt")) as stream:
             for texts in self.block.read():
                 batch = [Document.parse(text) for text in texts if text is not None]
                 for document, chunks in zip(batch, decomposer.decompose(batch), strict=True):
@@ -85,8 +51,13 @@ class SplitTask:
                     for start in range(0, len(keys), LONGEST_LINE):
                         line = " ".join(keys[start : start + LONGEST_LINE])
                         stream.write(line.encode(errors="replace") + b"\n")
-                    documents, words, tokens = documents + 1, words + len(document.words), tokens + len(keys)
-        return SplitMark(self.block.size, documents, words, tokens).write(self.folder / f"{self.name}.json")
+                    documents, words = documents + 1, words + len(document.words)
+        save_json(self.output, [documents, words])
+        return words
+
+    def recall(self) -> int:
+        """The number of words."""
+        return read_split(self.output)[1]
 
 
 @cache
@@ -95,31 +66,21 @@ def _load_decomposer(bundle: Path, decomposition: str) -> Decomposer:
     return DECOMPOSERS.load(decomposition)(Bundle(bundle))
 
 
-def do_split(task: SplitTask) -> SplitMark:
-    """Run a task on any worker."""
-    return task.run()
+def read_split(path: Path) -> tuple[int, int]:
+    """The numbers of documents and words, of a block or of the corpus."""
+    with loading(path):
+        documents, words = map(int, json.loads(path.read_bytes()))
+    return documents, words
 
 
-def split_corpus(
-    corpus: Corpus,
-    folder: Path,
-    executor: Executor,
-    *,
-    workers: int,
-    bundle: Path,
-    decomposition: str,
-    progress: Progress,
-) -> Path:
+def split_corpus(reading: Reading, folder: Path, *, bundle: Path, decomposition: str) -> Path:
     """Split a corpus, or resume splitting it.
 
     Args:
-        corpus: The corpus.
+        reading: The corpus.
         folder: The folder for the parts and for the file of tokens.
-        executor: Where the work runs.
-        workers: The number of workers for which the corpus is divided into blocks.
         bundle: A bundle with the lexicons.
         decomposition: The name of the decomposition.
-        progress: Is told about the progress.
 
     Returns:
         The file of tokens, next to ``split.json``.
@@ -127,29 +88,14 @@ def split_corpus(
     tokens = folder / "tokens.txt"
     if tokens.exists():
         return tokens
-    parts = folder / "split"
-    make_folder(parts)
-    names: list[str] = []
-    finished: list[SplitMark] = []
 
-    def tasks() -> Iterator[SplitTask]:
-        for name, block in corpus.blocks(workers):
-            names.append(name)
-            if (parts / f"{name}.json").exists():
-                finished.append(SplitMark.load(parts / f"{name}.json"))
-            else:
-                yield SplitTask(name, block, parts, bundle, decomposition)
+    def make(output: Path, block: Block) -> SplitTask:
+        return SplitTask(output, block.size, block, bundle, decomposition)
 
-    total = SplitMark()
-    for mark in executor.map(do_split, tasks()):
-        while finished:  # first, so that progress resumes where it was
-            total += finished.pop()
-        total += mark
-        fraction = min(1.0, total.size / corpus.size) if corpus.size else None
-        progress(f"splitting by {decomposition}", total.words, fraction)
-    sum(finished, total).write(folder / "split.json")
-    join_files([parts / f"{name}.txt" for name in names], tokens)
-    shutil.rmtree(parts)
+    parts = reading.run_blocks(f"splitting by {decomposition}", folder / "split", make)
+    save_json(folder / "split.json", [sum(numbers) for numbers in zip(*map(read_split, parts), strict=True)] or [0, 0])
+    join_files([part.with_suffix(".txt") for part in parts], tokens)
+    shutil.rmtree(folder / "split")
     return tokens
 
 
@@ -185,26 +131,23 @@ def join_tokens(tokens: Sequence[Path]) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentTask:
-    """Count the documents of a block that have each expression."""
+class DocumentTask(Task):
+    """Count the documents of a block that have each expression. Progress counts bytes."""
 
     block: Block
     expressions: Path
-    output: Path
 
     def run(self) -> int:
-        """Write the counts; return the number of bytes of the block."""
+        """Write the counts."""
         numbers = _load_numbers(self.expressions)
-        counts: Counter[int] = Counter()
+        counts = np.zeros(len(numbers), dtype=np.int64)
         for texts in self.block.read():
             for text in texts:
                 if text is not None:
-                    counts.update(_find(list(find_words(text)), numbers))
-        found = np.zeros(len(numbers), dtype=np.int64)
-        found[list(counts.keys())] = list(counts.values())
+                    counts[list(_find(list(find_words(text)), numbers))] += 1
         with writing(self.output) as stream:
-            np.save(stream, found, allow_pickle=False)
-        return self.block.size
+            np.save(stream, counts, allow_pickle=False)
+        return self.size
 
 
 def _find(words: list[str], numbers: dict[str, int]) -> set[int]:
@@ -223,29 +166,13 @@ def _load_numbers(path: Path) -> dict[str, int]:
     return {expression: number for number, expression in enumerate(lines)}
 
 
-def run_documents(task: DocumentTask) -> int:
-    """Run a task on any worker."""
-    return task.run()
-
-
-def count_documents(
-    corpus: Corpus,
-    folder: Path,
-    executor: Executor,
-    *,
-    workers: int,
-    expressions: Sequence[str],
-    progress: Progress,
-) -> dict[str, int]:
+def count_documents(reading: Reading, folder: Path, expressions: Sequence[str]) -> dict[str, int]:
     """Count the documents with each expression, or resume counting them.
 
     Args:
-        corpus: The corpus.
+        reading: The corpus.
         folder: The folder for the counts of blocks.
-        executor: Where the work runs.
-        workers: The number of workers for which the corpus is divided into blocks.
         expressions: Expressions of several words, with spaces between words.
-        progress: Is told about the progress.
     """
     wanted = sorted(set(expressions))
     content = ("\n".join(wanted) + "\n").encode()
@@ -255,24 +182,12 @@ def count_documents(
     make_folder(folder)
     with writing(listed) as stream:
         stream.write(content)
-    outputs: list[Path] = []
 
-    def tasks() -> Iterator[DocumentTask]:
-        for name, block in corpus.blocks(workers):
-            outputs.append(folder / f"{name}.npy")
-            if not outputs[-1].exists():
-                yield DocumentTask(block, listed, outputs[-1])
+    def make(output: Path, block: Block) -> DocumentTask:
+        return DocumentTask(output, block.size, block, listed)
 
-    done = 0
-    for size in executor.map(run_documents, tasks()):
-        done += size
-        progress("finding documents", done, min(1.0, done / corpus.size) if corpus.size else None)
-    totals = sum(map(_load, outputs), np.zeros(len(wanted), dtype=np.int64))
+    totals = np.zeros(len(wanted), dtype=np.int64)
+    for path in reading.run_blocks("finding documents", folder, make, suffix=".npy"):
+        with loading(path):
+            totals += np.load(path, allow_pickle=False)
     return dict(zip(wanted, totals.tolist(), strict=True))
-
-
-def _load(path: Path) -> npt.NDArray[np.int64]:
-    try:
-        return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
-    except (OSError, ValueError, EOFError) as error:
-        raise damaged_file(path) from error

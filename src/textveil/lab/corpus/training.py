@@ -16,13 +16,13 @@ from textveil.bundles.vectors import Matrix, find_axes, find_unit
 from textveil.errors import SmallCorpusError
 from textveil.execution import Executor
 from textveil.extras import require
+from textveil.lab.corpus.resumption import loading
 from textveil.lab.corpus.settings import Selection, Training
 from textveil.lab.corpus.splitting import read_documents
 from textveil.models.encoders import SentenceEncoder
 from textveil.models.files import ModelFiles
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import writing_folder
-from textveil.storage.resumable import damaged_file
 from textveil.text.documents import spoken
 from textveil.threads import limit_threads
 
@@ -53,29 +53,28 @@ class Vocabulary:
     @classmethod
     def load(cls, folder: Path) -> Vocabulary:
         """Open a folder that :meth:`save` wrote."""
-        try:
+        with loading(folder):
             described = json.loads((folder / "entries.json").read_bytes())
             counts, documents = np.load(folder / "counts.npy", allow_pickle=False)
             return cls(described["entries"], counts, documents, described["total"])
-        except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
-            raise damaged_file(folder) from error
 
 
-def choose_entries(tokens: Path, background: Path | None, selection: Selection) -> Vocabulary:
+def choose_entries(tokens: Sequence[Path], selection: Selection) -> Vocabulary:
     """Choose the chunks that occur often enough, in enough documents.
 
     Args:
-        tokens: The file of tokens.
-        background: The file of tokens of the background. Its documents count as much, but not for ``documents``.
+        tokens: The file of tokens, and that of the background if there is one. Documents of the background count as
+            much, but not for ``documents``.
         selection: The thresholds.
 
     Raises:
         SmallCorpusError: No chunk occurs often enough.
     """
-    selection.check()
-    counts, documents, total = _count(tokens)
-    more, others, _ = _count(background) if background is not None else (Counter[str](), Counter[str](), 0)
-    counts.update(more)
+    counts, documents, total = _count(tokens[0])
+    others: Counter[str] = Counter()
+    for background in tokens[1:]:
+        more, others, _ = _count(background)
+        counts.update(more)
     frequent = [
         entry
         for entry, count in counts.items()
@@ -125,10 +124,8 @@ def save_vectors(matrix: npt.NDArray[Any], folder: Path) -> None:
 
 def load_vectors(folder: Path) -> npt.NDArray[Any]:
     """Open a folder that :func:`save_vectors` wrote. The matrix is memory-mapped."""
-    try:
+    with loading(folder):
         return np.load(folder / "matrix.npy", mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
-    except (OSError, ValueError, EOFError) as error:
-        raise damaged_file(folder) from error
 
 
 VOCABULARY = "vocabulary"

@@ -5,7 +5,7 @@ from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier
 from textveil.lab.metrics.columns import METRIC_COLUMNS, MetricColumn
 from textveil.lab.metrics.dataset import Dataset
 from textveil.lab.metrics.evaluator import Evaluation, Evaluator
-from textveil.lab.metrics.registry import METRICS
+from textveil.lab.metrics.registry import METRICS, list_metrics
 from textveil.lab.metrics.trade_off import relative_gain
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "Metric",
     "MetricColumn",
     "Need",
+    "list_metrics",
     "relative_gain",
 ]

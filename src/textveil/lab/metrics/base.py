@@ -11,7 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from textveil.certificate import Certificate
 from textveil.errors import InputError, ParameterError
+from textveil.extras import require_version
 from textveil.lab.metrics.dataset import Classes, Dataset, Texts
+from textveil.models.files import EXTRA as NEURAL
+from textveil.models.files import ModelFiles
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Method, Option
 from textveil.results import Obfuscation
@@ -95,6 +98,28 @@ class Interval(NamedTuple):
     high: float
 
 
+class Reading(NamedTuple):
+    """A value with its 95 % interval, if it has one."""
+
+    value: float
+    interval: Interval | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """The reading as a JSON object."""
+        return {"value": self.value, "interval": None if self.interval is None else list(self.interval)}
+
+    def show(self, form: str, *, first: bool = False) -> str:
+        """The value with its interval in parentheses, which the first one of a text explains.
+
+        >>> Reading(0.104, Interval(0.06, 0.15)).show(".1%", first=True)
+        '10.4% (95 % interval 6.0% to 15.0%)'
+        """
+        if self.interval is None:
+            return f"{self.value:{form}}"
+        low, high = (f"{bound:{form}}" for bound in self.interval)
+        return f"{self.value:{form}} ({'95 % interval ' if first else ''}{low} to {high})"
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """The result of a metric."""
@@ -156,15 +181,58 @@ class Metric(Method):
     def report(
         self,
         line: str,
-        values: Mapping[str, float],
+        values: Mapping[str, float | Reading],
         *,
         intervals: Mapping[str, Interval | None] | None = None,
         caveats: Sequence[str] = (),
         **details: Any,
     ) -> Measurement:
-        """Build a measurement of this metric. Intervals that are ``None`` are left out."""
-        known = {name: interval for name, interval in (intervals or {}).items() if interval is not None}
-        return Measurement(self.name, self.description, values, line, details, self.software, known, tuple(caveats))
+        """Build a measurement of this metric.
+
+        Args:
+            line: The values in plain language.
+            values: Numbers by name, with their intervals or without.
+            intervals: The intervals of numbers that have none. Those that are ``None`` are left out.
+            caveats: Reasons to draw no conclusion.
+            details: Further results.
+        """
+        numbers = {name: each.value if isinstance(each, Reading) else each for name, each in values.items()}
+        bounds = {name: each.interval for name, each in values.items() if isinstance(each, Reading)}
+        bounds |= intervals or {}
+        known = {name: interval for name, interval in bounds.items() if interval is not None}
+        return Measurement(self.name, self.description, numbers, line, details, self.software, known, tuple(caveats))
+
+
+class ModelMetric(Metric):
+    """A metric with one pretrained model, which its option ``model`` names."""
+
+    packages: ClassVar[tuple[str, ...]]
+    """The packages that run the model."""
+    model: str
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        read_versions(self.packages)
+        self.files = ModelFiles.find(self.model)
+
+    @property
+    def model_used(self) -> Mapping[str, str]:
+        """The files of the model."""
+        return self.files.as_dict()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The packages that run the model."""
+        return read_versions(self.packages)
+
+
+def read_versions(packages: Sequence[str]) -> dict[str, str]:
+    """The versions of packages of neural models.
+
+    Raises:
+        MissingExtraError: One of them is not installed.
+    """
+    return {package: require_version(package, extra=NEURAL) for package in packages}
 
 
 def identify(scores: str, versions: Mapping[str, str], **parts: object) -> dict[str, object]:

@@ -1,23 +1,30 @@
-"""The base of metrics that train classifiers: training scenarios, predictions, and macro F1 over seeds."""
+"""The base of metrics that train classifiers: training scenarios, predictions, macro F1 over seeds, and chance."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, partial
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from cachetools import LRUCache
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import InputError, ParameterError
 from textveil.extras import require
-from textveil.lab.metrics.base import EXTRA, Case, Interval, Metric, Need, check_seeds, identify
+from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, Need, Reading, check_seeds, identify
 from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier, Fitted
-from textveil.lab.metrics.classifiers.base import LruCache, find_or_fit
+from textveil.lab.metrics.classifiers.base import find_or_fit
 from textveil.lab.metrics.dataset import Classes, Codes, Split, Texts
-from textveil.lab.metrics.uncertainty import RESAMPLES, SEED, bound_agreement, take_interval
+from textveil.lab.metrics.uncertainty import (
+    RESAMPLES,
+    SEED,
+    bound_agreement,
+    describe_few,
+    take_interval,
+)
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
@@ -180,8 +187,7 @@ _STREAM = 1
 """Another stream than that of the bootstrap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(NamedTuple):
     """The F1 that predictions have by chance: its mean and its 95 % interval."""
 
     level: float
@@ -203,15 +209,6 @@ class Chance:
         scores = np.concatenate(found)
         return cls(float(scores.mean()), take_interval(scores))
 
-    @classmethod
-    def highest(cls, chances: Iterable[Chance]) -> Chance:
-        """The chance of several classifiers: that of the one whose interval ends highest.
-
-        A classifier that predicts one class for all texts has a low F1 by chance. One that guesses has a higher one. No
-        F1 that a guess reaches shows that something was learned.
-        """
-        return max(chances, key=lambda chance: chance.interval.high)
-
     def as_dict(self) -> dict[str, float]:
         """The level and its bounds as a JSON object."""
         return {"level": self.level, "low": self.interval.low, "high": self.interval.high}
@@ -219,6 +216,77 @@ class Chance:
     def reaches(self, f1: float) -> bool:
         """Whether an F1 cannot be told from chance: the interval of chance ends at or above it."""
         return f1 <= self.interval.high
+
+
+class Scores(NamedTuple):
+    """The F1 of classifiers by name, and what each of them has by chance."""
+
+    predicted: Mapping[str, Predictions]
+    f1s: Mapping[str, Reading]
+    chances: Mapping[str, Chance]
+
+    @classmethod
+    def of(cls, predicted: Mapping[str, Predictions]) -> Scores:
+        """The F1 of predictions by name."""
+        f1s = {name: Reading(found.f1, found.find_interval()) for name, found in predicted.items()}
+        return cls(predicted, f1s, {name: Chance.of(found) for name, found in predicted.items()})
+
+    @property
+    def chance(self) -> Chance:
+        """The chance of the classifier whose interval ends highest.
+
+        A classifier that predicts one class for all texts has a low F1 by chance. One that guesses has a higher one. No
+        F1 that a guess reaches shows that something was learned.
+        """
+        return max(self.chances.values(), key=lambda chance: chance.interval.high)
+
+    def show(self, name: str, *, first: bool = False) -> str:
+        """An F1 with its interval, which the first one of a text explains."""
+        return self.f1s[name].show(".1%", first=first)
+
+    def describe_chance(self, **phrases: str) -> str:
+        """Whether some classifiers, each with its noun phrase, can be told from chance."""
+        return describe_chance({phrase: self.f1s[name].value for name, phrase in phrases.items()}, self.chance)
+
+
+def describe_chance(f1s: Mapping[str, float], chance: Chance) -> str:
+    """Whether one or two classifiers can be told from chance.
+
+    Args:
+        f1s: The F1 of each classifier, by its noun phrase.
+        chance: The level of chance.
+
+    >>> describe_chance({"the first": 0.1, "the second": 0.4}, Chance(0.1, Interval(0.05, 0.15)))
+    'The first cannot be told from chance, which has F1 10.0% (5.0% to 15.0%); the second is above it.'
+    """
+    level = f"chance, which has F1 {Reading(*chance).show('.1%')}"
+    lost = [name for name, f1 in f1s.items() if chance.reaches(f1)]
+    above = [name for name in f1s if name not in lost]
+    if lost and above:
+        line = f"{lost[0]} cannot be told from {level}; {above[0]} is above it."
+    elif lost:
+        line = f"{lost[0] if len(lost) == 1 else 'neither'} can{'not' if len(lost) == 1 else ''} be told from {level}."
+    else:
+        line = f"{above[0]} is above {level}." if len(above) == 1 else f"both are above {level}."
+    return line[0].upper() + line[1:]
+
+
+def find_caveats(f1: Reading, chance: Chance, texts: int, *, name: str) -> list[str]:
+    """The reasons to draw no conclusion from classifiers: few test texts, or originals that teach nothing.
+
+    Args:
+        f1: The F1 of the classifier that was trained and tested on originals.
+        chance: Its level by chance. That of no other classifier matters, so all obfuscations have the same caveats.
+        texts: The number of its test texts.
+        name: The name of the classes: ``label`` or ``attribute``.
+    """
+    caveats = describe_few(texts, "test texts")
+    if f1.interval is None or f1.interval.low <= chance.interval.high:
+        caveats.append(
+            f"The {name} cannot be learned from the originals: F1 {f1.show('.1%')} is near chance, "
+            f"{Reading(*chance).show('.1%')}."
+        )
+    return caveats
 
 
 SEEDS = (42, 43, 44)
@@ -285,7 +353,7 @@ class Classification(Metric):
         self.seeds = check_seeds(self.seeds)
         self.classifier = build_classifier(self.classifier, self.classifier_options)
         self.check_classifier(self.classifier)
-        self._fitted: LruCache[Fitted] = LruCache(self.classifier.cached)
+        self._fitted: MutableMapping[object, Fitted] = LRUCache(self.classifier.cached)
 
     @classmethod
     def check_classifier(cls, classifier: Classifier | type[Classifier]) -> None:
@@ -342,18 +410,62 @@ class Classification(Metric):
 
     def _run(self, case: Case, classes: Classes, trained: Texts, tested: Texts, number: int) -> Codes:
         """The predictions of a run for its test texts, split by split."""
-        seed, reusable = self.seeds[number], trained is case.originals  # which tests other obfuscations, too
+        seed = self.seeds[number]
 
-        def fit(split: Split) -> Fitted:
-            train = partial(find_or_fit, self.classifier) if reusable else self.classifier.fit
-            return train(trained, split.train, classes, seed=seed, progress=case.progress)
+        def fit(part: int, split: Split) -> Fitted:
+            if trained is not case.originals:
+                return self.classifier.fit(trained, split.train, classes, seed=seed, progress=case.progress)
+            key = trained.hash, classes.hash, seed, part  # it tests other obfuscations, too
+            if key not in self._fitted:
+                self._fitted[key] = find_or_fit(
+                    self.classifier, trained, split.train, classes, seed=seed, progress=case.progress
+                )
+            return self._fitted[key]
 
-        predicted = []
-        for part, split in enumerate(self._splits(classes, self.split_seeds[number])):
-            key = (trained.hash, classes.hash, seed, part)
-            fitted = self._fitted.get(key, partial(fit, split)) if reusable else fit(split)
-            predicted.append(fitted.predict(tested, split.test))
-        return np.concatenate(predicted)
+        splits = enumerate(self._splits(classes, self.split_seeds[number]))
+        return np.concatenate([fit(part, split).predict(tested, split.test) for part, split in splits])
+
+    def report_scores(
+        self,
+        case: Case,
+        line: str,
+        scores: Scores,
+        *,
+        originals: str,
+        seeds: Sequence[object],
+        **more: Reading,
+    ) -> Measurement:
+        """Build a measurement of F1s, with chance, the majority baseline, and reasons for doubt.
+
+        Args:
+            case: The case.
+            line: The scores in plain language.
+            scores: The scores.
+            originals: The name of the score that was trained and tested on originals.
+            seeds: The scores of every seed.
+            more: Further values.
+        """
+        classes, predicted = case.classes(self.target), scores.predicted[originals]
+        majority = majority_f1(classes, self.split_seeds)
+        return self.report(
+            f"{line} The majority baseline over {len(classes.names)} classes is {majority:.1%}. There were "
+            f"{predicted.texts:,} test texts.",
+            {
+                **summarize(scores.predicted),
+                **scores.f1s,
+                "chance": Reading(*scores.chance),
+                "majority": majority,
+                **more,
+            },
+            caveats=[
+                *find_caveats(scores.f1s[originals], scores.chances[originals], predicted.texts, name=classes.column),
+                *find_weakness(self, case),
+            ],
+            seeds=dict(zip(map(str, self.seeds), seeds, strict=True)),
+            chance={name: level.as_dict() for name, level in scores.chances.items()},
+            test_texts=predicted.texts,
+            test_texts_by_seed=len(predicted.predicted[0]),
+        )
 
 
 def majority_f1(classes: Classes, seeds: Sequence[int]) -> float:
@@ -379,11 +491,6 @@ def summarize(predictions: Mapping[str, Predictions]) -> dict[str, float]:
         if len(found.by_seed) > 1:
             values[f"{name}_std"] = float(np.std(found.by_seed))
     return values
-
-
-def count_tests(predictions: Predictions) -> dict[str, object]:
-    """The numbers of test texts: the different ones, and those of a seed."""
-    return {"test_texts": predictions.texts, "test_texts_by_seed": len(predictions.predicted[0])}
 
 
 def build_classifier(classifier: str | Classifier, options: Mapping[str, Any] | None = None) -> Classifier:

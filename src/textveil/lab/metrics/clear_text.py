@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.certificate import RETURN_BANDS, Certificate, Tally, Terms
-from textveil.errors import InputError, TextveilError
-from textveil.lab.metrics.base import Case, Interval, Measurement, Metric
+from textveil.certificate import RETURN_BANDS, Certificate
+from textveil.errors import InputError
+from textveil.lab.metrics.base import Case, Interval, Measurement, Metric, Reading
 from textveil.lab.metrics.overlap import Alignment
 from textveil.lab.metrics.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few, show_interval
 from textveil.lab.metrics.verification import check_unchanged_words
-from textveil.methods.mechanisms.returns import LARGEST_RATE
-from textveil.obfuscator import Obfuscator
 from textveil.outcomes import Outcome
 from textveil.registry import Option
 from textveil.results import ObfuscatedChunk, Obfuscation
@@ -61,19 +55,15 @@ class ClearText(Metric):
         """Align the texts, and explain unchanged words by the certificate and the outcomes of chunks if given."""
         aligned = Alignment.of(case)
         explained = explain(case)
-        values = {"unchanged": aligned.share, "identical": aligned.identical / len(aligned.words), **explained.values}
+        identical = Reading(aligned.identical / len(aligned.words), bootstrap_mean(aligned.unchanged == aligned.words))
         details = {"words": self._list_words(case.obfuscations), **explained.details}
         return self.report(
             " ".join([describe_alignment(aligned), *explained.lines]),
-            values,
-            intervals={
-                "unchanged": aligned.find_interval(),
-                "identical": bootstrap_mean(aligned.unchanged == aligned.words),
-                **explained.intervals,
-            },
+            {"unchanged": aligned.share, "identical": identical, **explained.values},
+            intervals=explained.intervals,
             caveats=[
                 *describe_few(len(aligned.words)),
-                *(find_mismatch(case, aligned.share) if explained.values else ()),
+                *(find_mismatch(case, aligned.share.value) if explained.values else ()),
             ],
             **details,
         )
@@ -90,7 +80,8 @@ class ClearText(Metric):
 
 def describe_alignment(aligned: Alignment) -> str:
     """The unchanged words in plain language."""
-    line = f"{aligned.share:.1%} of the words reach the output unchanged{show_interval(aligned.find_interval(), '.1%')}"
+    value, interval = aligned.share
+    line = f"{value:.1%} of the words reach the output unchanged{show_interval(interval, '.1%')}"
     texts = len(aligned.words)
     return f"{line}, in {aligned.identical:,} of {texts:,} texts all of them." if aligned.identical else f"{line}."
 
@@ -105,33 +96,40 @@ class Explanation(NamedTuple):
 
 
 def explain(case: Case) -> Explanation:
-    """Explain unchanged words by the certificate; without one, nothing is explained."""
+    """Explain unchanged words by the certificate; without one, nothing is explained.
+
+    Raises:
+        InputError: The certificate counts no words.
+    """
     certificate = case.certificate
     if certificate is None:
         return Explanation({}, {}, [], {})
-    covered = certificate.tally.documents.total()
+    words, covered = certificate.tally.words, certificate.tally.documents.total()
     if 0 < covered < len(case.originals):
         line = f"The certificate covers {covered:,} of {len(case.originals):,} texts, so it explains nothing here."
         return Explanation({}, {}, [line], {})
-    counts = read_counts(certificate)
-    total = sum(counts.values())
-    clear = {name: counts[name] for name in REASONS if name in counts}
+    if not (total := words.total()):
+        raise InputError("The certificate counts no words. Give the certificate of the obfuscated file.")
+    clear = {reason: words[Outcome(reason)] for reason in REASONS if reason != RETURNED}
     chosen = 1 - sum(clear.values()) / total
-    found = find_returns(case)
-    if found is not None:
-        clear[RETURNED] = found.returned
+    of_file = found = Returns.of_certificate(certificate)
+    if case.obfuscations is not None:
+        found = Returns.of_chunks(case.obfuscations, case.dataset.rows)
+    clear[RETURNED] = found.returned
     values = {name: count / total for name, count in clear.items()}
     values["released"] = sum(values[outcome.value] for outcome in RELEASED)
     details: dict[str, Any] = {"counts": clear}
     lines = [describe_reasons(values, chosen)]
-    if found is not None and found.documents:
+    if found.documents:
         values |= found.as_values()
         details |= found.as_details()
-        of_file = find_returns_of_file(case)
-        if of_file is not None:
+        if is_replay(case):
             details["of_file"] = of_file.as_details()
-        lines += describe_returns(found, of_file, certificate.terms)
-    return Explanation(values, details, lines, find_intervals(case))
+            lines += [f"In the file itself: {of_file.describe()}", f"With new noise: {found.describe()}"]
+        else:
+            lines.append(found.describe())
+        lines += describe_share(found, certificate.terms.largest_share)
+    return Explanation(values, details, lines, find_intervals(case.obfuscations or (), found))
 
 
 def describe_reasons(values: Mapping[str, float], chosen: float) -> str:
@@ -141,10 +139,9 @@ def describe_reasons(values: Mapping[str, float], chosen: float) -> str:
     'Of all words, 40.0% are stopwords that were kept and 2.0% are not in the vocabulary; the mechanism chose 58.0%.'
     """
     kept = [f"{values[name]:.1%} {reason}" for name, reason in REASONS.items() if name != RETURNED and values.get(name)]
-    return f"Of all words, {' and '.join(kept)}; the mechanism chose {chosen:.1%}." if kept else _ALL_CHOSEN
-
-
-_ALL_CHOSEN = "The mechanism chose all words."
+    if not kept:
+        return "The mechanism chose all words."
+    return f"Of all words, {' and '.join(kept)}; the mechanism chose {chosen:.1%}."
 
 
 def find_mismatch(case: Case, share: float) -> list[str]:
@@ -155,26 +152,24 @@ def find_mismatch(case: Case, share: float) -> list[str]:
     return [f"{check.finding} The certificate may belong to other texts."] if check.passed is False else []
 
 
-def find_intervals(case: Case) -> dict[str, Interval | None]:
+def find_intervals(obfuscations: Sequence[Obfuscation], found: Returns) -> dict[str, Interval | None]:
     """The intervals of words by reason and of the worst documents, if the outcomes of chunks are given."""
-    if case.obfuscations is None:
+    if not obfuscations:
         return {}
-    tallies = [obfuscation.certificate.tally for obfuscation in case.obfuscations]
+    tallies = [obfuscation.certificate.tally for obfuscation in obfuscations]
     totals = [tally.words.total() for tally in tallies]
     counts = {reason: [tally.words[Outcome(reason)] for tally in tallies] for reason in REASONS if reason != RETURNED}
     counts[RETURNED] = [tally.returned for tally in tallies]
     counts["released"] = [sum(tally.words[outcome] for outcome in RELEASED) for tally in tallies]
     intervals = {reason: bootstrap_ratio(counted, totals) for reason, counted in counts.items()}
-    found = Returns.of_chunks(case.obfuscations, case.dataset.rows)
-    rates = np.array(list((found.by_row or {}).values()))
-    if len(rates):
+    if found.by_row:
+        rates = np.array(list(found.by_row.values()))
         intervals["documents_verbatim"] = bootstrap_mean(rates == 1)
         intervals["documents_80"] = bootstrap_mean(rates >= HIGH)
     return intervals
 
 
-@dataclass(frozen=True, slots=True)
-class Returns:
+class Returns(NamedTuple):
     """The perturbed words that returned, in all documents and in the worst ones."""
 
     returned: int
@@ -187,8 +182,8 @@ class Returns:
     """The number of documents in which most of the perturbed words returned, or all."""
     share: float | None
     """The typical share of a perturbed chunk, their median where chunks are known; ``None`` if it is not known."""
-    by_row: Mapping[int, float] | None = None
-    """The share of returned words by row, from 1; ``None`` without the outcomes of chunks."""
+    by_row: Mapping[int, float]
+    """The share of returned words by row, from 1; empty without the outcomes of chunks."""
 
     @classmethod
     def of_chunks(cls, obfuscations: Sequence[Obfuscation], rows: Sequence[int]) -> Returns:
@@ -214,20 +209,17 @@ class Returns:
         )
 
     @classmethod
-    def of_certificate(cls, certificate: Certificate) -> Returns | None:
-        """The returned words from the counts of a certificate; ``None`` if it has none, as in format 1."""
+    def of_certificate(cls, certificate: Certificate) -> Returns:
+        """The returned words from the counts of a certificate."""
         tally, bands = certificate.tally, certificate.tally.return_bands
-        perturbed = count_perturbed(tally)
-        documents = sum(bands[band] for band in RETURN_BANDS)
-        if perturbed and not documents:
-            return None
+        perturbed = sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen)
         nearly, verbatim = (bands[band] for band in RETURN_BANDS[-2:])
         budget, share = certificate.budget, None
         if 2 * tally.capped >= perturbed:
             share = certificate.terms.largest_share
         elif budget.length == "own" and not tally.capped:
             share = budget.epsilon_per_word
-        return cls(tally.returned, perturbed, documents, verbatim, nearly + verbatim, share)
+        return cls(tally.returned, perturbed, bands.total(), verbatim, nearly + verbatim, share, {})
 
     def as_values(self) -> dict[str, float]:
         """The values of the worst documents."""
@@ -243,7 +235,7 @@ class Returns:
             "perturbed_words": self.perturbed,
             "documents": {"perturbed": self.documents, "verbatim": self.verbatim, "80": self.high},
         }
-        if self.by_row is not None:
+        if self.by_row:
             worst = sorted(self.by_row.items(), key=lambda item: -item[1])[:WORST]
             details["worst_rows"] = [row for row, rate in worst if rate]
         return details
@@ -251,7 +243,7 @@ class Returns:
     def describe(self) -> str:
         """The returned words in plain language.
 
-        >>> Returns(12, 100, 400, 3, 10, None).describe()
+        >>> Returns(12, 100, 400, 3, 10, None, {}).describe()
         '12.0% of the replaced words returned. In 3 of 400 documents all of them did, in 10 at least 80%.'
         """
         line = f"{self.returned / self.perturbed:.1%} of the replaced words returned."
@@ -261,79 +253,17 @@ class Returns:
         return f"{line} {verbatim}, in {self.high:,} at least {HIGH:.0%}."
 
 
-def find_returns(case: Case) -> Returns | None:
-    """The returned words: of every document if the outcomes of chunks are given, otherwise those that were counted."""
-    if case.obfuscations is not None:
-        return Returns.of_chunks(case.obfuscations, case.dataset.rows)
-    return None if case.certificate is None else Returns.of_certificate(case.certificate)
+def is_replay(case: Case) -> bool:
+    """Whether the outcomes of chunks are those of a replay."""
+    pairs = zip(case.obfuscations or (), case.obfuscated, strict=case.obfuscations is not None)
+    return any(obfuscation.text != text for obfuscation, text in pairs)
 
 
-def find_returns_of_file(case: Case) -> Returns | None:
-    """The returned words of the file by its certificate, if the outcomes of chunks are those of a replay."""
-    if case.certificate is None or case.obfuscations is None:
-        return None
-    pairs = zip(case.obfuscations, case.obfuscated, strict=True)
-    replayed = any(obfuscation.text != text for obfuscation, text in pairs)
-    return Returns.of_certificate(case.certificate) if replayed else None
-
-
-def find_half_share(terms: Terms) -> float | None:
-    """The share at which half of the words return; ``None`` if it is not known.
-
-    With the bundle that ships with textveil it is computed. With another bundle it is the largest share, which is the
-    same by default.
-    """
-    record = json.dumps([terms.decomposition["name"], terms.mechanism["name"], terms.mechanism["options"]])
-    return _compute_half_share(terms.bundle["sha256"], record) or terms.largest_share
-
-
-@lru_cache
-def _compute_half_share(bundle: str, record: str) -> float | None:
-    decomposition, mechanism, options = json.loads(record)
-    try:
-        shipped = Bundle.load(DEFAULT_BUNDLE)
-        if shipped.hash != bundle:
-            return None
-        obfuscator = Obfuscator(
-            shipped, decomposition=decomposition, mechanism=mechanism, mechanism_options=options, largest_share=np.inf
-        )
-    except TextveilError:  # a method that needs something that is not installed here
-        return None
-    return obfuscator.find_share(LARGEST_RATE)
-
-
-def describe_returns(found: Returns, of_file: Returns | None, terms: Terms) -> list[str]:
-    """The sentences about returned words: of the file first, if the outcomes of chunks are those of a replay."""
-    lines = [found.describe()]
-    if of_file is not None:
-        lines = [f"In the file itself: {of_file.describe()}", f"With new noise: {found.describe()}"]
-    explained = describe_share(found, terms)
-    return lines if explained is None else [*lines, explained]
-
-
-def describe_share(found: Returns, terms: Terms) -> str | None:
-    """The sentence that explains documents that are nearly unchanged by their shares; ``None`` if shares do not."""
-    half = find_half_share(terms) if found.high and found.share is not None else None
-    if half is None or found.share is None or found.share < half:
-        return None
-    return f"Shares of about {found.share:.3g} explain it: the level low has {half:.3g}."
-
-
-def read_counts(certificate: Certificate | None) -> dict[str, int]:
-    """The number of words of every outcome, from a certificate.
-
-    Raises:
-        InputError: The certificate counts no words.
-    """
-    counts = {} if certificate is None else {outcome.value: certificate.tally.words[outcome] for outcome in Outcome}
-    if not sum(counts.values()):
-        raise InputError("The certificate counts no words. Give the certificate of the obfuscated file.")
-    return counts
-
-
-def count_perturbed(tally: Tally) -> int:
-    """The number of words that the mechanism chose."""
-    return sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen)
+def describe_share(found: Returns, largest: float | None) -> list[str]:
+    """The sentence that explains documents that are nearly unchanged by their shares; none if shares do not."""
+    if not found.high or found.share is None or largest is None or found.share < largest:
+        return []
+    return [f"Shares of about {found.share:.3g} explain it: the largest share is {largest:.3g}."]
 
 
 def count_unchanged(obfuscations: Sequence[Obfuscation]) -> dict[str, Counter[str]]:

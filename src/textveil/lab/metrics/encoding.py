@@ -7,11 +7,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from textveil.extras import require_version
-from textveil.lab.metrics.base import identify
+from textveil.lab.metrics.base import identify, read_versions
 from textveil.lab.metrics.dataset import Texts
 from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, SentenceEncoder, Values
-from textveil.models.files import EXTRA, MODEL_SOURCES, ModelFiles
+from textveil.models.files import MODEL_SOURCES, ModelFiles
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Option
 from textveil.storage.score_cache import Row
@@ -26,6 +25,9 @@ ENCODER_OPTION = Option(
     changes_results=False,  # its files do, and they are recorded
 )
 """The option of metrics that use one encoder."""
+BATCH_OPTION = Option(
+    "batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False
+)
 LOADED = 3
 """The number of encoders to hold in memory. The paper uses three."""
 
@@ -95,15 +97,10 @@ class CachedEncoder:
 
     @property
     def _identity(self) -> dict[str, object]:
-        return identify("embedding", read_versions(), **self.record)
+        return identify("embedding", read_versions(PACKAGES), **self.record)
 
     def _read(self, texts: Texts, positions: Sequence[int]) -> Values:
         return self.model.embed([texts[position] for position in positions], truncate=self._truncate)
-
-
-def read_versions() -> dict[str, str]:
-    """The versions of the packages that run an encoder."""
-    return {package: require_version(package, extra=EXTRA) for package in PACKAGES}
 
 
 @lru_cache(maxsize=LOADED)

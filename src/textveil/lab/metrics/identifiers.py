@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric, add_constants, identify
-from textveil.lab.metrics.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few, show_interval
+from textveil.lab.metrics.base import EXTRA, Case, Measurement, Metric, Reading, add_constants, identify
+from textveil.lab.metrics.uncertainty import average, bootstrap_ratio, describe_few
 from textveil.registry import Option
 from textveil.storage.score_cache import Row, hash_text
 from textveil.text.identifiers import (
@@ -53,20 +53,17 @@ class Counts(NamedTuple):
         """The number of texts that have an identifier."""
         return sum(number > 0 for number in self.found)
 
-    def average(self, over: str) -> float:
+    def average(self, over: str) -> Reading:
         """The mean share over texts that have an identifier (``pairs``), or the share of all ``identifiers``.
 
         >>> counts = Counts([1, 0, 0], [1, 3, 0])
-        >>> counts.average("pairs"), counts.average("identifiers")
+        >>> counts.average("pairs").value, counts.average("identifiers").value
         (0.5, 0.25)
         """
-        if not self.texts:
-            return 0.0
-        return sum(self.survived) / sum(self.found) if over == "identifiers" else float(np.mean(self._shares()))
-
-    def bootstrap(self, over: str) -> Interval | None:
-        """The 95 % interval of the average."""
-        return bootstrap_ratio(self.survived, self.found) if over == "identifiers" else bootstrap_mean(self._shares())
+        if over == "identifiers":
+            interval = bootstrap_ratio(self.survived, self.found)
+            return Reading(sum(self.survived) / max(1, sum(self.found)), interval)
+        return average(self._shares()) if self.texts else Reading(0.0)
 
     def _shares(self) -> list[float]:
         return [survived / found for survived, found in zip(self.survived, self.found, strict=True) if found]
@@ -163,16 +160,14 @@ class Identifiers(Metric):
         whole = Counts.over([[there for _, there in row] for row in worst])
         groups = {**{harm.value: counts for harm, counts in harms.items()}, "remaining": whole}
         averages = {name: counts.average(self.average) for name, counts in groups.items()}
-        intervals = {name: counts.bootstrap(self.average) for name, counts in groups.items()}
         direct = harms.get(Harm.DIRECT)
         listed = {
-            harm.value: {"found": sum(counts.found), "texts": counts.texts, "remaining": averages[harm.value]}
+            harm.value: {"found": sum(counts.found), "texts": counts.texts, "remaining": averages[harm.value].value}
             for harm, counts in harms.items()
         }
         return self.report(
-            self._write_line(averages, intervals),
+            self._write_line(averages),
             {**averages, "found": float(sum(whole.found)), "pairs": float(whole.texts)},
-            intervals=intervals,
             caveats=describe_few(whole.texts, "texts with an identifier")
             if direct is None
             else describe_few(direct.texts, "texts with a direct identifier"),
@@ -189,21 +184,21 @@ class Identifiers(Metric):
             listed[kind] = {
                 "harm": HARMS[kind].value,
                 "found": sum(counts.found),
-                "remaining": counts.average(self.average),
+                "remaining": counts.average(self.average).value,
             }
         return listed
 
-    def _write_line(self, averages: Mapping[str, float], intervals: Mapping[str, Interval | None]) -> str:
+    def _write_line(self, averages: Mapping[str, Reading]) -> str:
         names = [harm for harm in Harm if harm.value in averages]
         if not names:
             return "No identifiers (names, places, dates, numbers) were found in the originals."
         start = "On average, {} of a text's" if self.average == "pairs" else "{} of all"
         first, *rest = names
-        shown = f"{averages[first]:.1%}{show_interval(intervals.get(first), '.1%')}"
+        shown = averages[first].show(".1%", first=True)
         line = f"{start.format(shown)} {first.value} identifiers ({_EXAMPLES[first]}) survive obfuscation."
         if first is not Harm.DIRECT:
             line = f"No direct identifiers ({_EXAMPLES[Harm.DIRECT]}) were found in the originals. {line}"
-        others = [f"{averages[harm]:.1%} of {harm.value} ones ({_EXAMPLES[harm]})" for harm in rest]
+        others = [f"{averages[harm].value:.1%} of {harm.value} ones ({_EXAMPLES[harm]})" for harm in rest]
         return f"{line} So do {' and '.join(others)}." if others else line
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats
-from textveil.lab.metrics.base import Case, Interval, Measurement, Metric, identify
-from textveil.lab.metrics.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few, show_interval
+from textveil.lab.metrics.base import Case, Measurement, Metric, Reading, identify
+from textveil.lab.metrics.uncertainty import average, bootstrap_ratio, describe_few
 from textveil.storage.score_cache import Row, hash_text
 from textveil.text.stopwords import ENGLISH
 from textveil.text.words import find_words
@@ -44,14 +45,11 @@ class Alignment:
         unchanged, words = np.array(rows).T
         return cls(unchanged, words)
 
-    @property
-    def share(self) -> float:
+    @cached_property
+    def share(self) -> Reading:
         """The share of all words that are unchanged."""
-        return float(self.unchanged.sum() / self.words.sum())
-
-    def find_interval(self) -> Interval | None:
-        """The 95 % interval of the share: the bootstrap over texts."""
-        return bootstrap_ratio(self.unchanged, self.words)
+        share = float(self.unchanged.sum() / self.words.sum())
+        return Reading(share, bootstrap_ratio(self.unchanged, self.words))
 
     @property
     def identical(self) -> int:
@@ -118,21 +116,17 @@ class Overlap(Metric):
     def measure(self, case: Case) -> Measurement:
         """Compare the words of every pair."""
         aligned, (content, contents, rouge, unrelated) = Alignment.of(case), self._compare(case).T
-        values = {"unchanged": aligned.share, "rouge_l": float(rouge.mean())}
-        intervals: dict[str, Interval | None] = {
-            "unchanged": aligned.find_interval(),
-            "rouge_l": bootstrap_mean(rouge),
-        }
-        line = f"{aligned.share:.1%}{show_interval(intervals['unchanged'], '.1%')} of the words are unchanged"
+        readings = {"unchanged": aligned.share, "rouge_l": average(rouge)}
+        line = f"{aligned.share.show('.1%', first=True)} of the words are unchanged"
         if contents.any():
-            values["unchanged_content"] = float(content.sum() / contents.sum())
-            intervals["unchanged_content"] = bootstrap_ratio(content, contents)
-            line += f", {values['unchanged_content']:.1%} without stopwords"
-        line += f". ROUGE-L is {values['rouge_l']:.3f}; identical texts have 1"
+            share = float(content.sum() / contents.sum())
+            readings["unchanged_content"] = Reading(share, bootstrap_ratio(content, contents))
+            line += f", {share:.1%} without stopwords"
+        line += f". ROUGE-L is {readings['rouge_l'].value:.3f}; identical texts have 1"
         if len(rouge) > 1:
-            values["unrelated"], intervals["unrelated"] = float(unrelated.mean()), bootstrap_mean(unrelated)
-            line += f", unrelated ones {values['unrelated']:.3f}"
-        return self.report(f"{line}.", values, intervals=intervals, caveats=describe_few(len(rouge)))
+            readings["unrelated"] = average(unrelated)
+            line += f", unrelated ones {readings['unrelated'].value:.3f}"
+        return self.report(f"{line}.", readings, caveats=describe_few(len(rouge)))
 
     def _compare(self, case: Case) -> Floats:
         """Content words that are unchanged, all content words, ROUGE-L, and ROUGE-L with another original."""

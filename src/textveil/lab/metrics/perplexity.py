@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr
 from functools import cached_property
 from io import StringIO
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from textveil.errors import InputError, ResourceError
-from textveil.extras import require, require_version
+from textveil.extras import require
 from textveil.lab.metrics.base import EXTRA as EVALUATE
-from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, Metric, identify
+from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, ModelMetric, Reading, identify
 from textveil.lab.metrics.dataset import Texts
-from textveil.lab.metrics.uncertainty import bootstrap, bootstrap_mean, describe_few, show_bounds, show_interval
+from textveil.lab.metrics.uncertainty import average, bootstrap, describe_few
 from textveil.models.encoders import Values
 from textveil.models.files import (
     DEVICE_OPTION,
@@ -34,10 +34,9 @@ DEFAULT_LANGUAGE_MODEL = "smollm2"
 TOKENS = 32
 BATCH_SIZE = 32
 """Texts to read at a time."""
-_PACKAGES = ("torch", "transformers")
 
 
-class Perplexity(Metric):
+class Perplexity(ModelMetric):
     """The perplexity of the first tokens of a text: the exponential of their mean loss, without the first token.
 
     With a start token, the first token of the text has a loss, too: the paper's perplexity. The start token is one of
@@ -51,6 +50,7 @@ class Perplexity(Metric):
     """
 
     name = "perplexity"
+    packages = ("torch", "transformers")
 
     options = (
         Option(
@@ -67,28 +67,11 @@ class Perplexity(Metric):
         Option("batch_size", int, BATCH_SIZE, "Texts to read at a time.", least=1, changes_results=False),
         DEVICE_OPTION,
     )
-    model: str
     tokens: int
     start_token: bool
     sample: int | None
     batch_size: int
     device: str | None
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        for package in _PACKAGES:
-            require_version(package, extra=EXTRA)
-        self.files = ModelFiles.find(self.model)
-
-    @property
-    def model_used(self) -> Mapping[str, str]:
-        """The language model."""
-        return self.files.as_dict()
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The packages that run the model."""
-        return {package: require_version(package, extra=EXTRA) for package in _PACKAGES}
 
     @cached_property
     def language_model(self) -> LanguageModel:
@@ -102,30 +85,21 @@ class Perplexity(Metric):
         if not len(original) or not len(obfuscated):
             needed = "token" if self.start_token else "two tokens"
             raise InputError(f"No text has the {needed} that a perplexity needs. Remove perplexity from `metrics`.")
-        values = {
-            "mean": float(obfuscated.mean()),
-            "median": float(np.median(obfuscated)),
-            "original_mean": float(original.mean()),
-            "original_median": float(np.median(original)),
-        }
-        intervals = {
-            "mean": bootstrap_mean(obfuscated),
-            "median": bootstrap(_median, obfuscated),
-            "original_mean": bootstrap_mean(original),
-            "original_median": bootstrap(_median, original),
+        readings = {
+            "mean": average(obfuscated),
+            "median": Reading(float(np.median(obfuscated)), bootstrap(_median, obfuscated)),
+            "original_mean": average(original),
+            "original_median": Reading(float(np.median(original)), bootstrap(_median, original)),
         }
         line = (
-            f"The median perplexity of {len(obfuscated):,} texts is {values['median']:,.0f}"
-            f"{show_interval(intervals['median'], ',.0f')}; of the originals it is {values['original_median']:,.0f}"
-            f"{show_bounds(intervals['original_median'], ',.0f')}. The mean is {values['mean']:,.0f}"
-            f"{show_bounds(intervals['mean'], ',.0f')}; of the originals it is {values['original_mean']:,.0f}"
-            f"{show_bounds(intervals['original_mean'], ',.0f')}. The model {self.files.name} read the first "
-            f"{self.tokens} tokens. Lower is more fluent."
+            f"The median perplexity of {len(obfuscated):,} texts is {readings['median'].show(',.0f', first=True)}; of "
+            f"the originals it is {readings['original_median'].show(',.0f')}. The mean is "
+            f"{readings['mean'].show(',.0f')}; of the originals it is {readings['original_mean'].show(',.0f')}. The "
+            f"model {self.files.name} read the first {self.tokens} tokens. Lower is more fluent."
         )
         return self.report(
             line,
-            values,
-            intervals=intervals,
+            readings,
             caveats=describe_few(len(obfuscated)),
             texts=len(obfuscated),
             originals=len(original),
@@ -176,10 +150,7 @@ class LanguageModel:
         if packed := sorted(files.folder.glob("*.gguf")):
             require("gguf", extra=EVALUATE)
             options["gguf_file"], weights = packed[0].name, {}
-        with (
-            reading_model(files, "causal language model"),
-            redirect_stderr(StringIO()),
-        ):
+        with reading_model(files, "causal language model"), redirect_stderr(StringIO()):
             tokenizer = transformers.AutoTokenizer.from_pretrained(str(files.folder), **options)
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 str(files.folder), dtype=torch.float32, **weights, **options

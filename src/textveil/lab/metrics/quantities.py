@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from textveil.lab.metrics.base import Interval
+from textveil.lab.metrics.base import Reading as Reading  # noqa: PLC0414 # others compare quantities by it
 from textveil.lab.metrics.columns import METRIC_COLUMNS, MetricColumn, Reference, find_reference
 from textveil.lab.metrics.evaluator import Evaluation
 
@@ -21,17 +22,6 @@ class Side(StrEnum):
     UTILITY = "utility"
     """What the texts are still useful for."""
     TRADE_OFF = "trade-off"
-
-
-class Reading(NamedTuple):
-    """A value with its 95 % interval, if it has one."""
-
-    value: float
-    interval: Interval | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """The reading as a JSON object."""
-        return {"value": self.value, "interval": None if self.interval is None else list(self.interval)}
 
 
 @dataclass(frozen=True, slots=True)

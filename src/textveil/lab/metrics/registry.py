@@ -18,3 +18,8 @@ METRICS.register("linkage", "textveil.lab.attacks.linkage:Linkage", aliases=["re
 METRICS.register("stylometry", "textveil.lab.attacks.stylometry:StylometryInference")
 METRICS.register("membership", "textveil.lab.attacks.membership:Membership")
 METRICS.register("trade_off", "textveil.lab.metrics.trade_off:TradeOff", aliases=["relative_gain"])
+
+
+def list_metrics() -> list[str]:
+    """The names of all metrics of an evaluation, with those of plugins."""
+    return METRICS.list_names()

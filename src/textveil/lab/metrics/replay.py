@@ -105,8 +105,7 @@ def rebuild_obfuscator(
             advice = "Install the version that was used."
             if axis == "distribution" and "model" in DISTRIBUTORS.load(terms.distribution["name"]).list_options():
                 advice = "Set `model` to the folder of the encoder that was used."
-            # Certificates of format 1 have the first 12 digits of a hash.
-            _check_same(f"{was['name']} of the {axis}", was["sha256"], now["sha256"][: len(was["sha256"])], advice)
+            _check_same(f"{was['name']} of the {axis}", was["sha256"], now["sha256"], advice)
     return obfuscator
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from textveil.errors import ParameterError
-from textveil.extras import require_version
-from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, Metric, identify
-from textveil.lab.metrics.encoding import PACKAGES, CachedEncoder
-from textveil.lab.metrics.uncertainty import bootstrap_mean, describe_few, show_interval
-from textveil.models.encoders import BATCH_SIZE, DEFAULT_ENCODER, Values
-from textveil.models.files import DEVICE_OPTION, EXTRA, MODEL_SOURCES, ModelFiles
+from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, Metric, identify, read_versions
+from textveil.lab.metrics.encoding import BATCH_OPTION, PACKAGES, CachedEncoder
+from textveil.lab.metrics.uncertainty import average, describe_few
+from textveil.models.encoders import DEFAULT_ENCODER, Values
+from textveil.models.files import DEVICE_OPTION, MODEL_SOURCES, ModelFiles
 from textveil.registry import Option
 from textveil.storage.score_cache import Row, hash_text
 
@@ -48,7 +47,7 @@ class Similarity(Metric):
             "Cut texts after an encoder's window, as in the paper. By default long texts are read in several windows.",
         ),
         SAMPLE_OPTION,
-        Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
+        BATCH_OPTION,
         DEVICE_OPTION,
         Option(
             "keep_embeddings",
@@ -70,8 +69,7 @@ class Similarity(Metric):
         super().__init__(**options)
         if isinstance(self.models, str | Path) or not isinstance(self.models, Sequence) or not self.models:
             raise ParameterError("`models` of similarity must be a list of at least one encoder.")
-        for package in PACKAGES:
-            require_version(package, extra=EXTRA)
+        read_versions(PACKAGES)
         files = [ModelFiles.find(model) for model in self.models]
         if len({each.name for each in files}) < len(files):
             raise ParameterError("Two of the `models` of similarity have the same name. Remove or rename one.")
@@ -101,18 +99,17 @@ class Similarity(Metric):
     @property
     def versions(self) -> dict[str, str]:
         """The packages that run the encoders."""
-        return {package: require_version(package, extra=EXTRA) for package in PACKAGES}
+        return read_versions(PACKAGES)
 
     def measure(self, case: Case) -> Measurement:
         """Compare every pair with every encoder."""
         found = {encoder.files.name: encoder.compare(case, self.sample, self.versions) for encoder in self.encoders}
         cosines = np.mean(list(found.values()), axis=0)
-        cosine, interval = float(np.mean(cosines)), bootstrap_mean(cosines)
+        cosine = average(cosines)
         return self.report(
-            f"The mean cosine similarity of {len(cosines):,} original and obfuscated texts is {cosine:.3f}"
-            f"{show_interval(interval)}; identical texts have 1.",
+            f"The mean cosine similarity of {len(cosines):,} original and obfuscated texts is "
+            f"{cosine.show('.3f', first=True)}; identical texts have 1.",
             {"cosine": cosine},
-            intervals={"cosine": interval},
             caveats=describe_few(len(cosines), "pairs of texts"),
             encoders={name: float(np.mean(each)) for name, each in found.items()},
             pairs=len(cosines),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from textveil.extras import require_version
-from textveil.lab.metrics.base import Case, Measurement, Metric, identify
-from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows, read_versions
-from textveil.lab.metrics.uncertainty import bootstrap_mean, describe_few, show_interval
-from textveil.models.encoders import BATCH_SIZE, Values
-from textveil.models.files import DEVICE_OPTION, EXTRA, ModelFiles
+from textveil.lab.metrics.base import Case, Measurement, ModelMetric, identify
+from textveil.lab.metrics.encoding import BATCH_OPTION, ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows
+from textveil.lab.metrics.uncertainty import average, describe_few
+from textveil.models.encoders import Values
+from textveil.models.files import DEVICE_OPTION
 from textveil.registry import Option
 from textveil.storage.score_cache import Row, hash_text
 
@@ -24,7 +22,7 @@ GROUP = 16
 VALUES = ("f1", "precision", "recall", "unrelated")
 
 
-class TokenSimilarity(Metric):
+class TokenSimilarity(ModelMetric):
     """The F1 of a greedy matching of contextual token embeddings (BERTScore, Zhang et al. 2020).
 
     Recall is the mean, over the tokens of the original, of the cosine with the most similar token of the obfuscated
@@ -37,33 +35,17 @@ class TokenSimilarity(Metric):
     """
 
     name = "token_similarity"
+    packages = PACKAGES
 
     options = (
         ENCODER_OPTION,
         Option("sample", int, SAMPLE, "The largest number of pairs to read, always the same ones.", least=1),
-        Option("batch_size", int, BATCH_SIZE, "Windows of text to encode at a time.", least=1, changes_results=False),
+        BATCH_OPTION,
         DEVICE_OPTION,
     )
-    model: str
     sample: int
     batch_size: int
     device: str | None
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        for package in PACKAGES:
-            require_version(package, extra=EXTRA)
-        self.files = ModelFiles.find(self.model)
-
-    @property
-    def model_used(self) -> Mapping[str, str]:
-        """The encoder."""
-        return self.files.as_dict()
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """The packages that run the encoder."""
-        return read_versions()
 
     @cached_property
     def encoder(self) -> CachedEncoder:
@@ -76,14 +58,15 @@ class TokenSimilarity(Metric):
         texts = len(scores["f1"])
         if texts < 2:
             del scores["unrelated"]
-        values = {name: float(column.mean()) for name, column in scores.items()}
-        intervals = {name: bootstrap_mean(column) for name, column in scores.items()}
-        unrelated = f"; with an unrelated original it is {values['unrelated']:.3f}" if "unrelated" in values else ""
+        readings = {name: average(column) for name, column in scores.items()}
+        unrelated = ""
+        if "unrelated" in readings:
+            unrelated = f"; with an unrelated original it is {readings['unrelated'].value:.3f}"
         line = (
-            f"The tokens of original and obfuscated texts match with an F1 of {values['f1']:.3f}"
-            f"{show_interval(intervals['f1'])}; identical texts have 1{unrelated}."
+            "The tokens of original and obfuscated texts match with an F1 of "
+            f"{readings['f1'].show('.3f', first=True)}; identical texts have 1{unrelated}."
         )
-        return self.report(line, values, intervals=intervals, caveats=describe_few(texts), texts=texts)
+        return self.report(line, readings, caveats=describe_few(texts), texts=texts)
 
     def _compare(self, case: Case) -> Values:
         """F1, precision, recall and unrelated F1 of every pair of the sample."""

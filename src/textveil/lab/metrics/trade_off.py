@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textveil.lab.metrics.base import Case, Interval, Measurement, Metric
+from textveil.lab.metrics.leaks import LEAKING, Leak, list_leaks
 from textveil.lab.metrics.overlap import Alignment
-from textveil.lab.metrics.uncertainty import describe_few
-from textveil.lab.metrics.verdicts import LEAKING, judge, list_leaks, refuse
+from textveil.lab.metrics.uncertainty import describe_few, show_interval
+
+MUCH = 0.5
+"""From this share on, what still stands outweighs a gain."""
 
 
 def relative_gain(
@@ -61,7 +64,7 @@ class TradeOff(Metric):
 
 def _measure_words(case: Case) -> Measurement:
     """The unchanged words, as ``clear_text`` measures them."""
-    return Measurement("clear_text", "", {"unchanged": Alignment.of(case).share}, "")
+    return Measurement("clear_text", "", {"unchanged": Alignment.of(case).share.value}, "")
 
 
 PARTS = {
@@ -106,3 +109,37 @@ def find_interval(gain: float, measured: Mapping[str, Measurement]) -> Interval 
     attackers = errors.pop("static", 0.0) + errors.pop("adaptive", 0.0)
     half = math.hypot(attackers, *errors.values())
     return Interval(gain - half, gain + half)
+
+
+def judge(gain: float, interval: Interval | None, leaks: Sequence[Leak]) -> str:
+    """The verdict on a trade-off. It names the worst of what still stands, and all of it that is much.
+
+    Args:
+        gain: The relative gain.
+        interval: Its interval.
+        leaks: Everything that was measured and still stands.
+    """
+    ranked = sorted(leaks, key=lambda each: -each.share)
+    much = [each.sentence for each in ranked if each.share >= MUCH]
+    line = f"The relative gain is {gain:+.3f}{show_interval(interval, '+.3f')}: {_weigh(gain, interval, bool(much))}"
+    if much:
+        return f"{line}, {'but' if gain > 0 else 'and'} much still stands: {'; '.join(much)}."
+    worst = f" The worst of what still stands: {ranked[0].sentence}." if ranked else ""
+    return f"{line}.{worst}"
+
+
+def _weigh(gain: float, interval: Interval | None, much: bool) -> str:
+    if interval is not None and interval.low <= 0 <= interval.high:
+        return "it cannot be told from 0, where as much privacy is gained as utility is lost"
+    if gain <= 0:
+        return "less privacy was gained than utility was lost"
+    return "the formula counts a gain" if much else "more privacy was gained than utility was lost"
+
+
+def refuse(caveats: Sequence[str]) -> str:
+    """The sentences in place of a verdict that cannot be drawn.
+
+    >>> refuse(["Only 17 test texts."])
+    'No relative gain is computed, and no conclusion is drawn. Only 17 test texts.'
+    """
+    return " ".join(["No relative gain is computed, and no conclusion is drawn.", *caveats])

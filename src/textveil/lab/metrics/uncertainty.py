@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from textveil.bundles.vectors import Floats
 from textveil.extras import require
-from textveil.lab.metrics.base import EXTRA, Interval
+from textveil.lab.metrics.base import EXTRA, Interval, Reading
 from textveil.lab.metrics.dataset import Codes
 from textveil.randomness import SeededRandomness
 
@@ -76,12 +76,13 @@ def bootstrap_mean(values: npt.ArrayLike) -> Interval | None:
     Interval(low=0.963..., high=1.0)
     """
     table = _as_table(values)
-    table = table[~np.isnan(table).all(axis=1)]
-    known = table[~np.isnan(table)]
-    for share in (0, 1):
-        if len(table) > 1 and (known == share).all():
-            return bound_agreement(share, len(table))
-    return bootstrap(_mean, table)
+    known = ~np.isnan(table)
+    return bootstrap_ratio(np.where(known, table, 0), known)
+
+
+def average(values: npt.ArrayLike) -> Reading:
+    """The mean over texts with its interval; see :func:`bootstrap_mean`."""
+    return Reading(float(np.mean(np.asarray(values))), bootstrap_mean(values))
 
 
 def bootstrap_ratio(counts: npt.ArrayLike, totals: npt.ArrayLike) -> Interval | None:
@@ -175,11 +176,6 @@ def _as_table(values: npt.ArrayLike) -> Floats:
     """Numbers as a table with a row per text and a column per draw."""
     table = np.asarray(values, dtype=np.float64)
     return table[:, None] if table.ndim == 1 else table
-
-
-def _mean(values: Floats) -> Floats:
-    known = ~np.isnan(values)
-    return _divide(np.where(known, values, 0).sum(axis=1), known.sum(axis=1))
 
 
 def _divide(counts: Floats, totals: Floats) -> Floats:

@@ -17,6 +17,7 @@ from textveil.lab.compare.curves import show_reading
 from textveil.lab.metrics.clear_text import RETURNED
 from textveil.lab.metrics.columns import Reference
 from textveil.lab.metrics.evaluator import Evaluation
+from textveil.lab.metrics.leaks import list_leaks
 from textveil.lab.metrics.quantities import (
     ADAPTIVE,
     INVERSION,
@@ -32,7 +33,6 @@ from textveil.lab.metrics.quantities import (
     compare_readings,
     is_chance,
 )
-from textveil.lab.metrics.verdicts import list_leaks
 from textveil.lab.metrics.verification import Check, summarize_checks
 from textveil.lab.report.pages import load_texts, render
 from textveil.outcomes import DocumentOutcome, Outcome

@@ -12,8 +12,7 @@ A study goes from its file to its results in these steps:
 4. **State.** :mod:`~textveil.lab.study.status` compares the cells with the files in the ``Store``. A ``CellState``
    says what a cell has, what it lacks and what failed.
 5. **Plan.** ``Experiment.plan`` turns the states into tasks. A ``SharedTask`` computes something once for many cells:
-   the scores of a distribution (``ScoreTask``), or numbers of the originals (``OriginalsTask``). A ``CellTask`` makes
-   and measures the texts of one cell.
+   the scores of a distribution, or numbers of the originals. A ``CellTask`` makes and measures the texts of one cell.
 6. **Run.** ``Experiment.run`` gives the tasks to an executor: first ``run_shared``, which returns a ``SharedDone``,
    then ``run_cell``, which returns a ``CellDone``. In each process a ``CellRunner`` holds the models.
 7. **Records.** :func:`~textveil.lab.study.records.write_results` writes one row for every value of every cell.

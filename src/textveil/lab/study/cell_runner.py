@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -26,8 +27,13 @@ from textveil.methods.mechanisms import MECHANISMS
 from textveil.obfuscator import Obfuscator
 from textveil.profiles import PAPER, load_profile
 from textveil.results import Obfuscation
+from textveil.text.documents import Document
 from textveil.version import __version__
 
+T = TypeVar("T")
+
+STORED_TEXTS = 8
+"""The number of texts whose scores are stored together. After an interruption, at most these are scored again."""
 MEDIAN = "0.5"
 """The quantile of the distance between two typical words, as bundles spell it."""
 
@@ -40,22 +46,29 @@ def find_epsilons(study: Study, bundle: Bundle) -> dict[str, dict[str, dict[str,
     Raises:
         StudyError: Two levels have the same epsilon per word for a decomposition and a mechanism.
     """
-    calibrated = [name for name, level in study.levels.items() if isinstance(level, CalibratedLevel)]
-    found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in calibrated}
-    for decomposition in study.decompositions if calibrated else ():
+    found: dict[str, dict[str, dict[str, float]]] = {
+        name: {} for name, level in study.levels.items() if isinstance(level, CalibratedLevel)
+    }
+    for decomposition, split in study.decompositions.items() if found else ():
         for mechanism, options in study.mechanisms.items():
             obfuscator = Obfuscator(
                 bundle,
                 decomposition=decomposition,
-                decomposition_options=study.decompositions[decomposition],
+                decomposition_options=split,
                 mechanism=mechanism,
                 mechanism_options=options,
                 profile=PAPER.name,  # takes all mechanisms, and needs no largest share
             )
-            epsilons = {name: find_epsilon(level, obfuscator) for name, level in study.levels.items()}
-            _check_different(epsilons, f"{decomposition} and {mechanism}")
-            for name in calibrated:
-                found[name].setdefault(decomposition, {})[mechanism] = epsilons[name]
+            names: dict[float, str] = {}
+            for name, level in study.levels.items():
+                epsilon = find_epsilon(level, obfuscator)
+                if (same := names.setdefault(epsilon, name)) != name:
+                    raise StudyError(
+                        f"With {decomposition} and {mechanism}, the levels {same!r} and {name!r} have the same epsilon "
+                        f"per word, {epsilon:g}. Remove one of them, or set them farther apart."
+                    )
+                if name in found:
+                    found[name].setdefault(decomposition, {})[mechanism] = epsilon
     return found
 
 
@@ -68,18 +81,6 @@ def find_epsilon(level: Level, obfuscator: Obfuscator) -> float:
     typical = float(obfuscator.terms.distance["pairs"].get(MEDIAN, 0.0))
     return float(level.bound or 0.0) / (typical or 1.0)  # all entries may be at the same place
 
-
-def _check_different(epsilons: Mapping[str, float], methods: str) -> None:
-    names: dict[float, str] = {}
-    for name, epsilon in epsilons.items():
-        if (same := names.setdefault(epsilon, name)) != name:
-            raise StudyError(
-                f"With {methods}, the levels {same!r} and {name!r} have the same epsilon per word, {epsilon:g}. Remove "
-                "one of them, or set them farther apart."
-            )
-
-
-T = TypeVar("T")
 
 TEXTS_KEY = "texts"
 """The key of a failed obfuscation. It is a constant, since a cell is obfuscated in one way only."""
@@ -108,8 +109,6 @@ class CellRunner:
     def __init__(self, study: Study, store: Store) -> None:
         self.study = study
         self.store = store
-        self._distributors: dict[str, Distributor] = {}
-        self._cached_distributors: dict[str, Distributor] = {}
         self._study_datasets: dict[str, StudyDataset] = {}
         self._evaluation_datasets: dict[str, Dataset] = {}
 
@@ -121,12 +120,12 @@ class CellRunner:
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """The metrics by name. Those that are computed from other metrics come last."""
-        built = {name: _build(METRICS.load(name), name, self._choose_options(name)) for name in self.study.metrics}
+        built: dict[str, Metric] = {}
+        for name in self.study.metrics:
+            options = self.study.choose_options(name)
+            options |= {"bundle": self.bundle} if options.get("bundle") == self.study.bundle else {}
+            built[name] = _build(METRICS.load(name), name, options)
         return dict(sorted(built.items(), key=lambda item: len(item[1].after)))
-
-    def _choose_options(self, metric: str) -> Options:
-        options = self.study.choose_options(metric)
-        return {**options, "bundle": self.bundle} if options.get("bundle") == self.study.bundle else options
 
     @cached_property
     def environment(self) -> Environment:
@@ -136,7 +135,7 @@ class CellRunner:
             vectors = self.bundle.vectors(DECOMPOSERS.load(name).name)  # an error comes now rather than later
             prior = self.bundle.prior(DECOMPOSERS.load(name).name)
             decompositions[name] = _describe(_build(DECOMPOSERS.load(name), name, options, self.bundle))
-        distributions = {name: _describe(self.distributor(name)) for name in self.study.distributions}
+        distributions = {name: _describe(built) for name, built in self.distributors.items()}
         mechanisms = {
             name: _describe(_build(kind, name, options, vectors, *([prior] if kind.uses_prior else [])))
             for name, options in self.study.mechanisms.items()
@@ -145,19 +144,25 @@ class CellRunner:
         levels = find_epsilons(self.study, self.bundle)
         return Environment(self.bundle.hash, decompositions, distributions, mechanisms, levels)
 
-    def distributor(self, name: str) -> Distributor:
-        """A distributor of the study."""
-        if name not in self._distributors:
-            self._distributors[name] = _build(DISTRIBUTORS.load(name), name, self.study.distributions[name])
-        return self._distributors[name]
+    @cached_property
+    def distributors(self) -> dict[str, Distributor]:
+        """The distributors of the study by name."""
+        return {name: _build(DISTRIBUTORS.load(name), name, given) for name, given in self.study.distributions.items()}
 
-    def cached_distributor(self, name: str) -> Distributor:
-        """A distributor that stores its scores, if they depend on the text. It creates the folder of scores."""
-        if name not in self._cached_distributors:
-            built = self.distributor(name)
-            cached = built if built.data_independent else CachedDistributor(built, self.store.scores)
-            self._cached_distributors[name] = cached
-        return self._cached_distributors[name]
+    @cached_property
+    def cached_distributors(self) -> dict[str, Distributor]:
+        """The same, where those whose scores depend on the text store them. It creates the folder of scores."""
+        return {
+            name: built if built.data_independent else CachedDistributor(built, self.store.scores)
+            for name, built in self.distributors.items()
+        }
+
+    def score_texts(self, dataset: str, distribution: str, start: int, stop: int) -> None:
+        """Score some texts of a data set. Scores are stored after every few texts."""
+        texts = self.study_dataset(dataset).texts
+        for first in range(start, stop, STORED_TEXTS):
+            documents = [Document.parse(text) for text in texts[first : min(first + STORED_TEXTS, stop)]]
+            self.cached_distributors[distribution].score(documents)
 
     def study_dataset(self, name: str) -> StudyDataset:
         """A data set of the study, which was read before."""
@@ -222,19 +227,21 @@ class CellRunner:
         made: list[Obfuscation] | None = None
         measured: list[str] = []
         failures: list[Failure] = []
-        try:
+        with self._storing_failures(cell, OBFUSCATION, TEXTS_KEY, failures):
             if obfuscate or not self._has_whole_texts(cell):
                 made = self._make_texts(cell)
-                self.store.forget_failure(cell, OBFUSCATION, TEXTS_KEY)
-            for done in self._measure(cell, metrics, made):
-                if isinstance(done, Failure):
-                    failures.append(done)
-                else:
-                    measured.append(done)
-        except Exception as error:  # noqa: BLE001 # the other cells continue
-            failures.append(Failure(OBFUSCATION, describe_error(error)))
-            self.store.write_failure(cell, TEXTS_KEY, failures[-1])
+            measured = self._measure(cell, metrics, made, failures)
         return CellDone(cell, time.monotonic() - started, made is not None, tuple(measured), tuple(failures))
+
+    @contextmanager
+    def _storing_failures(self, cell: Cell, what: str, key: str, failures: list[Failure]) -> Iterator[None]:
+        """Store and list the failure of a step, so that other steps and other cells continue."""
+        self.store.forget_failure(cell, what, key)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 # see above
+            failures.append(Failure(what, describe_error(error)))
+            self.store.write_failure(cell, key, failures[-1])
 
     def _has_whole_texts(self, cell: Cell) -> bool:
         try:
@@ -245,23 +252,18 @@ class CellRunner:
 
     def obfuscate(self, cell: Cell) -> list[Obfuscation]:
         """Obfuscate every text of a cell."""
-        obfuscator = Obfuscator(
-            self.bundle,
+        settings = self.study.choose_settings(self.bundle, load_profile(cell.profile)).replace(
             decomposition=cell.decomposition,
             decomposition_options=self.study.decompositions[cell.decomposition],
-            distribution=self.cached_distributor(cell.distribution),
+            distribution=self.cached_distributors[cell.distribution],
             mechanism=cell.mechanism,
             mechanism_options=self.study.mechanisms[cell.mechanism],
-            profile=cell.profile,
-            stopwords=self.study.stopwords,
-            form=cell.form or load_profile(cell.profile).earlier_form,
-            largest_share=None if cell.largest_share is None else float(cell.largest_share),
-            draft_share=cell.draft_share,
             seed=cell.noise_seed,
+            epsilon_per_word=cell.epsilon_per_word,
+            length=cell.length,
         )
-        budget = obfuscator.build_budget(epsilon_per_word=cell.epsilon_per_word, length=cell.length)
         texts = self.study_dataset(cell.dataset).texts
-        return list(obfuscator.obfuscate_all(texts, budget=budget, first_document=0))
+        return list(Obfuscator(settings).obfuscate_all(texts, first_document=0))
 
     def _make_texts(self, cell: Cell) -> list[Obfuscation]:
         started = time.monotonic()
@@ -273,28 +275,24 @@ class CellRunner:
         return made
 
     def _measure(
-        self, cell: Cell, metrics: Sequence[str], made: Sequence[Obfuscation] | None
-    ) -> Iterator[str | Failure]:
-        """Measure the metrics: the name of each, or its failure."""
+        self, cell: Cell, metrics: Sequence[str], made: Sequence[Obfuscation] | None, failures: list[Failure]
+    ) -> list[str]:
+        """Measure the metrics, and return the names of those that did not fail."""
+        measured: list[str] = []
         texts = self.store.find_texts(cell)
         if texts is None or not metrics:
-            return
+            return measured
         keys = self.find_keys(self.study_dataset(cell.dataset).info)
         case = self._open_case(cell, texts, keys)
         for name in self._add_dependent(metrics, keys):
-            self.store.forget_failure(cell, name, keys[name])
-            started = time.monotonic()
-            try:
+            with self._storing_failures(cell, name, keys[name], failures):
+                started = time.monotonic()
                 measurement = self._measure_one(cell, case, self.metrics[name], made)
-            except Exception as error:  # noqa: BLE001 # the other metrics continue
-                failure = Failure(name, describe_error(error))
-                self.store.write_failure(cell, keys[name], failure)
-                yield failure
-                continue
-            value = Value(measurement, texts.sha256, time.monotonic() - started)
-            self.store.write_value(cell, name, keys[name], value)
-            case = replace(case, measured={**case.measured, name: measurement})
-            yield name
+                value = Value(measurement, texts.sha256, time.monotonic() - started)
+                self.store.write_value(cell, name, keys[name], value)
+                case = replace(case, measured={**case.measured, name: measurement})
+                measured.append(name)
+        return measured
 
     def _add_dependent(self, metrics: Sequence[str], keys: Mapping[str, str]) -> list[str]:
         """The metrics to measure, and those that read one of them, in the order of measurement."""
@@ -307,8 +305,8 @@ class CellRunner:
     def _open_case(self, cell: Cell, texts: CellTexts, keys: Mapping[str, str]) -> Case:
         """The input of metrics, with earlier measurements."""
         dataset = self.evaluation_dataset(cell.dataset)
-        found = {name: self.store.find_value(cell, name, key, texts) for name, key in keys.items()}
-        measured = {name: value.measurement for name, value in found.items() if value is not None}
+        found = self.store.find_values(cell, keys, texts)
+        measured = {name: value.measurement for name, value in found.items()}
         pairs = dataset.pair(self.store.read_texts(cell))
         return Case(dataset, pairs, texts.certificate, measured=measured)
 

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def convert_trustpilot(source: Path, target: Path) -> Conversion:
     The result has the columns ``text``, ``stars``, ``gender`` and ``language``. Without a column for the language, all
     reviews count as en-US, because the corpus has one file per country.
     """
-    return _convert(source, target, {"gender": _read_gender, "language": _read_language}, optional=("language",))
+    return _convert(source, target, {"gender": _read_gender, "language": _read_language})
 
 
 def convert_yelp(source: Path, target: Path) -> Conversion:
@@ -63,7 +64,7 @@ def convert_yelp(source: Path, target: Path) -> Conversion:
     The result has the columns ``text``, ``stars`` and ``author``.
     """
     counted: Counter[str] = Counter()
-    for row in _read_rows(source, Conversion(target), {"author": _read_plain}, ()):
+    for row in _read_rows(source, Conversion(target), {"author": _read_plain}):
         counted[row["author"]] += 1
     frequent = set(sorted(counted, key=lambda author: (-counted[author], author))[:AUTHORS])
 
@@ -71,16 +72,16 @@ def convert_yelp(source: Path, target: Path) -> Conversion:
         author = _read_plain(value)
         return author if author in frequent else None
 
-    return _convert(source, target, {"author": read_author}, optional=())
+    return _convert(source, target, {"author": read_author})
 
 
 _Reader = Callable[[Any], str | None]
 
 
-def _convert(source: Path, target: Path, readers: Mapping[str, _Reader], optional: tuple[str, ...]) -> Conversion:
+def _convert(source: Path, target: Path, readers: Mapping[str, _Reader]) -> Conversion:
     done = Conversion(target)
     with writing(target, like=source) as stream:
-        for row in _read_rows(source, done, readers, optional):
+        for row in _read_rows(source, done, readers):
             done.texts += 1
             stream.write(json.dumps(row).encode() + b"\n")
         if not done.texts:
@@ -89,46 +90,42 @@ def _convert(source: Path, target: Path, readers: Mapping[str, _Reader], optiona
     return done
 
 
-def _read_rows(
-    source: Path, done: Conversion, readers: Mapping[str, _Reader], optional: tuple[str, ...]
-) -> Iterator[dict[str, str]]:
+def _read_rows(source: Path, done: Conversion, readers: Mapping[str, _Reader]) -> Iterator[dict[str, str]]:
     """The usable rows. The first row tells the columns."""
     for record in _read_reviews(source):
         if not done.columns:
-            done.columns.update(_find_columns(source, record, ("text", "stars", *readers), optional))
-        row, reason = _read_row(record, done.columns, readers)
-        if reason is None:
-            yield row
+            done.columns.update(_find_columns(source, record, ("text", "stars", *readers)))
+        row = _read_row(record, done.columns, readers)
+        if isinstance(row, str):
+            done.dropped[row] += 1
         else:
-            done.dropped[reason] += 1
+            yield row
 
 
 def _read_row(
     record: Mapping[str, Any], columns: Mapping[str, str], readers: Mapping[str, _Reader]
-) -> tuple[dict[str, str], str | None]:
+) -> dict[str, str] | str:
     """The values of a row, or the reason why it is not used."""
     text = _read_text(record.get(columns["text"]))
     if not has_word(text):
-        return {}, "no text"
+        return "no text"
     stars = _read_stars(record.get(columns["stars"]), sentiment=_simplify(columns["stars"]) in _SENTIMENT_COLUMNS)
     if stars is None:
-        return {}, "3 stars or none"
+        return "3 stars or none"
     row = {"text": text, "stars": stars}
     for name, read in readers.items():
         value = read(record.get(columns[name])) if name in columns else ENGLISH
         if value is None:
-            return {}, f"another {name} or none"
+            return f"another {name} or none"
         row[name] = value
-    return row, None
+    return row
 
 
-def _find_columns(
-    source: Path, record: Mapping[str, Any], wanted: tuple[str, ...], optional: tuple[str, ...]
-) -> dict[str, str]:
+def _find_columns(source: Path, record: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, str]:
     names = {_simplify(name): name for name in reversed(list(record))}
     found = {column: names[alias] for column in wanted for alias in reversed(COLUMNS[column]) if alias in names}
     for column in wanted:
-        if column not in found and column not in optional:
+        if column not in found and column != "language":  # a file of the Trustpilot corpus may have a single one
             raise ColumnError(
                 f"{str(source)!r} has no column for the {column}. It has: {list_columns(list(record))}. Rename one of "
                 f"them to {column!r}. These names are recognized: {', '.join(COLUMNS[column])}."
@@ -175,11 +172,11 @@ def _read_reviews(path: Path) -> Iterator[dict[str, Any]]:
     """The reviews of a file. A row with a list of reviews is a user, whose values each review gets."""
     for record in _read_raw(path):
         reviews = record.get(REVIEWS)
-        if not isinstance(reviews, list):
-            yield record
-            continue
         user = {name: value for name, value in record.items() if name != REVIEWS}
-        yield from ({**user, **review} for review in reviews if isinstance(review, dict))
+        if isinstance(reviews, list):
+            yield from ({**user, **review} for review in reviews if isinstance(review, dict))
+        else:
+            yield record
 
 
 def _read_raw(path: Path) -> Iterator[dict[str, Any]]:
@@ -192,18 +189,14 @@ def _read_raw(path: Path) -> Iterator[dict[str, Any]]:
         yield from read_records(path)
         return
     with FileSource(path).reading() as stream:
-        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
-        first = next((line for line in lines if line.strip()), "")
+        content = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
+        lines = (line for line in content if line.strip())
+        first = next(lines, "")
         if first.lstrip().startswith("["):
-            yield from _read_list(path, first + lines.read())
-            return
-        yield from (_read_object(path, number, line) for number, line in enumerate(_chain(first, lines), start=1))
-        lines.detach()
-
-
-def _chain(first: str, lines: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from (line for line in lines if line.strip())
+            yield from _read_list(path, first + "".join(lines))
+        else:
+            yield from (_read_object(path, number, line) for number, line in enumerate(chain([first], lines), start=1))
+        content.detach()
 
 
 def _read_list(path: Path, content: str) -> Iterator[dict[str, Any]]:

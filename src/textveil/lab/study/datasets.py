@@ -21,8 +21,6 @@ from textveil.models.files import make_readable
 from textveil.randomness import SeededRandomness
 from textveil.storage.atomic import hash_file, writing
 from textveil.storage.score_cache import hash_text
-from textveil.tables import FileSource, Layout
-from textveil.tables.base import list_columns
 from textveil.text.documents import cut
 from textveil.text.words import find_spans, has_word
 
@@ -235,27 +233,12 @@ class _Rows:
     def _read(self) -> tuple[Values, dict[str, Values]]:
         """The texts, and the columns that the study names."""
         source = self._source
-        keys = {column: f"where.{column}" for column in source.where}
-        keys |= {target.column: role for role, target in self._targets.items()}
+        wanted = [*source.where, *(target.column for target in self._targets.values())]
         try:
-            texts, columns = read_columns(source.path, source.text, list(keys), source.format, lenient=True)
+            return read_columns(source.path, source.text, list(dict.fromkeys(wanted)), source.format)
         except ColumnError as error:
-            raise self._refuse_column(source.text, "text") from error
-        for column, key in keys.items():
-            if column not in columns:
-                raise self._refuse_column(column, key)
-        return texts, columns
-
-    def _refuse_column(self, column: str, key: str) -> ColumnError:
-        """The error for a column that the file lacks, with the key of the study file that names it."""
-        source = FileSource(self._source.path)
-        with source.reading() as stream:
-            records = Layout(column, None, self._source.format).table(source).read_records(stream)
-            found = list(next(iter(records), ()))
-        return ColumnError(
-            f"The data set {self._name!r} has no column {column!r}. It has: {list_columns(found)}. Fix "
-            f"'datasets.{self._name}.{key}' in the study file."
-        )
+            said = str(error).partition(" Choose one")[0]  # with a parameter, but here the study file chooses
+            raise ColumnError(f"{said} Fix 'datasets.{self._name}' in the study file.") from error
 
     def _keep(self, reason: str, fits: Callable[[int], bool]) -> None:
         kept = [row for row in self.chosen if fits(row)]
@@ -270,10 +253,9 @@ class _Rows:
 
     def _filter(self, columns: dict[str, Values]) -> None:
         for column, wanted in self._source.where.items():
-            values = wanted if isinstance(wanted, tuple) else (wanted,)
-            allowed = {write_value(value) for value in values}
-            held = columns[column]
-            self._keep(f"another {column}", _is_among([None if v is None else write_value(v) for v in held], allowed))
+            allowed = {write_value(value) for value in (wanted if isinstance(wanted, tuple) else (wanted,))}
+            held = [None if value is None else write_value(value) for value in columns[column]]
+            self._keep(f"another {column}", _is_among(held, allowed))
 
     def _classify(self, role: str, target: Target, values: Values) -> None:
         classes = self.classes[role] = target.classify(values)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.lab.metrics.dataset import Classes, Texts
 from textveil.lab.study.cell_runner import CellRunner
 from textveil.lab.study.datasets import DatasetInfo, read_dataset
-from textveil.lab.study.experiment import CellTask, OriginalsTask, Plan, ScoreTask
+from textveil.lab.study.experiment import Plan
 from textveil.lab.study.status import CellState, find_states
 from textveil.lab.study.store import OBFUSCATION, Store
 from textveil.lab.study.study import Sample, Study, choose_classifier
@@ -52,35 +54,20 @@ class Estimate:
     """The source of the estimate."""
 
 
-class Timings:
-    """Seconds per text of every step."""
+Timings: TypeAlias = defaultdict[Step, list[float]]
+"""Seconds per text of every step."""
 
-    def __init__(self) -> None:
-        self._seconds: dict[Step, list[float]] = {}
 
-    def add(self, step: Step, seconds: float, texts: float) -> None:
-        """Add the time of a step."""
-        self._seconds.setdefault(step, []).append(seconds / texts)
-
-    def add_cells(self, study: Study, infos: dict[str, DatasetInfo], states: Iterable[CellState]) -> int:
-        """Add the times of cells that have texts, and return their number."""
-        timed = 0
-        for state in states:
-            if state.texts is not None:
-                timed += 1
-                name = state.cell.dataset
-                self.add((name, OBFUSCATION), state.texts.seconds, infos[name].texts)
-                for metric, value in state.values.items():
-                    self.add((name, metric), value.seconds, count_read(study, metric, infos[name]))
-        return timed
-
-    def knows(self, steps: Iterable[Step]) -> bool:
-        """Whether all steps were timed."""
-        return all(step in self._seconds for step in steps)
-
-    def time(self, step: Step, texts: float, choose: Callable[[list[float]], float] = fmean) -> float:
-        """The time of a step for a number of texts; zero if it was not timed."""
-        return texts * choose(self._seconds.get(step, [0.0]))
+def time_cells(study: Study, infos: Mapping[str, DatasetInfo], states: Iterable[CellState]) -> Timings:
+    """The times of cells that have texts."""
+    timings: Timings = defaultdict(list)
+    for state in states:
+        if state.texts is not None:
+            info = infos[state.cell.dataset]
+            timings[info.name, OBFUSCATION].append(state.texts.seconds / info.texts)
+            for metric, value in state.values.items():
+                timings[info.name, metric].append(value.seconds / count_read(study, metric, info))
+    return timings
 
 
 def count_read(study: Study, metric: str, info: DatasetInfo) -> float:
@@ -95,51 +82,43 @@ def count_read(study: Study, metric: str, info: DatasetInfo) -> float:
 def estimate(runner: CellRunner, plan: Plan, workers: int) -> Estimate:
     """Estimate the time of a run. A trial is run if the study has no times for some step."""
     infos = {name: runner.study_dataset(name).info for name in runner.study.datasets}
-    timings = Timings()
-    timed = timings.add_cells(runner.study, infos, plan.states)
+    timings = time_cells(runner.study, infos, plan.states)
     work = list(_list_work(runner.study, plan, infos))
-    basis = f"{timed:,} cells with known times"
-    if not timings.knows(step for step, _ in work):
+    basis = f"{sum(state.texts is not None for state in plan.states):,} cells with known times"
+    if not all(step in timings for step, _ in work):
         timings, basis = run_trial(runner, plan), f"a trial with up to {TRIAL_TEXTS} texts of every data set"
-        work += _list_originals(runner.study, plan, infos)  # those of timed cells were measured before
-    mean, low, high = (
-        sum(timings.time(step, texts, choose) for step, texts in work) / workers for choose in (fmean, min, max)
-    )
-    return Estimate(mean, low, high, basis)
+        for task in plan.shared:  # the originals of timed cells were measured before; they take about as long as a cell
+            work += _list_metrics(runner.study, task.metrics, infos[task.dataset])
+
+    def add_up(choose: Callable[[list[float]], float]) -> float:
+        return sum(texts * choose(timings.get(step, [0.0])) for step, texts in work) / workers
+
+    return Estimate(add_up(fmean), add_up(min), add_up(max), basis)
 
 
-def _list_work(study: Study, plan: Plan, infos: dict[str, DatasetInfo]) -> Iterator[tuple[Step, float]]:
+def _list_work(study: Study, plan: Plan, infos: Mapping[str, DatasetInfo]) -> Iterator[tuple[Step, float]]:
     """The steps of all cells and of distributions, with the number of texts that each of them reads."""
     for cell in plan.cells:
-        yield from _list_steps(study, cell, infos[cell.cell.dataset])
+        info = infos[cell.cell.dataset]
+        if cell.obfuscate:
+            yield (info.name, OBFUSCATION), info.texts
+        yield from _list_metrics(study, cell.metrics, info)
     for task in plan.shared:
-        if isinstance(task, ScoreTask):
+        if task.distribution is not None:
             yield (task.dataset, _name_scores(task.distribution)), task.stop - task.start
 
 
-def _list_steps(study: Study, task: CellTask, info: DatasetInfo) -> Iterator[tuple[Step, float]]:
-    name = task.cell.dataset
-    if task.obfuscate:
-        yield (name, OBFUSCATION), info.texts
-    for metric in task.metrics:
-        yield (name, metric), count_read(study, metric, info)
-
-
-def _list_originals(study: Study, plan: Plan, infos: dict[str, DatasetInfo]) -> Iterator[tuple[Step, float]]:
-    """The metrics of originals, which take about as long as those of a cell."""
-    for task in plan.shared:
-        if isinstance(task, OriginalsTask):
-            for metric in task.metrics:
-                yield (task.dataset, metric), count_read(study, metric, infos[task.dataset])
+def _list_metrics(study: Study, metrics: Iterable[str], info: DatasetInfo) -> Iterator[tuple[Step, float]]:
+    return (((info.name, metric), count_read(study, metric, info)) for metric in metrics)
 
 
 def _name_scores(distribution: str) -> str:
     return f"scores of {distribution}"
 
 
-def list_trained(study: Study) -> list[str]:
+def _list_trained(study: Study) -> list[str]:
     """The metrics that fine-tune a model."""
-    chosen = {name: choose_classifier(name, options) for name, options in study.metrics.items()}
+    chosen = {name: choose_classifier(METRICS.load(name), options) for name, options in study.metrics.items()}
     return [name for name, each in chosen.items() if each and "epochs" in CLASSIFIERS.load(each).list_options()]
 
 
@@ -150,7 +129,7 @@ def run_trial(runner: CellRunner, plan: Plan) -> Timings:
     """
     from threadpoolctl import ThreadpoolController
 
-    timings = Timings()
+    timings: Timings = defaultdict(list)
     with TemporaryDirectory() as folder:
         trial = CellRunner(_shrink(runner), Store(Path(folder)))
         with trial.store.locked():
@@ -165,8 +144,7 @@ def run_trial(runner: CellRunner, plan: Plan) -> Timings:
                     _time_scores(runner.study, name, texts, timings)
                     _time_training(runner.study, name, texts, timings)
             done = [state for state in find_states(trial, infos) if state.cell != first.cell]
-            timings.add_cells(trial.study, infos, done)
-    return timings
+            return timings | time_cells(trial.study, infos, done)
 
 
 def _run_cells(trial: CellRunner, states: list[CellState]) -> None:
@@ -181,14 +159,13 @@ def _run_cells(trial: CellRunner, states: list[CellState]) -> None:
 def _shrink(runner: CellRunner) -> Study:
     """A study of a few texts with all decompositions and mechanisms."""
     study = runner.study
-    trained = list_trained(study)
+    trained = _list_trained(study)
+    sizes = {name: runner.study_dataset(name).info.texts for name in study.datasets}
+    samples = {name: Sample(size=min(TRIAL_TEXTS, size)) for name, size in sizes.items()}
     changes = {
         "metrics": {name: options for name, options in study.metrics.items() if name not in trained},
         "datasets": {
-            name: source.model_copy(
-                update={"sample": Sample(size=min(TRIAL_TEXTS, runner.study_dataset(name).info.texts))}
-            )
-            for name, source in study.datasets.items()
+            name: source.model_copy(update={"sample": samples[name]}) for name, source in study.datasets.items()
         },
         "levels": dict(list(study.levels.items())[:1]),
         "draws": 2,
@@ -205,25 +182,22 @@ def _time_scores(study: Study, dataset: str, texts: list[str], timings: Timings)
         if not distributor.data_independent:
             distributor.score(documents[:1])  # loads its model
             seconds = _measure_time(partial(distributor.score, documents))
-            timings.add((dataset, _name_scores(name)), seconds, len(documents))
+            timings[dataset, _name_scores(name)].append(seconds / len(documents))
 
 
 def _time_training(study: Study, dataset: str, texts: list[str], timings: Timings) -> None:
     """Time the training of transformers. Which class a text has does not change the time."""
     few, more = (min(number, len(texts)) for number in TRIAL_TRAINING)
     classes = Classes("trial", ("one", "other"), np.arange(more) % 2)
-    for name in list_trained(study):
+    for name in _list_trained(study):
         options = study.choose_options(name)
         classifier = build_classifier(options["classifier"], options.get("classifier_options"))
-        short, long = (
-            min(
-                _measure_time(partial(classifier.fit, Texts(texts[:more]), np.arange(number), classes, seed=0))
-                for _ in range(repeats)
-            )
-            for number, repeats in ((few, 2), (more, 1))  # the first one loads the libraries
+        _, short, long = (  # the first one loads the libraries
+            _measure_time(partial(classifier.fit, Texts(texts[:more]), np.arange(number), classes, seed=0))
+            for number in (few, few, more)
         )
         seconds = len(study.seeds) * max(0.0, long - short)
-        timings.add((dataset, name), seconds, max(1, more - few))
+        timings[dataset, name].append(seconds / max(1, more - few))
 
 
 def _measure_time(work: Callable[[], object]) -> float:

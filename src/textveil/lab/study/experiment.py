@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeAlias
 
 from textveil.execution import Executor
 from textveil.lab.study.cell_runner import TEXTS_KEY, CellDone, CellRunner, describe_error
@@ -20,11 +19,11 @@ from textveil.lab.study.requirements import check_models
 from textveil.lab.study.status import CellState, find_dataset_infos, find_state, find_states, store_setup
 from textveil.lab.study.store import OBFUSCATION, Failure, Store
 from textveil.lab.study.study import Study, StudyFile
-from textveil.text.documents import Document
 from textveil.threads import limit_threads
 
-STORED_TEXTS = 8
-"""The number of texts whose scores are stored together. After an interruption, at most these are scored again."""
+PART_TEXTS = 128
+"""The number of texts that one task scores."""
+WORKER_DIED = "Its worker was killed repeatedly, perhaps because memory ran out. Retry it with fewer workers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +42,22 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreTask:
-    """Score some texts of a data set with a distribution."""
+class SharedTask:
+    """Compute something that several cells use: the scores of a distribution, or else numbers of the originals."""
 
     job: Job
     dataset: str
-    distribution: str
-    start: int
-    stop: int
+    metrics: tuple[str, ...] = ()
+    """The metrics that need numbers of the originals."""
+    distribution: str | None = None
+    start: int = 0
+    """The first text to score."""
+    stop: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class OriginalsTask:
-    """Compute the numbers that metrics need of a data set's originals."""
-
-    job: Job
-    dataset: str
-    metrics: tuple[str, ...]
-
-
-SharedTask: TypeAlias = ScoreTask | OriginalsTask
-"""A task whose result several cells use."""
+    def __str__(self) -> str:
+        if self.distribution is None:
+            return f"originals of {self.dataset}"
+        return f"scores of {self.distribution} for {self.dataset}, texts {self.start + 1:,} to {self.stop:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,32 +97,18 @@ def run_shared(task: SharedTask) -> SharedDone:
     warnings: tuple[str, ...] = ()
     try:
         runner = open_cell_runner(task.job)
-        if isinstance(task, ScoreTask):
-            score_texts(runner, task)
-        else:
+        if task.distribution is None:
             warnings = runner.measure_originals(task.dataset, task.metrics)
+        else:
+            runner.score_texts(task.dataset, task.distribution, task.start, task.stop)
     except Exception as error:  # noqa: BLE001 # the other tasks continue
         reason = describe_error(error)
     return SharedDone(task, time.monotonic() - started, reason, warnings)
 
 
-def score_texts(runner: CellRunner, task: ScoreTask) -> None:
-    """Score the texts of a task. Scores are stored after every few texts."""
-    texts = runner.study_dataset(task.dataset).texts
-    distributor = runner.cached_distributor(task.distribution)
-    for start in range(task.start, task.stop, STORED_TEXTS):
-        distributor.score([Document.parse(text) for text in texts[start : min(start + STORED_TEXTS, task.stop)]])
-
-
 def run_cell(task: CellTask) -> CellDone:
     """Make and measure the texts of a cell."""
     return open_cell_runner(task.job).run(task.cell, task.metrics, obfuscate=task.obfuscate)
-
-
-PART_TEXTS = 128
-"""The number of texts that one task scores."""
-
-WORKER_DIED = "Its worker was killed repeatedly, perhaps because memory ran out. Retry it with fewer workers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,28 +192,22 @@ class Experiment:
         cells = tuple(CellTask(job, state.cell, state.missing, state.lacks_texts) for state in todo)
         return Plan(states, (*self._plan_originals(job, todo), *self._plan_scores(job, todo)), cells)
 
-    def _plan_originals(self, job: Job, todo: Sequence[CellState]) -> list[OriginalsTask]:
+    def _plan_originals(self, job: Job, todo: Sequence[CellState]) -> Iterator[SharedTask]:
         """One task for every data set, with the metrics that some cell lacks."""
-        missing = {
-            name: {metric for state in todo if state.cell.dataset == name for metric in state.missing}
-            for name in self.study.datasets
-        }
-        return [
-            OriginalsTask(job, name, tuple(metric for metric in self.runner.metrics if metric in lacking))
-            for name, lacking in missing.items()
-            if lacking
-        ]
+        for name in self.study.datasets:
+            missing = {metric for state in todo if state.cell.dataset == name for metric in state.missing}
+            if missing:
+                yield SharedTask(job, name, tuple(metric for metric in self.runner.metrics if metric in missing))
 
-    def _plan_scores(self, job: Job, todo: Sequence[CellState]) -> list[ScoreTask]:
+    def _plan_scores(self, job: Job, todo: Sequence[CellState]) -> Iterator[SharedTask]:
         """The tasks for every pair of data set and distribution that a cell without texts has."""
         pairs = dict.fromkeys((state.cell.dataset, state.cell.distribution) for state in todo if state.lacks_texts)
-        sizes = {dataset: self.runner.study_dataset(dataset).info.texts for dataset, _ in pairs}
-        return [
-            ScoreTask(job, dataset, distribution, start, min(start + PART_TEXTS, sizes[dataset]))
-            for dataset, distribution in pairs
-            if not self.runner.distributor(distribution).data_independent
-            for start in range(0, sizes[dataset], PART_TEXTS)
-        ]
+        for dataset, name in pairs:
+            if not self.runner.distributors[name].data_independent:
+                texts = self.runner.study_dataset(dataset).info.texts
+                for start in range(0, texts, PART_TEXTS):
+                    stop = min(start + PART_TEXTS, texts)
+                    yield SharedTask(job, dataset, distribution=name, start=start, stop=stop)
 
     def run(self, executor: Executor, *, retry_failed: bool = False, watcher: Watcher | None = None) -> list[CellState]:
         """Do the work that is left, and return the state of every cell afterwards.
@@ -259,7 +233,7 @@ class Experiment:
                 failed: dict[tuple[str, str], str] = {}
                 for done in executor.map(run_shared, plan.shared, give_up_shared):
                     watcher.shared_done(done)
-                    if isinstance(done.task, ScoreTask) and done.reason is not None:
+                    if done.task.distribution is not None and done.reason is not None:
                         failed[done.task.dataset, done.task.distribution] = done.reason
                 for cell_done in executor.map(run_cell, self._without(failed, plan.cells), self._give_up_cell):
                     watcher.cell_done(cell_done)
@@ -273,19 +247,18 @@ class Experiment:
         kept = []
         for task in tasks:
             reason = failed.get((task.cell.dataset, task.cell.distribution))
-            if task.obfuscate and reason is not None:
+            if reason is None or not task.obfuscate:
+                kept.append(task)
+            else:
                 failure = Failure(OBFUSCATION, f"Its scores could not be computed. {reason}")
                 self.store.write_failure(task.cell, TEXTS_KEY, failure)
-            else:
-                kept.append(task)
         return kept
 
     def _give_up_cell(self, task: CellTask) -> CellDone:
         """The result of a cell that kills every worker: its first missing step has failed."""
         keys = self.runner.find_keys(self.runner.study_dataset(task.cell.dataset).info)
         state = find_state(self.store, task.cell, keys)
-        next_metric = next((metric for metric in self.runner.metrics if metric in state.missing), OBFUSCATION)
-        what = OBFUSCATION if state.texts is None else next_metric
+        what = OBFUSCATION if state.texts is None or not state.missing else state.missing[0]
         failure = Failure(what, WORKER_DIED)
         self.store.write_failure(task.cell, keys.get(what, TEXTS_KEY), failure)
         return CellDone(task.cell, 0.0, obfuscated=False, measured=(), failures=(failure,))

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 from textveil.budget import Budget
 from textveil.lab.study.datasets import DatasetInfo
@@ -128,10 +128,10 @@ def expand(study: Study, datasets: Mapping[str, DatasetInfo], environment: Envir
 
 def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, draw: int, *names: str) -> Cell:
     name, level, decomposition, distribution, mechanism, profile = names
-    rules = load_profile(profile)
-    wanted = study.levels[level]
+    settings = study.choose_settings(study.bundle, load_profile(profile))
+    rules, wanted = settings.rules, study.levels[level]
     epsilon = environment.levels[level][decomposition][mechanism] if isinstance(wanted, CalibratedLevel) else wanted
-    budget = rules.choose_budget(Budget(epsilon_per_word=epsilon, length=study.length))
+    form = rules.choose_form(settings.form)
     return Cell(
         name,
         level,
@@ -139,21 +139,16 @@ def _make_cell(study: Study, dataset: DatasetInfo, environment: Environment, dra
         distribution,
         mechanism,
         profile,
-        stopwords=rules.choose_stopwords(study.stopwords),
+        stopwords=rules.choose_stopwords(settings.stopwords),
         epsilon=epsilon * dataset.average_length,
         epsilon_per_word=epsilon,
-        length=str(budget.length),
-        largest_share="inf" if study.largest_share == math.inf else study.largest_share,
+        length=str(rules.choose_budget(Budget(epsilon_per_word=epsilon, length=study.length)).length),
+        largest_share="inf" if settings.largest_share == math.inf else settings.largest_share,
         seed=study.seed,
         texts=dataset.texts_sha256,
         bundle=environment.bundle,
         methods=environment.describe(decomposition, distribution, mechanism),
         draw=draw,
-        draft_share=study.choose_draft_share(rules),
-        form=None if (form := rules.choose_form(study.form)) == rules.earlier_form else form,
+        draft_share=settings.draft_share,
+        form=None if form == rules.earlier_form else form,
     )
-
-
-def read_cell(values: Mapping[str, Any]) -> Cell:
-    """The cell that ``dataclasses.asdict`` returned, after a round trip through JSON."""
-    return Cell(**{**values, "methods": tuple(values["methods"])})

@@ -17,6 +17,7 @@ from textveil.lab.study.status import CellState
 from textveil.lab.study.store import CellTexts, Store, Value
 from textveil.lab.study.study import CalibratedLevel, StudyFile
 from textveil.registry import describe_method
+from textveil.settings import AXES
 from textveil.storage.atomic import writing
 from textveil.version import __version__
 
@@ -38,27 +39,28 @@ def build_records(file: StudyFile, states: Iterable[CellState]) -> list[Record]:
             records.append({**common, "metric": column, "value": float(words[outcome])})
         for metric, value in state.values.items():
             records += ({**common, **found} for found in _describe_value(metric, value))
-    return [{column: record.get(column) for column in _ORDER} for record in records]
+    return records
+
+
+_OF_CELL = (
+    "epsilon", "epsilon_per_word", "decomposition", "distribution", "mechanism", "profile", "draw", "stopwords"
+)  # fmt: skip
+_MEASURED = ("metric", "value", "std", "low", "high", "caveats", "measured_by")
+"""The columns that differ between the rows of a cell, besides time and versions. They stand in the middle."""
 
 
 def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
-    certificate, level = texts.certificate, file.study.levels[cell.level]
+    terms, tally, level = texts.certificate.terms, texts.certificate.tally, file.study.levels[cell.level]
     return {
         "study": file.study.name,
         "cell": cell.id,
         "dataset": cell.dataset,
         "level": cell.level,
-        "epsilon": cell.epsilon,
-        "epsilon_per_word": cell.epsilon_per_word,
         "level_target": str(level) if isinstance(level, CalibratedLevel) else None,
-        "decomposition": cell.decomposition,
-        "distribution": cell.distribution,
-        "mechanism": cell.mechanism,
-        "profile": cell.profile,
-        "draw": cell.draw,
-        "stopwords": cell.stopwords,
-        "form": certificate.terms.form,
-        "texts": certificate.tally.documents.total(),
+        **{name: getattr(cell, name) for name in _OF_CELL},
+        "form": terms.form,
+        "texts": tally.documents.total(),
+        **dict.fromkeys(_MEASURED),
         "seconds": texts.seconds,
         "seed": cell.seed,
         "textveil": __version__,
@@ -66,10 +68,8 @@ def _describe_cell(file: StudyFile, cell: Cell, texts: CellTexts) -> Record:
         "dataset_sha256": cell.texts,
         "bundle_sha256": cell.bundle,
         "texts_sha256": texts.sha256,
-        "decomposition_method": describe_method(certificate.terms.decomposition),
-        "distribution_method": describe_method(certificate.terms.distribution),
-        "mechanism_method": describe_method(certificate.terms.mechanism),
-        "versions": json.dumps(dict(certificate.terms.versions), sort_keys=True),
+        **{f"{axis}_method": describe_method(getattr(terms, axis)) for axis in AXES},
+        "versions": json.dumps(dict(terms.versions), sort_keys=True),
     }
 
 
@@ -78,13 +78,13 @@ def _describe_value(metric: str, value: Value) -> Iterator[Record]:
     found = value.measurement
     for name, number in found.values.items():
         if not name.endswith(STD):
-            interval = found.intervals.get(name)
+            low, high = found.intervals.get(name, (None, None))
             yield {
                 "metric": name_column(metric, name),
                 "value": number,
                 "std": found.values.get(f"{name}{STD}"),
-                "low": None if interval is None else interval.low,
-                "high": None if interval is None else interval.high,
+                "low": low,
+                "high": high,
                 "caveats": " ".join(found.caveats) or None,
                 "measured_by": found.description,
                 "seconds": value.seconds,
@@ -92,22 +92,13 @@ def _describe_value(metric: str, value: Value) -> Iterator[Record]:
             }
 
 
-_ORDER = (
-    "study", "cell", "dataset", "level", "level_target", "epsilon", "epsilon_per_word", "decomposition",
-    "distribution", "mechanism", "profile", "draw", "stopwords", "form", "texts", "metric", "value", "std", "low",
-    "high", "caveats", "measured_by", "seconds", "seed", "textveil",
-    "study_sha256", "dataset_sha256", "bundle_sha256", "texts_sha256",
-    "decomposition_method", "distribution_method", "mechanism_method", "versions",
-)  # fmt: skip
-
-
 def write_results(file: StudyFile, store: Store, states: Sequence[CellState]) -> list[Record]:
     """Write the results of a study as Parquet and CSV. Without results, no file is written."""
     records = build_records(file, states)
     if records:
-        write_table(store.folder / f"{RESULTS}.parquet", {name: [row[name] for row in records] for name in _ORDER})
+        write_table(store.folder / f"{RESULTS}.parquet", {name: [row[name] for row in records] for name in records[0]})
         buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, _ORDER, lineterminator="\n")
+        writer = csv.DictWriter(buffer, records[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(records)
         with writing(store.folder / f"{RESULTS}.csv", private=True) as stream:
@@ -128,12 +119,10 @@ def gather_results(file: StudyFile, states: Sequence[CellState], response: str) 
     having = {row["dataset"] for row in records if row["metric"] == response}
     finished = dict.fromkeys(state.cell.dataset for state in states if state.finished)
     without = tuple(name for name in finished if having and name not in having)
-    cells: dict[str, set[str]] = {}
-    for row in records:
-        cells.setdefault(row["cell"], set()).add(row["metric"])
-    answering = {cell: metrics for cell, metrics in cells.items() if response in metrics}
-    if cells and not answering:
-        known = [name for name in RESPONSES if name in set().union(*cells.values())]
+    answering = {row["cell"] for row in records if row["metric"] == response}
+    if records and not answering:
+        measured = {row["metric"] for row in records}
+        known = [name for name in RESPONSES if name in measured]
         raise InputError(
             f"No cell has the response {response!r}. Set `response` to one that the cells have: {', '.join(known)}."
         )

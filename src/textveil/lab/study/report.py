@@ -141,16 +141,12 @@ def _tell_about(
     about = {"study": f"{study.name} ({experiment.file.path.name}, SHA-256 {experiment.file.sha256[:16]})"}
     about |= {f"texts of {info.name}": _tell_dataset(info) for info in infos.values()}
     about["bundle"] = setup.bundle
-    for name, options in (study.decompositions | study.mechanisms).items():
-        if options:
-            about[f"options of {name}"] = ", ".join(_list_options(options))
+    methods = study.decompositions | study.mechanisms
+    about |= {f"options of {name}": _tell_options(options) for name, options in methods.items() if options}
     about |= {f"scores of {name}": description for name, description in setup.distributions.items()}
     about |= {f"metric {name}": description for name, description in setup.metrics.items()}
-    about["noise"] = (
-        "from the operating system" if study.seed is None else f"seed {study.seed}, different for every cell"
-    )
-    if study.draws > 1:
-        about["noise"] += f"; {study.draws} draws for every combination"
+    noise = "from the operating system" if study.seed is None else f"seed {study.seed}, different for every cell"
+    about["noise"] = f"{noise}; {study.draws} draws for every combination"
     for name, level in study.levels.items():
         epsilons = [state.cell.epsilon_per_word for state in states if state.cell.level == name]
         if isinstance(level, CalibratedLevel) and epsilons:
@@ -160,28 +156,18 @@ def _tell_about(
     return about
 
 
-def _list_options(options: Options) -> list[str]:
-    return [f"{name} {_write(value)}" for name, value in options.items()]
-
-
-def _write(value: Any) -> str:
-    """A value of the study file as one line of YAML."""
-    return (
-        str(yaml.safe_dump(value, default_flow_style=True, width=math.inf, sort_keys=False))
-        .removesuffix("...\n")
-        .strip()
-    )
+def _tell_options(options: Options) -> str:
+    """Options as one line of YAML."""
+    written: str = yaml.safe_dump(dict(options), default_flow_style=True, width=math.inf, sort_keys=False)
+    return written.strip()[1:-1]
 
 
 def _tell_dataset(dataset: DatasetInfo) -> str:
-    dropped = ", ".join(f"{count:,} ({reason})" for reason, count in dataset.dropped.items())
-    taken = ", ".join(_list_options(dataset.settings))
-    return (
-        f"{dataset.texts:,} of {dataset.source}, {dataset.average_length:.1f} words on average"
-        + (f" ({taken})" if taken else "")
-        + (f"; dropped: {dropped}" if dropped else "")
-        + "".join(f"; {role} not used: {problem.rstrip('.')}" for role, problem in dataset.problems.items())
-    )
+    parts = [f"{dataset.texts:,} of {dataset.source}, {dataset.average_length:.1f} words on average"]
+    parts += [_tell_options(dataset.settings)] if dataset.settings else []
+    parts += [f"dropped: {count:,} ({reason})" for reason, count in dataset.dropped.items()]
+    parts += [f"{role} not used: {problem.rstrip('.')}" for role, problem in dataset.problems.items()]
+    return "; ".join(parts)
 
 
 def _find_versions(states: Sequence[CellState]) -> dict[str, str]:

@@ -9,8 +9,9 @@ from typing import Any
 from textveil.errors import ResourceError
 from textveil.lab.metrics import METRICS
 from textveil.lab.metrics.classifiers import CLASSIFIERS
-from textveil.lab.study.study import MODEL_OPTIONS, REGISTRIES, Study, choose_classifier
+from textveil.lab.study.study import REGISTRIES, Study, choose_classifier, find_model_option
 from textveil.models.files import MODEL_SOURCES, ModelFiles
+from textveil.registry import Method
 from textveil.resources import RESOURCES, find
 from textveil.text.identifiers import MODEL as ENTITY_MODEL
 
@@ -25,24 +26,21 @@ def list_models(study: Study) -> Iterator[tuple[str, str]]:
     """The name of every method that uses a model, with the model. Models of classifiers are included."""
     for key, registry in REGISTRIES.items():
         for name, options in getattr(study, key).items():
-            unused = METRICS.load(name).list_unused(options) if registry is METRICS else ()
-            yield from ((name, model) for model in find_models(registry.load(name), options, unused))
-            yield from ((name, resource) for resource in _DATA.get((key, name), ()))
-    for name, options in study.metrics.items():
-        if (classifier := choose_classifier(name, options)) is not None:
-            given = options.get("classifier_options") or {}
-            yield from ((name, model) for model in find_models(CLASSIFIERS.load(classifier), given))
+            method = registry.load(name)
+            unused = method.list_unused(options) if registry is METRICS else ()
+            found = [*_find_models(method, options, unused), *_DATA.get((key, name), ())]
+            if (classifier := choose_classifier(method, options)) is not None:
+                found += _find_models(CLASSIFIERS.load(classifier), options.get("classifier_options") or {})
+            yield from ((name, model) for model in found)
 
 
-def find_models(method: Any, options: Mapping[str, Any], unused: Sequence[str] = ()) -> list[str]:
-    """The models of a method with some options, given or by default, except those of unused options."""
-    declared = method.list_options()
-    found: list[str] = []
-    for option in MODEL_OPTIONS:
-        if option in declared and option not in unused:
-            value = options.get(option, declared[option].default)
-            found += [str(value)] if isinstance(value, str) else map(str, value or ())
-    return found
+def _find_models(method: type[Method], options: Mapping[str, Any], unused: Sequence[str] = ()) -> Sequence[str]:
+    """The models of a method with some options, given or by default, except those of an unused option."""
+    option = find_model_option(method)
+    if option is None or option in unused:
+        return ()
+    value = options.get(option, method.list_options()[option].default)
+    return [str(value)] if isinstance(value, str) else [str(each) for each in value or ()]
 
 
 def find_missing(study: Study) -> dict[str, list[str]]:

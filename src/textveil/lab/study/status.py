@@ -59,7 +59,7 @@ def build_setup(runner: CellRunner, datasets: Mapping[str, DatasetInfo]) -> Setu
         runner.environment,
         {name: runner.find_keys(info) for name, info in datasets.items()},
         f"{manifest.name} {manifest.version} (SHA-256 {runner.bundle.hash[:16]})",
-        {name: runner.distributor(name).description for name in runner.study.distributions},
+        {name: built.description for name, built in runner.distributors.items()},
         {name: metric.description for name, metric in runner.metrics.items()},
     )
 
@@ -75,9 +75,8 @@ def _read_setup(path: Path, study: Study) -> Setup | None:
     """The stored setup; ``None`` if there is none, or that of another study."""
     try:
         content: dict[str, Any] = json.loads(path.read_bytes())
-        if content.pop("study") != _hash_study(study):
-            return None
-        return Setup(Environment(**content.pop("environment")), **content)
+        is_current = content.pop("study") == _hash_study(study)
+        return Setup(Environment(**content.pop("environment")), **content) if is_current else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -164,17 +163,14 @@ def find_states(runner: CellRunner, datasets: Mapping[str, DatasetInfo]) -> list
     if not datasets:  # models of the metrics need not be installed yet
         return []
     setup = find_setup(runner, datasets)
-    return [
-        find_state(runner.store, cell, setup.keys[cell.dataset])
-        for cell in expand(runner.study, datasets, setup.environment)
-    ]
+    cells = expand(runner.study, datasets, setup.environment)
+    return [find_state(runner.store, cell, setup.keys[cell.dataset]) for cell in cells]
 
 
 def find_state(store: Store, cell: Cell, keys: Mapping[str, str]) -> CellState:
     """The state of a cell. The keys are those of the metrics that its data set allows."""
     texts = store.find_texts(cell)
-    found = {name: store.find_value(cell, name, key, texts) for name, key in keys.items()}
-    values = {name: value for name, value in found.items() if value is not None}
+    values = store.find_values(cell, keys, texts)
     tried = [(name, key) for name, key in keys.items() if name not in values]
     if texts is None:
         tried.append((OBFUSCATION, TEXTS_KEY))

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -54,7 +53,6 @@ class Failure:
     reason: str
 
 
-@dataclass(frozen=True)
 class Store:
     """Everything that a study has computed. A file that exists is complete.
 
@@ -62,26 +60,16 @@ class Store:
 
     Args:
         folder: The folder of texts, values and failures.
-        cache: The folder of data sets, scores and numbers; by default the same.
+        cache: The folder of data sets, scores of words, and numbers that metrics cache for single texts; by default
+            the same.
     """
 
-    folder: Path
-    cache: Path | None = None
-
-    @property
-    def datasets(self) -> Path:
-        """The data sets that were read."""
-        return (self.cache or self.folder) / "datasets"
-
-    @property
-    def scores(self) -> Path:
-        """The scores of words, for all cells that share a distribution."""
-        return (self.cache or self.folder) / "scores"
-
-    @property
-    def numbers(self) -> Path:
-        """The numbers that metrics cache for single texts."""
-        return (self.cache or self.folder) / "numbers"
+    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+        self.folder = folder
+        self.datasets, self.scores, self.numbers = (
+            (cache or folder) / name for name in ("datasets", "scores", "numbers")
+        )
+        self._texts, self._values, self._failures = (folder / name for name in ("texts", "values", "failures"))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -90,18 +78,6 @@ class Store:
             make_folder(folder, private=True)
         with ResumableRun(self.folder).locked():
             yield
-
-    @cached_property
-    def _texts(self) -> Path:
-        return self.folder / "texts"
-
-    @cached_property
-    def _values(self) -> Path:
-        return self.folder / "values"
-
-    @cached_property
-    def _failures(self) -> Path:
-        return self.folder / "failures"
 
     @property
     def begun(self) -> bool:
@@ -144,43 +120,43 @@ class Store:
 
     def write_value(self, cell: Cell, metric: str, key: str, value: Value) -> None:
         """Store the measurement of a metric."""
-        folder = self._values / cell.id
-        make_folder(folder, private=True)
-        measured = {"metric": value.measurement.metric, **value.measurement.as_dict()}
-        content = {"measurement": measured, "texts_sha256": value.texts_sha256, "seconds": value.seconds}
-        _write_json(folder / f"{metric}-{key}.json", content)
+        _write_json(self._values / cell.id / f"{metric}-{key}.json", asdict(value))
 
     def find_value(self, cell: Cell, metric: str, key: str, texts: CellTexts | None) -> Value | None:
         """The measurement of a metric on these texts; ``None`` if there is none."""
-        value = _read_json(
-            self._values / cell.id / f"{metric}-{key}.json",
-            lambda values: Value(_read_measurement(values["measurement"]), values["texts_sha256"], values["seconds"]),
-        )
+        value = _read_json(self._values / cell.id / f"{metric}-{key}.json", _read_value)
         return value if value and texts and value.texts_sha256 == texts.sha256 else None
+
+    def find_values(self, cell: Cell, keys: Mapping[str, str], texts: CellTexts | None) -> dict[str, Value]:
+        """The measurements on these texts, by metric. The keys are those of metrics."""
+        found = {name: self.find_value(cell, name, key, texts) for name, key in keys.items()}
+        return {name: value for name, value in found.items() if value is not None}
 
     def write_failure(self, cell: Cell, key: str, failure: Failure) -> None:
         """Store the failure of a step."""
-        folder = self._failures / cell.id
-        make_folder(folder, private=True)
-        _write_json(folder / f"{failure.what}-{key}.json", asdict(failure))
+        _write_json(self._locate_failure(cell, failure.what, key), asdict(failure))
 
     def find_failure(self, cell: Cell, what: str, key: str) -> Failure | None:
         """The failure of a step; ``None`` if it did not fail."""
-        return _read_json(self._failures / cell.id / f"{what}-{key}.json", lambda values: Failure(**values))
+        return _read_json(self._locate_failure(cell, what, key), lambda values: Failure(**values))
 
     def forget_failure(self, cell: Cell, what: str, key: str) -> None:
         """Remove the failure of a step that succeeded or is retried."""
-        (self._failures / cell.id / f"{what}-{key}.json").unlink(missing_ok=True)
+        self._locate_failure(cell, what, key).unlink(missing_ok=True)
+
+    def _locate_failure(self, cell: Cell, what: str, key: str) -> Path:
+        return self._failures / cell.id / f"{what}-{key}.json"
 
 
-def _read_measurement(values: Mapping[str, Any]) -> Measurement:
-    """A stored measurement. Early studies stored its description as ``label``."""
-    read = {"description" if name == "label" else name: value for name, value in values.items()}
-    read["intervals"] = {name: Interval(*bounds) for name, bounds in read.get("intervals", {}).items()}
-    return Measurement(**{**read, "caveats": tuple(read.get("caveats", ()))})
+def _read_value(values: dict[str, Any]) -> Value:
+    measured = values["measurement"]
+    intervals = {name: Interval(*bounds) for name, bounds in measured.get("intervals", {}).items()}
+    measured |= {"intervals": intervals, "caveats": tuple(measured.get("caveats", ()))}
+    return Value(Measurement(**measured), values["texts_sha256"], values["seconds"])
 
 
 def _write_json(path: Path, values: Mapping[str, Any]) -> None:
+    make_folder(path.parent, private=True)
     with writing(path, private=True) as stream:
         stream.write(json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False).encode())
 

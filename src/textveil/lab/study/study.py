@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,19 +25,18 @@ from pydantic import (
     model_validator,
 )
 
-from textveil.budget import Budget, Length
+from textveil.budget import Length
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.draft import DRAFT_SHARE, choose_draft_share
 from textveil.errors import InputError, StudyError
 from textveil.lab.metrics import METRICS
-from textveil.lab.metrics.classification import SEEDS, Classification
+from textveil.lab.metrics.classification import SEEDS
 from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS
-from textveil.obfuscator import SIMPLE_MECHANISM
 from textveil.profiles import STRICT, Form, Profile, Stopwords, load_profile
-from textveil.registry import Registry, unknown_name
+from textveil.registry import Method, Registry, unknown_name
+from textveil.settings import SIMPLE_MECHANISM, Settings
 from textveil.tables import FORMATS, TEXT_COLUMN
 
 SAMPLE_SEED = 42
@@ -59,7 +59,8 @@ Scalar: TypeAlias = str | int | float | bool
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, strict=True)]
 Seed = Annotated[int, Field(ge=0, strict=True)]
-Seeds: TypeAlias = Annotated[tuple[Seed, ...], Field(min_length=1)]
+T = TypeVar("T", bound=Sequence[Any])
+_SEE_INIT = "See 'textveil experiment init' for a complete example."
 
 
 def write_value(value: Scalar) -> str:
@@ -94,6 +95,50 @@ class _Part(BaseModel):
 def _named(key: str) -> BeforeValidator:
     """Accept a plain value as short for a mapping with one key."""
     return BeforeValidator(lambda given: given if given is None or isinstance(given, dict) else {key: given})
+
+
+def _folder(info: ValidationInfo) -> Path:
+    return Path((info.context or {}).get("folder", "."))
+
+
+def _start_from_study(path: Path, info: ValidationInfo) -> Path:
+    return _folder(info) / path.expanduser()
+
+
+def _find_bundle(name: str, info: ValidationInfo) -> str:
+    return name if name in Bundle.shipped() else str(_start_from_study(Path(name), info))
+
+
+def _resolve(registry: Registry[Any], name: Any) -> str:
+    if not isinstance(name, str) or name not in registry:
+        raise unknown_name(registry.kind, str(name), registry.list_names())
+    return registry.resolve(name)
+
+
+def _find_format(name: str | None) -> str | None:
+    return None if name is None else _resolve(FORMATS, name)
+
+
+def _once(names: T) -> T:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} is repeated. Remove one of them.")
+    return names
+
+
+def _know_profiles(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_once([load_profile(name).name for name in names]))
+
+
+def _list_names(given: Any) -> Any:
+    """Turn a list of names into a mapping from each name to no options."""
+    if isinstance(given, list | tuple):
+        given = dict.fromkeys(_once([str(name) for name in given]))
+    return {name: options or {} for name, options in given.items()} if isinstance(given, dict) else given
+
+
+Methods: TypeAlias = Annotated[dict[str, Options], BeforeValidator(_list_names)]
+Seeds: TypeAlias = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_once)]
 
 
 class CalibratedLevel(_Part):
@@ -165,9 +210,9 @@ class Sample(_Part):
 class DatasetSource(_Part):
     """A file of texts, and the rows and columns to use."""
 
-    path: Path
+    path: Annotated[Path, AfterValidator(_start_from_study)]
     """The file, by a path that starts from the folder of the study file."""
-    format: str | None = None
+    format: Annotated[str | None, AfterValidator(_find_format)] = None
     """The format of the file, if its name does not show it."""
     text: str = TEXT_COLUMN
     """The column with the texts."""
@@ -182,85 +227,45 @@ class DatasetSource(_Part):
     first_words: Count | None = None
     """The number of words to use from the beginning of a text."""
 
-    @field_validator("path")
-    @classmethod
-    def _beside_the_study(cls, path: Path, info: ValidationInfo) -> Path:
-        return _folder(info) / path.expanduser()
 
-    @field_validator("format")
-    @classmethod
-    def _know_format(cls, name: str | None) -> str | None:
-        return name if name is None else _resolve(FORMATS, name)
-
-
-def fill_models(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a study file, with the ``models`` of methods among their options. Own options take precedence.
-
-    >>> fill_models({"models": {"perplexity": "gpt2"}, "metrics": ["perplexity"]})["metrics"]
-    {'perplexity': {'model': 'gpt2'}}
-    """
-    filled, models = dict(given), given.get("models")
-    if not isinstance(models, Mapping):
-        return filled
-    takers = {name: (key, option) for key, name, option in _list_model_options()}
-    for name, model in models.items():
-        if name not in takers:
-            raise unknown_name("method with a model", name, takers)
-        key, option = takers[name]
-        value = [model] if option == "models" and isinstance(model, str) else model
-        section = "metrics" if key == _CLASSIFIERS else key
-        methods = _name_options(filled.get(section))
-        for method, options in methods.items():
-            if key != _CLASSIFIERS and REGISTRIES[key].resolve(method) == name:
-                methods[method] = {option: value, **options}
-            elif key == _CLASSIFIERS and CLASSIFIERS.resolve(str(options.get("classifier"))) == name:
-                own = options.get("classifier_options") or {}
-                methods[method] = {**options, "classifier_options": {option: value, **own}}
-        if methods:
-            filled[section] = methods
-    return filled
-
-
-_CLASSIFIERS = "classifiers"
-
-
-def _list_model_options() -> Iterator[tuple[str, str, str]]:
-    """Every method that has an option for a model: the key of its kind, its name and the option."""
-    for key, registry in {**REGISTRIES, _CLASSIFIERS: CLASSIFIERS}.items():
-        for name in registry:
-            yield from ((key, name, option) for option in MODEL_OPTIONS if option in registry.load(name).list_options())
-
-
-def choose_classifier(metric: str, options: Mapping[str, Any]) -> Any:
+def choose_classifier(metric: type[Method], options: Mapping[str, Any]) -> Any:
     """The name of the classifier that a metric trains, given or by default; ``None`` if it trains none."""
-    declared = METRICS.load(metric).list_options().get("classifier")
+    declared = metric.list_options().get("classifier")
     return None if declared is None else options.get("classifier", declared.default)
 
 
-def _name_options(section: Any) -> dict[str, Options]:
-    """The options of methods by name; nothing if the section is wrong, which is reported later."""
-    if isinstance(section, list | tuple):
-        return {str(name): {} for name in section}
-    if not isinstance(section, dict) or not all(isinstance(each or {}, dict) for each in section.values()):
-        return {}
-    return {name: each or {} for name, each in section.items()}
+def _complete_options(method: Any, given: Options, info: ValidationInfo) -> Options:
+    """The checked options of a method, with the models that the study sets in one place."""
+    options = _add_model(method, given, info)
+    method.check_options(options)
+    if (name := choose_classifier(method, options)) is not None:
+        classifier = CLASSIFIERS.load(_resolve(CLASSIFIERS, name))
+        own = _add_model(classifier, options.get("classifier_options") or {}, info)
+        classifier.check_options(own)
+        method.check_classifier(classifier)
+        options |= {"classifier_options": own} if own else {}
+    return options
 
 
-def scale_samples(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a study file, with the sample of every data set multiplied by ``scale``."""
-    scale, datasets = given.get("scale", 1), given.get("datasets")
-    is_share = isinstance(scale, int | float) and not isinstance(scale, bool) and 0 < scale < 1
-    if not is_share or not isinstance(datasets, dict):
-        return dict(given)
-    scaled = {}
-    for name, source in datasets.items():
-        sample = source.get("sample") if isinstance(source, dict) else None
-        size = sample.get("size") if isinstance(sample, dict) else sample
-        if not isinstance(size, int):
-            raise ValueError(f"`scale` needs a `sample` in every data set. Add one to 'datasets.{name}'.")
-        others = sample if isinstance(sample, dict) else {}
-        scaled[name] = {**source, "sample": {**others, "size": max(1, round(scale * size))}}
-    return {**given, "scale": 1, "datasets": scaled}
+def _add_model(method: type[Method], given: Options, info: ValidationInfo) -> Options:
+    """The options of a method, with its model from ``models``. Models that are folders get absolute paths."""
+    options, model = dict(given), info.data.get("models", {}).get(method.name)
+    if model is not None and (option := find_model_option(method)):
+        options = {option: [model] if option == "models" and isinstance(model, str) else model} | options
+    return {name: _locate(value, info) if name in MODEL_OPTIONS else value for name, value in options.items()}
+
+
+def find_model_option(method: type[Method]) -> str | None:
+    """The option of a method for its model; ``None`` if it has none."""
+    return next((option for option in MODEL_OPTIONS if option in method.list_options()), None)
+
+
+def _locate(model: Any, info: ValidationInfo) -> Any:
+    """A model; if it is a folder beside the study file, by its absolute path."""
+    if isinstance(model, list | tuple):
+        return [_locate(each, info) for each in model]
+    is_folder = isinstance(model, str) and "/" in model and (_folder(info) / model).is_dir()
+    return str((_folder(info) / model).resolve()) if is_folder else model
 
 
 class Study(_Part):
@@ -275,7 +280,7 @@ class Study(_Part):
     """Makes the noise of every cell repeatable. Without a seed, noise comes from the operating system."""
     draws: Count = DRAWS
     """The number of times that every combination is obfuscated, with independent noise."""
-    bundle: str = DEFAULT_BUNDLE
+    bundle: Annotated[str, AfterValidator(_find_bundle)] = DEFAULT_BUNDLE
     """The name of a shipped bundle, or a folder. A relative path starts from the study file."""
     models: dict[str, str | tuple[str, ...]] = {}
     """The models of methods, metrics and classifiers, by their names. An option of a method itself takes precedence."""
@@ -293,96 +298,62 @@ class Study(_Part):
     """The largest share of a chunk. By default, profiles other than paper take it from the bundle; inf lifts it."""
     draft_share: float | None = None
     """The part of a budget that buys a draft, under the profile proven. By default the obfuscator decides."""
-    decompositions: Annotated[dict[str, Options], Field(min_length=1)]
+    decompositions: Annotated[Methods, Field(min_length=1)]
     """The decompositions: a list of names, or a mapping from names to options."""
-    distributions: Annotated[dict[str, Options], Field(min_length=1)]
+    distributions: Annotated[Methods, Field(min_length=1)]
     """The distributions: a list of names, or a mapping from names to options."""
-    mechanisms: Annotated[dict[str, Options], Field(min_length=1)] = {SIMPLE_MECHANISM: {}}
+    mechanisms: Annotated[Methods, Field(min_length=1)] = {SIMPLE_MECHANISM: {}}
     """The mechanisms: a list of names, or a mapping from names to options."""
-    profiles: Annotated[tuple[str, ...], Field(min_length=1)] = (STRICT.name,)
+    profiles: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_know_profiles)] = (STRICT.name,)
     """The names of privacy profiles."""
     stopwords: Stopwords | None = None
     """What happens to plain stopwords; by default the profile decides."""
     form: Form | None = None
     """How texts are written; by default the profile decides."""
-    metrics: dict[str, Options]
+    metrics: Methods
     """The metrics: a list of names, or a mapping from names to options."""
     seeds: Seeds = SEEDS
     """Attackers and classifiers run once for each seed."""
 
-    @model_validator(mode="before")
+    @field_validator("models")
     @classmethod
-    def _expand(cls, given: Any) -> Any:
-        return scale_samples(fill_models(given)) if isinstance(given, dict) else given
+    def _know_takers(cls, models: dict[str, Any]) -> dict[str, Any]:
+        registries = (*REGISTRIES.values(), CLASSIFIERS) if models else ()
+        methods = [registry.load(name) for registry in registries for name in registry]
+        takers = [method.name for method in methods if find_model_option(method)]
+        for name in models:
+            if name not in takers:
+                raise unknown_name("method with a model", name, takers)
+        return models
 
-    @field_validator("bundle")
+    @field_validator("decompositions", "distributions", "mechanisms", "metrics")
     @classmethod
-    def _find_bundle(cls, name: str, info: ValidationInfo) -> str:
-        return name if name in Bundle.shipped() else str(_folder(info) / Path(name).expanduser())
-
-    @field_validator("seeds")
-    @classmethod
-    def _differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
-        _once([str(seed) for seed in seeds])
-        return seeds
-
-    @field_validator("draft_share")
-    @classmethod
-    def _check_draft_share(cls, share: float | None) -> float | None:
-        return None if share is None else float(DRAFT_SHARE.check(share, of="the study"))
-
-    @field_validator("profiles", mode="after")
-    @classmethod
-    def _know_profiles(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(_once([load_profile(name).name for name in names]))
-
-    @field_validator("decompositions", "distributions", "mechanisms", "metrics", mode="before")
-    @classmethod
-    def _fill_options(cls, given: Any) -> Any:
-        """Turn a list of names into a mapping from each name to no options."""
-        if isinstance(given, list | tuple):
-            given = {name: {} for name in _once([str(name) for name in given])}
-        if not isinstance(given, dict):
-            raise ValueError("This must be a list of names, or a mapping of names to options. Write it as [one, two].")
-        return {name: value or {} for name, value in given.items()}
-
-    @field_validator("decompositions", "distributions", "mechanisms", "metrics", mode="after")
-    @classmethod
-    def _know_options(cls, given: dict[str, Options], info: ValidationInfo) -> dict[str, Options]:
+    def _know_methods(cls, given: dict[str, Options], info: ValidationInfo) -> dict[str, Options]:
         registry = REGISTRIES[str(info.field_name)]
-        _once([_resolve(registry, name) for name in given])
-        known = {_resolve(registry, name): options for name, options in given.items()}
-        for name, options in known.items():
-            method = registry.load(name)
-            method.check_options(options)
-            if issubclass(method, Classification):
-                chosen = CLASSIFIERS.load(_resolve(CLASSIFIERS, choose_classifier(name, options)))
-                chosen.check_options(options.get("classifier_options") or {})
-                method.check_classifier(chosen)
-        return {name: _locate(options, _folder(info)) for name, options in known.items()}
+        names = _once([_resolve(registry, name) for name in given])
+        return {
+            name: _complete_options(registry.load(name), options, info)
+            for name, options in zip(names, given.values(), strict=True)
+        }
 
     @model_validator(mode="after")
     def _fit_together(self) -> Study:
         if len(set(self.levels.values())) < len(self.levels):
             raise ValueError("Two levels have the same epsilon. Remove one of them.")
-        profiles = [*map(load_profile, self.profiles)]
+        profiles = [load_profile(name) for name in self.profiles]
         if self.draft_share is not None and not any(profile.public_allocation for profile in profiles):
             raise ValueError("`draft_share` goes with the profile 'proven'. Add this profile, or remove the key.")
+        splitters = [name for name in self.decompositions if not DECOMPOSERS.load(name).data_independent]
+        readers = [*splitters, *(name for name in self.distributions if not DISTRIBUTORS.load(name).data_independent)]
         for profile in profiles:
-            profile.choose_stopwords(self.stopwords)
-            profile.choose_form(self.form)
-            profile.choose_budget(Budget(epsilon_per_word=1.0, length=self.length))
-            methods: list[Any] = [
-                *map(DECOMPOSERS.load, self.decompositions),
-                *map(DISTRIBUTORS.load, self.distributions),
-            ]
-            dependent = [method.name for method in methods if not method.data_independent]
-            drafted = choose_draft_share(profile, self.choose_draft_share(profile), data_independent=not dependent)
-            if drafted is not None and "inversion" in self.metrics:
-                readers = ", ".join(dependent) or "all methods"
+            settings = self.choose_settings(self.bundle, profile)
+            settings.replace(epsilon_per_word=1.0, length=self.length)
+            drafts = profile.public_allocation and (readers or settings.draft_share is not None)
+            if drafts and "inversion" in self.metrics:
                 raise ValueError(
-                    f"Under the profile {profile.name!r}, {readers} read a draft, and the metric "
-                    "'inversion' attacks only texts without one. Remove it, or write another study for this profile."
+                    f"Under the profile {profile.name!r}, {', '.join(readers) or 'all methods'} read a draft, and the "
+                    "metric 'inversion' attacks only texts without one. Remove it, or write another study for this "
+                    "profile."
                 )
         for name in self.metrics:
             if lacking := [other for other in METRICS.load(name).after if other not in self.metrics]:
@@ -392,19 +363,29 @@ class Study(_Part):
     @property
     def size(self) -> int:
         """The number of cells."""
-        factors: tuple[Collection[str], ...] = (
-            self.datasets,
-            self.levels,
-            self.decompositions,
-            self.distributions,
-            self.mechanisms,
-            self.profiles,
-        )
-        return self.draws * math.prod(map(len, factors))
+        factors = (self.datasets, self.levels, self.decompositions, self.distributions, self.mechanisms, self.profiles)
+        return self.draws * math.prod(len(factor) for factor in factors)
 
-    def choose_draft_share(self, profile: Profile) -> float | None:
-        """The `draft_share` under a profile; ``None`` if the profile has no drafts."""
-        return self.draft_share if profile.public_allocation else None
+    def scaled(self) -> Study:
+        """The study with every sample multiplied by ``scale``, which is then 1."""
+        datasets = {}
+        for name, source in self.datasets.items():
+            if source.sample is None:
+                raise StudyError(f"`scale` needs a `sample` in every data set. Add one to 'datasets.{name}'.")
+            sample = source.sample.model_copy(update={"size": max(1, round(self.scale * source.sample.size))})
+            datasets[name] = source.model_copy(update={"sample": sample})
+        return self.model_copy(update={"scale": 1.0, "datasets": datasets})
+
+    def choose_settings(self, bundle: str | Bundle, profile: Profile) -> Settings:
+        """The settings that all cells of a profile share. The draft share is only for profiles with drafts."""
+        return Settings(
+            bundle,
+            profile=profile.name,
+            stopwords=self.stopwords,
+            form=self.form,
+            largest_share=self.largest_share,
+            draft_share=self.draft_share if profile.public_allocation else None,
+        )
 
     def choose_options(self, metric: str) -> Options:
         """The options of a metric, including those that the study sets for all metrics."""
@@ -446,6 +427,8 @@ def load_study(path: Path) -> StudyFile:
         study = Study.model_validate(values, context={"folder": path.resolve().parent})
     except ValidationError as error:
         raise StudyError(_tell(path, error)) from error
+    if study.scale != 1:
+        study = study.scaled()
     return StudyFile(path, hashlib.sha256(content).hexdigest(), study)
 
 
@@ -455,41 +438,26 @@ def _read_yaml(path: Path, content: bytes) -> Any:
         raise StudyError(f"{str(path)!r} is not a study: it has more than {_LARGEST_FILE:,} bytes. {_SEE_INIT}")
     try:
         return yaml.load(content, Loader=_Loader)  # noqa: S506 # a loader of plain values
-    except _RefusedError as error:
-        raise StudyError(f"{str(path)!r}{_say_place(error)}: {error.problem}. Fix this line.") from error
     except yaml.MarkedYAMLError as error:
-        fault = f"this is not YAML: {error.problem}. Fix this line."
-        if r"'\t'" in str(error.problem):
-            fault = "this is not YAML: a tab indents the line. Use spaces."
-        raise StudyError(f"{str(path)!r}{_say_place(error)}: {fault}") from error
+        mark = error.problem_mark
+        place = "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
+        raise StudyError(f"{str(path)!r}{place}: {error.problem}. Fix this line.") from error
     except yaml.reader.ReaderError as error:
         line = content[: error.position].count(b"\n") + 1
-        raise StudyError(
-            f"{str(path)!r}, line {line}: this is not YAML: {error.reason}. Fix this line, or save the file as UTF-8."
-        ) from error
+        raise StudyError(f"{str(path)!r}, line {line}: {error.reason}. Save the file as UTF-8.") from error
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         # PyYAML raises the others for a value that does not fit its tag, such as !!int ''.
-        raise StudyError(f"{str(path)!r} is not YAML. {_SEE_INIT}") from error
-
-
-def _say_place(error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark
-    return "" if mark is None else f", line {mark.line + 1}, column {mark.column + 1}"
+        raise StudyError(f"{str(path)!r} is not YAML: {error}. {_SEE_INIT}") from error
 
 
 _LARGEST_FILE = 1_000_000
 _MOST_NODES = 50_000
-_DEEPEST = 50
 _CHARACTERS_PER_NODE = 100
 _MERGE = "tag:yaml.org,2002:merge"
 
 
-class _RefusedError(yaml.MarkedYAMLError):  # type: ignore[misc]
-    """YAML that is not accepted in a study."""
-
-
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Reads plain values; refuses repeated keys, deep nesting, and aliases that multiply to a huge content.
+    """Reads plain values; refuses repeated keys, and aliases that multiply to a huge content.
 
     Nodes are counted as they are composed. An alias counts as many as the node that it repeats, so a few lines cannot
     stand for billions of values. A long text counts as several nodes.
@@ -497,18 +465,13 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
-        self._depth = 0
         self._count = 0
         self._sizes: dict[Any, int] = {}
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()
         before = self._count
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise _RefusedError(None, None, f"values are nested more than {_DEEPEST} deep", event.start_mark)
         node = super().compose_node(parent, index)
-        self._depth -= 1
         if not isinstance(event, yaml.AliasEvent):
             length = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
             self._count += 1 + length // _CHARACTERS_PER_NODE
@@ -516,10 +479,12 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         elif node in self._sizes:
             self._count += self._sizes[node]
         else:
-            raise _RefusedError(None, None, f"the alias '*{event.anchor}' is part of its own value", event.start_mark)
+            raise yaml.MarkedYAMLError(
+                None, None, f"the alias '*{event.anchor}' is part of its own value", event.start_mark
+            )
         if self._count > _MOST_NODES:
             said = f"the file has more than {_MOST_NODES:,} values, with those that aliases repeat"
-            raise _RefusedError(None, None, said, event.start_mark)
+            raise yaml.MarkedYAMLError(None, None, said, event.start_mark)
         return node
 
     def compose_mapping_node(self, anchor: Any) -> Any:
@@ -529,16 +494,9 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         for key_node in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             key = "<<" if key_node.tag == _MERGE else self.construct_object(key_node)
             if key in seen:
-                raise _RefusedError(None, None, f"the key {key!r} is repeated", key_node.start_mark)
+                raise yaml.MarkedYAMLError(None, None, f"the key {key!r} is repeated", key_node.start_mark)
             seen.add(key)
         return node
-
-    def construct_object(self, node: Any, deep: bool = False) -> Any:
-        try:
-            return super().construct_object(node, deep)
-        except (ValueError, OverflowError) as error:
-            said = "this looks like a number or a date, but is not a valid one. Put it in quotes, or correct it"
-            raise _RefusedError(None, None, said, node.start_mark) from error
 
 
 # YAML 1.1 takes 5e-5, which has no point, for a text.
@@ -546,70 +504,13 @@ _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
 )
 
-_SEE_INIT = "See 'textveil experiment init' for a complete example."
-_FAULTS = {
-    "missing": f"This key is missing. {_SEE_INIT}",
-    "tuple_type": "This must be a list. Write it as [one, two].",
-    **dict.fromkeys(
-        ("dict_type", "model_type", "model_attributes_type"),
-        "This must be a mapping. Write each entry as 'key: value'.",
-    ),
-    "too_short": "This is empty. Add at least one entry.",
-    "string_type": "This must be text. Put it in quotes.",
-    "path_type": "This must be a path. Put it in quotes.",
-    "string_pattern_mismatch": "A name may contain only letters, digits, '_', '-' and '.'. Choose another name.",
-    **dict.fromkeys(("float_type", "float_parsing"), "This must be a number. Write it without quotes."),
-    "int_type": "This must be a whole number. Write it without quotes.",
-    "int_from_float": "This must be a whole number. Round it.",
-    "greater_than": "This must be greater than {gt}. Choose another number.",
-    "less_than": "This must be less than {lt}. Choose another number.",
-    "less_than_equal": "This must be at most {le}. Choose another number.",
-    "greater_than_equal": "This must be at least {ge}. Choose another number.",
-    "finite_number": "This must be finite. Choose another number.",
-}
-"""The message for a fault, by pydantic's name of it."""
-
 
 def _tell(path: Path, error: ValidationError) -> str:
     """The first fault of a file with its place, and the number of other faults."""
     faults = error.errors(include_url=False, include_input=False)
     first = faults[0]
     place = ".".join(str(part) for part in first["loc"] if not str(part).startswith("[")) or "the file"
-    context = first.get("ctx", {})
-    reason = context.get("error")
-    said = _FAULTS.get(first["type"], f"{first['msg']}. {_SEE_INIT}")
-    message = str(reason) if isinstance(reason, Exception) else said.format(**context)
+    reason = first.get("ctx", {}).get("error")
+    message = str(reason) if isinstance(reason, Exception) else f"{first['msg']}. {_SEE_INIT}"
     more = f" ({len(faults) - 1} more)" if len(faults) > 1 else ""
     return f"{str(path)!r}, {place}: {message}{more}"
-
-
-def _folder(info: ValidationInfo) -> Path:
-    return Path((info.context or {}).get("folder", "."))
-
-
-def _resolve(registry: Registry[Any], name: str) -> str:
-    if not isinstance(name, str) or name not in registry:
-        raise unknown_name(registry.kind, str(name), registry.list_names())
-    return registry.resolve(name)
-
-
-def _once(names: list[str]) -> list[str]:
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"{name!r} is repeated. Remove one of them.")
-    return names
-
-
-def _locate(options: Mapping[str, Any], folder: Path) -> Options:
-    """The options, with absolute paths for models that are folders beside the study file."""
-
-    def locate(value: Any) -> Any:
-        if isinstance(value, list):
-            return [locate(each) for each in value]
-        is_folder = isinstance(value, str) and "/" in value and (folder / value).is_dir()
-        return str((folder / value).resolve()) if is_folder else value
-
-    found = {name: locate(value) if name in MODEL_OPTIONS else value for name, value in options.items()}
-    if isinstance(options.get("classifier_options"), dict):
-        found["classifier_options"] = _locate(options["classifier_options"], folder)
-    return found

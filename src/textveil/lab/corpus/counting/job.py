@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,12 +26,12 @@ from textveil.lab.corpus.counting.ngrams import (
     check_output,
     output_files,
     table_name,
+    write_manifest,
     write_table,
 )
-from textveil.lab.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask, Task, release_memory, run_tasks
+from textveil.lab.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask
 from textveil.lab.corpus.counting.runs import (
     Index,
-    PairKeys,
     Run,
     join_runs,
     make_ranges,
@@ -43,11 +42,10 @@ from textveil.lab.corpus.counting.runs import (
     to_words,
 )
 from textveil.lab.corpus.counting.words import NONE, Ids, split_key
-from textveil.lab.corpus.inputs import Corpus, DatasetShard
-from textveil.lab.corpus.resumption import CorpusRun, Reading
+from textveil.lab.corpus.inputs import Block, Corpus, DatasetShard
+from textveil.lab.corpus.resumption import CorpusRun, Reading, release_memory
 from textveil.progress import Progress, ignore_progress
-from textveil.storage.atomic import hash_file, make_folder, put_folder, writing
-from textveil.storage.resumable import ResumableRun
+from textveil.storage.atomic import hash_file, make_folder, writing
 from textveil.text.matching import LONGEST
 from textveil.version import __version__
 
@@ -81,7 +79,6 @@ class Assembly:
         shorter = self._open_rows(length - 1)
         with writing(self._path(length)) as longer:
             for keys, counts in read_run(self._levels[length - 1]):
-                assert isinstance(keys, PairKeys)  # noqa: S101 # like every run of this level
                 prefix, suffix = split_key(keys.values)
                 begins, ends = (prefix, suffix) if length == 2 else (shorter[prefix], shorter[suffix, -1])
                 rows = np.column_stack((begins, ends))
@@ -211,35 +208,32 @@ class CountJob:
             "memory": self.memory,
             "overwrite": self.overwrite,
         }
-        with unfinished.locked():
-            reading = Reading(self.corpus, executor, progress)
-            job = unfinished.begin(reading, settings, now._asdict, overwrite=self.overwrite)
-            if unfinished.is_complete():
-                unfinished.complete()
-                return NgramCounts.load(self.output)
+
+        def count(reading: Reading, job: Mapping[str, Any]) -> Path:
             limits = Limits(*(int(job.get(name, 1)) for name in Limits._fields))
             if now.rows < limits.rows:
                 raise ParameterError(
                     f"The unfinished run was started with {limits.workers} workers. Its pieces are too large for more "
                     f"workers in the same memory. Resume with as many, or remove {str(unfinished.folder)!r}."
                 )
-            counting = _Counting(self, limits, unfinished, executor, progress)
-            try:
-                counting.run()
-            except TextveilError as error:
-                if isinstance(error, _UselessCorpusError) or not counting.has_begun():
-                    unfinished.remove()  # a resumption would save no work
-                raise
-            self._finish(unfinished)
-        return NgramCounts.load(self.output)
+            reading = replace(reading, workers=limits.workers)
+            counts = _Counting(self, limits, unfinished.folder, reading).run()
+            if self.output.exists() and not self.overwrite and not _is_same(self.output / MANIFEST, counts / MANIFEST):
+                raise OutputExistsError(f"{str(self.output)!r} appeared during the run. Move it away, then run again.")
+            return counts
 
-    def _finish(self, unfinished: ResumableRun) -> None:
-        """Rename the finished folder to the output, which is replaced on request or if it is identical."""
-        folder, output = unfinished.folder / "counts", unfinished.output
-        if output.exists() and not self.overwrite and not _is_same(output / MANIFEST, folder / MANIFEST):
-            raise OutputExistsError(f"{str(output)!r} appeared during the run. Move it away, then run again.")
-        put_folder(folder, output)
-        unfinished.complete()
+        def is_worth_keeping(error: TextveilError) -> bool:
+            return not isinstance(error, _UselessCorpusError) and any(unfinished.folder.glob("1/*.json"))
+
+        unfinished.write(
+            Reading(self.corpus, executor, progress),
+            settings,
+            now._asdict,
+            overwrite=self.overwrite,
+            build=count,
+            is_worth_keeping=is_worth_keeping,
+        )
+        return NgramCounts.load(self.output)
 
 
 class _UselessCorpusError(InputError):
@@ -250,19 +244,17 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.is_file() and one.read_bytes() == other.read_bytes()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Counting:
-    """A run of a :class:`CountJob`."""
+    """A run of a :class:`CountJob` in a folder."""
 
     job: CountJob
     limits: Limits
-    unfinished: CorpusRun
-    executor: Executor
-    progress: Progress
+    folder: Path
+    reading: Reading
 
-    def run(self) -> None:
-        """Count level after level, then write the tables."""
-        corpus = self.unfinished.hash_files(Reading(self.job.corpus, self.executor, self.progress))
+    def run(self) -> Path:
+        """Count level after level; the folder of the tables."""
         blocks = self._number_words()
         if blocks.tokens < LONGEST:
             raise _UselessCorpusError(
@@ -273,97 +265,70 @@ class _Counting:
         for length in range(2, LONGEST + 1):
             self._pair(length, blocks.parts, levels[-1])
             levels.append(self._merge(length, blocks.parts))
-            _remove_files(self._folder(length - 1))
-        self._write_tables(levels, blocks, corpus)
+            _remove_files(self._find(length - 1))
+        return self._write_tables(levels, blocks)
 
-    def has_begun(self) -> bool:
-        """Whether a block is finished."""
-        return any(self._folder(1).glob("*.json"))
-
-    def _folder(self, length: int) -> Path:
-        folder = self.unfinished.folder / str(length)
+    def _find(self, length: int) -> Path:
+        """The folder of a level."""
+        folder = self.folder / str(length)
         make_folder(folder / "table")
         return folder
 
     def _number_words(self) -> Blocks:
         """Number the words of all blocks."""
-        folder = self._folder(1)
-        names: list[str] = []
 
-        def tasks() -> Iterator[tuple[Path, Task]]:
-            for name, block in self.job.corpus.blocks(self.limits.workers):
-                names.append(name)
-                yield (
-                    folder / f"{name}.json",
-                    BlockTask(name, block, folder, self.limits.positions, hashed=isinstance(block, DatasetShard)),
-                )
+        def make(output: Path, block: Block) -> BlockTask:
+            return BlockTask(output, block.size, block, self.limits.positions, isinstance(block, DatasetShard))
 
-        size = self.job.corpus.size
-        done = tokens = 0
-        for mark in run_tasks(self.executor, tasks()):
-            done += mark.size
-            tokens += mark.tokens
-            self.progress("reading", tokens, min(1.0, done / size) if size else None)
-        return _read_blocks(folder, names)
+        return _read_blocks(self.reading.run_blocks("reading", self._find(1), make))
 
     def _pair(self, length: int, parts: Mapping[str, int], shorter: Level) -> None:
         """Find and count the n-grams of every part that may be frequent."""
-        folder, before = self._folder(length), self._folder(length - 1)
+        folder, before = self._find(length), self._find(length - 1)
         tasks = (
-            (
-                folder / f"{name}.json",
-                PairTask(name, tokens, before, folder, shorter.table, longest=length == LONGEST),
-            )
+            PairTask(folder / f"{name}.json", tokens, before, shorter.table, length == LONGEST)
             for name, tokens in parts.items()
         )
         if not (folder / "table.json").exists():
-            done, total = 0, sum(parts.values())
-            for mark in run_tasks(self.executor, tasks):
-                done += mark.tokens
-                self.progress(f"counting {length}-grams", done, done / total)
+            self.reading.run(f"counting {length}-grams", tasks, sum(parts.values()))
 
     def _merge(self, length: int, names: Iterable[str]) -> Level:
         """Merge the counts of all parts into the table of a length; the names are those of the marks of its tasks."""
-        folder = self._folder(length)
-        table = folder / "table"
+        folder = self._find(length)
         finished, whole = folder / "table.json", folder / "table.run"
-        rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # words are longer than pairs of numbers
         if not finished.exists():
+            rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # words are longer than pairs of numbers
             index = Index.gather(folder, _read_runs(folder, names))
             cuts = plan_cuts(index, rows)
             release_memory()  # of the marks, which are far larger than the index
-            marks = [table / f"{number:06}.json" for number in range(len(cuts) + 1)]
             tasks = (
-                (mark, MergeTask(mark.stem, table, keys, self.job.min_count))
-                for mark, keys in zip(marks, make_ranges(index, cuts), strict=True)
+                MergeTask(folder / "table" / f"{number:06}.json", 1, keys, self.job.min_count)
+                for number, keys in enumerate(make_ranges(index, cuts))
             )
-            found = 0
-            for done, merged in enumerate(run_tasks(self.executor, tasks), start=1):
-                found += merged.rows
-                self.progress(f"merging {length}-grams", found, done / len(marks))
-            pieces = [Mark.load(mark) for mark in marks]
-            distinct = sum(piece.distinct for piece in pieces)
+            marks = self.reading.run(f"merging {length}-grams", tasks, len(cuts) + 1)
+            pieces = list(map(Mark.load, marks))
             join_runs([mark.with_suffix(".keys") for mark in marks], whole)
+            distinct = sum(piece.distinct for piece in pieces)
             Mark(rows=sum(piece.rows for piece in pieces), distinct=distinct).write(finished)
         total = Mark.load(finished)
         if total.rows >= NONE:
             raise ParameterError(f"There are too many frequent {length}-grams: {total.rows:,}. Raise `min_count`.")
-        _remove_files(table)
+        _remove_files(folder / "table")
         return Level(whole, total.rows, total.distinct)
 
-    def _write_tables(self, levels: Sequence[Level], blocks: Blocks, corpus: Corpus) -> None:
+    def _write_tables(self, levels: Sequence[Level], blocks: Blocks) -> Path:
         """Write the n-grams with their words, and the manifest."""
-        folder = self.unfinished.folder / "counts"
+        folder = self.folder / "counts"
         shutil.rmtree(folder, ignore_errors=True)
         make_folder(folder)
-        assembly = Assembly([level.table for level in levels], self._folder(1))
+        assembly = Assembly([level.table for level in levels], self._find(1))
         tables: dict[str, Any] = {}
         for length, level in enumerate(levels, start=1):
             path = folder / table_name(length)
             columns = TABLE_COLUMNS[:2] if length == 1 else TABLE_COLUMNS
             write_table(path, columns, assembly.read(length))
             tables[str(length)] = {"file": path.name, "rows": level.rows, "sha256": hash_file(path)}
-            self.progress("writing tables", sum(table["rows"] for table in tables.values()), length / LONGEST)
+            self.reading.progress("writing tables", sum(table["rows"] for table in tables.values()), length / LONGEST)
         manifest = {
             "format": FORMAT,
             "tokens": blocks.tokens,
@@ -371,24 +336,23 @@ class _Counting:
             "distinct_words": levels[0].distinct,
             "min_count": self.job.min_count,
             "tables": tables,
-            "corpus": corpus.manifest(blocks.digests),
+            "corpus": self.reading.corpus.manifest(blocks.digests),
             "versions": {"textveil": __version__, **{name: version(name) for name in ("numpy", "pyarrow")}},
         }
-        with writing(folder / MANIFEST) as stream:
-            stream.write((json.dumps(manifest, indent=2) + "\n").encode())
+        write_manifest(folder / MANIFEST, manifest)
+        return folder
 
 
-def _read_blocks(folder: Path, names: list[str]) -> Blocks:
+def _read_blocks(marks: Sequence[Path]) -> Blocks:
     """Add up the marks of all blocks. The indexes of their runs are left on disk until they are merged."""
     parts: dict[str, int] = {}
     documents = 0
     digests: list[str] = []
-    for name in names:
-        mark = Mark.load(folder / f"{name}.json")
+    for mark in map(Mark.load, marks):
         parts.update((part.name, part.tokens) for part in mark.parts)
         documents += mark.documents
         digests += [mark.digest] if mark.digest else []
-    return Blocks(names, parts, documents, digests)
+    return Blocks([mark.stem for mark in marks], parts, documents, digests)
 
 
 def _read_runs(folder: Path, names: Iterable[str]) -> Iterator[Run]:

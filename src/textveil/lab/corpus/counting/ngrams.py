@@ -13,7 +13,7 @@ and without its first word. Both are in that table, since they are at least as f
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -78,6 +78,12 @@ def write_table(path: Path, columns: Sequence[str], blocks: Iterator[Sequence[An
         writer.write_table(waiting.combine_chunks())
 
 
+def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest of a folder of tables."""
+    with writing(path) as stream:
+        stream.write((json.dumps(manifest, indent=2) + "\n").encode())
+
+
 @dataclass(frozen=True)
 class NgramTable:
     """The sorted frequent n-grams of a length."""
@@ -118,11 +124,6 @@ class NgramCounts:
     def tokens(self) -> int:
         """The number of words in the corpus, including rare ones."""
         return int(self.manifest["tokens"])
-
-    @property
-    def documents(self) -> int:
-        """The number of documents in the corpus."""
-        return int(self.manifest["documents"])
 
     @property
     def min_count(self) -> int:

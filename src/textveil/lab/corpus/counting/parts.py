@@ -1,8 +1,7 @@
-"""The tasks of counting, which run on any worker: hash a file, number the words of a block, pair a part, merge a range.
+"""The tasks of counting, which run on any worker: number the words of a block, pair a part, merge a range.
 
-A task writes its results to files, and then a mark that completes it. If it runs twice, it writes the same files again.
+A task writes its results to files, and then a mark that completes it.
 
-    hashes/FILE.json        the mark of a file of the corpus, with its SHA-256
     1/BLOCK.json            the mark of a block, with its parts and the numbers of its documents and words
     1/PART.keys             the sorted distinct words of a part with their counts (a run)
     1/PART.npy              the documents of the part, as indices into these words
@@ -13,21 +12,14 @@ A task writes its results to files, and then a mark that completes it. If it run
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import json
-import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
-from textveil.errors import InputError
-from textveil.execution import Executor
 from textveil.lab.corpus.counting.runs import (
     Key,
     KeyRange,
@@ -41,24 +33,29 @@ from textveil.lab.corpus.counting.runs import (
     write_run,
 )
 from textveil.lab.corpus.counting.words import Ids, WordNumbering, pair_neighbors
-from textveil.lab.corpus.inputs import Block, InputFile
+from textveil.lab.corpus.inputs import Block
+from textveil.lab.corpus.resumption import Task, loading, save_json
 from textveil.storage.atomic import writing
-from textveil.storage.resumable import damaged_file
 
 DISTINCT_WEIGHT = 4
 """The memory of a new distinct word, in positions."""
-_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the corpus on one level: its name, and the index of the run of its keys."""
+    """A part of the corpus on one level: its name, its number of words, and the index of the run of its keys."""
 
     name: str
     tokens: int
     firsts: list[Key]
     sizes: list[int]
     places: list[int]
+
+    @classmethod
+    def write(cls, name: str, tokens: int, folder: Path, keys: Keys, counts: Ids) -> Part:
+        """Write the run of a part."""
+        run = write_run(folder / f"{name}.keys", keys, counts)
+        return cls(name, tokens, run.firsts, run.sizes, run.places)
 
     def run(self, folder: Path) -> Run:
         """The run of its keys."""
@@ -69,7 +66,6 @@ class Part:
 class Mark:
     """The result of a finished task."""
 
-    size: int = 0
     documents: int = 0
     distinct: int = 0
     rows: int = 0
@@ -83,19 +79,15 @@ class Mark:
 
     def write(self, path: Path) -> Mark:
         """Write the mark, which completes the task."""
-        with writing(path) as stream:
-            stream.write(json.dumps(asdict(self)).encode())
+        save_json(path, asdict(self))
         return self
 
     @classmethod
     def load(cls, path: Path) -> Mark:
         """Read a mark."""
-        try:
-            values: dict[str, Any] = json.loads(path.read_bytes())
-            parts = [Part(**part) for part in values.pop("parts")]
-            return cls(**values, parts=parts)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise damaged_file(path) from error
+        with loading(path):
+            values = json.loads(path.read_bytes())
+            return cls(**{**values, "parts": [Part(**part) for part in values["parts"]]})
 
 
 def _write_numbers(path: Path, numbers: Ids) -> None:
@@ -105,35 +97,19 @@ def _write_numbers(path: Path, numbers: Ids) -> None:
         stream.write(numbers.data)
 
 
-def _load_numbers(path: Path) -> Ids:
-    try:
-        numbers: Ids = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise damaged_file(path) from error
-    return numbers
-
-
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise InputError(f"A worker cannot see {str(folder)!r}. Put `output` where all machines see it.")
-
-
 @dataclass(frozen=True, slots=True)
-class BlockTask:
-    """Number the words of a block, in parts that fit into memory.
+class BlockTask(Task):
+    """Number the words of a block, in parts that fit into memory. Progress counts words.
 
     If the block is not from a file, its documents are hashed.
     """
 
-    name: str
     block: Block
-    folder: Path
     positions: int
     hashed: bool
 
-    def run(self) -> Mark:
+    def run(self) -> int:
         """Write the parts and then the mark."""
-        _check_folder(self.folder)
         numbering = WordNumbering()
         parts: list[Part] = []
         documents = 0
@@ -141,47 +117,48 @@ class BlockTask:
         for texts in self.block.read():
             present = [text for text in texts if text is not None]
             documents += len(present)
-            if self.hashed:
-                for text in present:
-                    digest.update(text.encode(errors="surrogatepass") + b"\0")
+            for text in present if self.hashed else ():
+                digest.update(text.encode(errors="surrogatepass") + b"\0")
             numbering.add(present)
             if numbering.positions + DISTINCT_WEIGHT * numbering.distinct >= self.positions:
                 parts.append(self._write(numbering, len(parts)))
                 numbering = WordNumbering()
         if numbering.positions:
             parts.append(self._write(numbering, len(parts)))
-        mark = Mark(self.block.size, documents, parts=parts, digest=digest.hexdigest() if self.hashed else "")
-        return mark.write(self.folder / f"{self.name}.json")
+        mark = Mark(documents, parts=parts, digest=digest.hexdigest() if self.hashed else "")
+        return mark.write(self.output).tokens
+
+    def recall(self) -> int:
+        """The number of words."""
+        return Mark.load(self.output).tokens
 
     def _write(self, numbering: WordNumbering, index: int) -> Part:
-        name, tokens = f"{self.name}-{index:06}", numbering.tokens
+        folder, name, tokens = self.output.parent, f"{self.output.stem}-{index:06}", numbering.tokens
         words, counts, numbers = numbering.finish()
-        _write_numbers(self.folder / f"{name}.npy", numbers)
-        run = write_run(self.folder / f"{name}.keys", WordKeys.from_words(words), counts)
-        return Part(name, tokens, run.firsts, run.sizes, run.places)
+        _write_numbers(folder / f"{name}.npy", numbers)
+        return Part.write(name, tokens, folder, WordKeys.from_words(words), counts)
 
 
 @dataclass(frozen=True, slots=True)
-class PairTask:
-    """Find and count the n-grams of a part that may be frequent."""
+class PairTask(Task):
+    """Find and count the n-grams of a part that may be frequent. Its size is its number of words."""
 
-    name: str
-    tokens: int
     shorter: Path
-    folder: Path
     table: Path
     longest: bool
 
-    def run(self) -> Mark:
+    def run(self) -> int:
         """Write the part on this level and then the mark."""
-        _check_folder(self.folder)
-        frequent = find_rows(_load_keys(self.shorter / f"{self.name}.keys"), self.table)
-        pairs = pair_neighbors(_load_numbers(self.shorter / f"{self.name}.npy"), frequent)
+        folder, name = self.output.parent, self.output.stem
+        frequent = find_rows(_load_keys(self.shorter / f"{name}.keys"), self.table)
+        path = self.shorter / f"{name}.npy"
+        with loading(path):
+            numbers: Ids = np.load(path, allow_pickle=False)
+        pairs = pair_neighbors(numbers, frequent)
         if not self.longest:
-            _write_numbers(self.folder / f"{self.name}.npy", pairs.numbers)
-        run = write_run(self.folder / f"{self.name}.keys", PairKeys(pairs.keys), pairs.counts)
-        part = Part(self.name, self.tokens, run.firsts, run.sizes, run.places)
-        return Mark(parts=[part]).write(self.folder / f"{self.name}.json")
+            _write_numbers(folder / f"{name}.npy", pairs.numbers)
+        part = Part.write(name, self.size, folder, PairKeys(pairs.keys), pairs.counts)
+        return Mark(parts=[part]).write(self.output).tokens
 
 
 def _load_keys(path: Path) -> Keys:
@@ -191,71 +168,18 @@ def _load_keys(path: Path) -> Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class MergeTask:
-    """Add up the counts of a range of keys over all parts."""
+class MergeTask(Task):
+    """Add up the counts of a range of keys over all parts. Progress counts frequent keys."""
 
-    name: str
-    folder: Path
     keys: KeyRange
     min_count: int
 
-    def run(self) -> Mark:
+    def run(self) -> int:
         """Write the frequent keys and then the mark."""
-        _check_folder(self.folder)
         keys, counts, distinct = merge_range(self.keys, self.min_count)
-        run = write_run(self.folder / f"{self.name}.keys", keys, counts)
-        return Mark(rows=run.rows, distinct=distinct).write(self.folder / f"{self.name}.json")
+        write_run(self.output.with_suffix(".keys"), keys, counts)
+        return Mark(rows=len(keys), distinct=distinct).write(self.output).rows
 
-
-@dataclass(frozen=True, slots=True)
-class HashTask:
-    """Compute the SHA-256 of a file of the corpus."""
-
-    file: InputFile
-    mark: Path
-
-    def run(self) -> Mark:
-        """Write the mark with the SHA-256."""
-        _check_folder(self.mark.parent)
-        return Mark(self.file.size, digest=self.file.hash()).write(self.mark)
-
-
-Task = HashTask | BlockTask | PairTask | MergeTask
-
-
-def do_task(task: Task) -> Mark:
-    """Run a task on any worker, and then release its memory."""
-    try:
-        return task.run()
-    finally:
-        release_memory()
-
-
-def run_tasks(executor: Executor, tasks: Iterable[tuple[Path, Task]]) -> Iterator[Mark]:
-    """Run the tasks that have no mark yet; the marks of all tasks, in any order.
-
-    Args:
-        executor: Where the work runs.
-        tasks: The tasks, each with the path of its mark.
-    """
-    finished: list[Path] = []
-
-    def missing() -> Iterator[Task]:
-        for path, task in tasks:
-            if path.exists():
-                finished.append(path)
-            else:
-                yield task
-
-    for mark in executor.map(do_task, missing()):
-        while finished:  # first, so that progress resumes where it was
-            yield Mark.load(finished.pop())
-        yield mark
-    yield from map(Mark.load, finished)
-
-
-def release_memory() -> None:
-    """Return freed memory to the system. By default, the C library and Arrow would keep it."""
-    pa.default_memory_pool().release_unused()
-    if _TRIM is not None:
-        _TRIM(0)
+    def recall(self) -> int:
+        """The number of frequent keys."""
+        return Mark.load(self.output).rows

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textveil.errors import InputError
-from textveil.lab.corpus.counting.words import NONE, Ids, Pairs
+from textveil.lab.corpus.counting.words import NONE, Ids
 from textveil.storage.atomic import writing
 
 
@@ -76,54 +76,53 @@ TABLE_ROWS = 1 << 16
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
+@dataclass(frozen=True, slots=True)
 class Keys(ABC):
     """An array of keys, sorted except where a method says otherwise."""
 
+    values: Any
     arrow_type: ClassVar[Any]
+
+    @classmethod
+    @abstractmethod
+    def from_arrow(cls, array: Any) -> Keys:
+        """The keys of an Arrow array."""
 
     @abstractmethod
     def to_arrow(self) -> Any:
         """The keys as an Arrow array."""
 
     @abstractmethod
-    def locate(self, key: Key) -> int:
-        """The number of keys that are smaller than ``key``."""
+    def at(self, row: int) -> Key:
+        """The key in a row; the last one for -1."""
 
     @abstractmethod
-    def cut(self, start: int, stop: int) -> Keys:
-        """The keys from ``start`` up to ``stop``."""
+    def locate(self, key: Key) -> int:
+        """The number of keys that are smaller than ``key``."""
 
     @abstractmethod
     def take(self, places: NDArray[np.intp]) -> Keys:
         """The keys at these indices."""
 
     @abstractmethod
-    def first(self) -> Key:
-        """The first key of a non-empty array."""
-
-    @abstractmethod
-    def last(self) -> Key:
-        """The last key of a non-empty array."""
-
-    @abstractmethod
     def find_in(self, others: Keys) -> NDArray[np.int64]:
-        """The index of every key in another array; -1 if it is not there."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @classmethod
-    @abstractmethod
-    def join(cls, keys: Sequence[Keys]) -> Keys:
-        """Concatenate arrays."""
+        """The index of every key in another array of the same kind; -1 if it is not there."""
 
     @abstractmethod
     def order(self) -> NDArray[np.intp]:
         """The indices that sort the keys."""
 
-    @abstractmethod
-    def changes(self) -> NDArray[np.bool_]:
-        """Whether each key except the first differs from its predecessor."""
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def cut(self, start: int, stop: int) -> Keys:
+        """The keys from ``start`` up to ``stop``."""
+        return type(self)(self.values[start:stop])
+
+    @classmethod
+    def join(cls, keys: Sequence[Keys]) -> Keys:
+        """Concatenate arrays."""
+        return cls.from_arrow(pa.chunked_array([part.to_arrow() for part in keys], cls.arrow_type).combine_chunks())
 
     @classmethod
     def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[Keys, Counts]:
@@ -132,15 +131,16 @@ class Keys(ABC):
         order = joined.order()
         joined, counts = joined.take(order), counts[order]
         del order
-        starts = np.flatnonzero(np.concatenate(([True], joined.changes())))
+        sorted_keys = joined.to_arrow()
+        changes = to_numpy(pc.not_equal(sorted_keys[1:], sorted_keys[:-1]))
+        starts = np.flatnonzero(np.concatenate(([True], changes)))
         return joined.take(starts), np.add.reduceat(counts, starts)
 
 
-@dataclass(frozen=True, slots=True)
 class PairKeys(Keys):
-    """Pairs of numbers."""
+    """Pairs of numbers, in an array of NumPy."""
 
-    values: Pairs
+    __slots__ = ()
     arrow_type = pa.uint64()
 
     @classmethod
@@ -152,56 +152,33 @@ class PairKeys(Keys):
         """The pairs as an Arrow array."""
         return to_arrow(self.values)
 
+    def at(self, row: int) -> int:
+        """A pair."""
+        return int(self.values[row])
+
     def locate(self, key: Key) -> int:
         """The number of pairs that are smaller."""
         return int(np.searchsorted(self.values, np.uint64(key)))
-
-    def cut(self, start: int, stop: int) -> PairKeys:
-        """A selection of the pairs."""
-        return PairKeys(self.values[start:stop])
 
     def take(self, places: NDArray[np.intp]) -> PairKeys:
         """A selection of the pairs."""
         return PairKeys(self.values[places])
 
-    def first(self) -> Key:
-        """The first pair."""
-        return int(self.values[0])
-
-    def last(self) -> Key:
-        """The last pair."""
-        return int(self.values[-1])
-
     def find_in(self, others: Keys) -> NDArray[np.int64]:
         """The indices of the pairs in another array."""
-        assert isinstance(others, PairKeys)  # noqa: S101 # kinds of keys are never mixed
         places = np.searchsorted(others.values, self.values)
         places[places == len(others)] = 0
         return np.where(others.values[places] == self.values, places, -1)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @classmethod
-    def join(cls, keys: Sequence[Keys]) -> PairKeys:
-        """Concatenate arrays of pairs."""
-        return cls(np.concatenate([to_numpy(part.to_arrow()) for part in keys]))
 
     def order(self) -> NDArray[np.intp]:
         """The indices that sort the pairs."""
         return np.argsort(self.values)
 
-    def changes(self) -> NDArray[np.bool_]:
-        """Whether each pair differs from its predecessor."""
-        changed: NDArray[np.bool_] = self.values[1:] != self.values[:-1]
-        return changed
 
-
-@dataclass(frozen=True, slots=True)
 class WordKeys(Keys):
-    """Words, sorted by code points."""
+    """Words in an Arrow array, sorted by code points."""
 
-    values: Any
+    __slots__ = ()
     arrow_type = pa.large_string()
 
     @classmethod
@@ -218,47 +195,27 @@ class WordKeys(Keys):
         """The words as an Arrow array."""
         return self.values
 
+    def at(self, row: int) -> str:
+        """A word."""
+        return str(self.values[row].as_py())
+
     def locate(self, key: Key) -> int:
         """The number of words that are smaller."""
-        return bisect.bisect_left(range(len(self)), key, key=lambda row: self.values[row].as_py())
-
-    def cut(self, start: int, stop: int) -> WordKeys:
-        """A selection of the words."""
-        return WordKeys(self.values[start:stop])
+        return bisect.bisect_left(range(len(self)), key, key=self.at)
 
     def take(self, places: NDArray[np.intp]) -> WordKeys:
         """A selection of the words."""
         return WordKeys(self.values.take(to_arrow(places)))
 
-    def first(self) -> Key:
-        """The first word."""
-        return str(self.values[0].as_py())
-
-    def last(self) -> Key:
-        """The last word."""
-        return str(self.values[-1].as_py())
-
     def find_in(self, others: Keys) -> NDArray[np.int64]:
         """The indices of the words in another array."""
-        places = pc.index_in(self.values, value_set=others.to_arrow())
+        places = pc.index_in(self.values, value_set=others.values)
         nowhere = to_arrow(np.full(1, -1, np.int32))[0]
         return to_numpy(places.fill_null(nowhere)).astype(np.int64)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @classmethod
-    def join(cls, keys: Sequence[Keys]) -> WordKeys:
-        """Concatenate arrays of words."""
-        return cls(pa.chunked_array([part.to_arrow() for part in keys], cls.arrow_type).combine_chunks())
 
     def order(self) -> NDArray[np.intp]:
         """The indices that sort the words by code points, which is the order of UTF-8."""
         return to_numpy(pc.sort_indices(self.values)).astype(np.intp)
-
-    def changes(self) -> NDArray[np.bool_]:
-        """Whether each word differs from its predecessor."""
-        return to_numpy(pc.not_equal(self.values[1:], self.values[:-1]))
 
 
 _KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind in (PairKeys, WordKeys)}
@@ -281,11 +238,6 @@ class Run(NamedTuple):
     sizes: list[int]
     places: list[int]
 
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return sum(self.sizes)
-
 
 def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
     """Write sorted, distinct keys with their counts.
@@ -299,7 +251,7 @@ def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
     starts = [0, *range(shorter, len(keys), rows)] if len(keys) else []
     sizes = [stop - start for start, stop in pairwise([*starts, len(keys)])]
     places = _write_batches(path, batch.schema, (batch.slice(*piece) for piece in zip(starts, sizes, strict=True)))
-    return Run(path, [keys.cut(start, start + 1).first() for start in starts], sizes, places)
+    return Run(path, [keys.at(start) for start in starts], sizes, places)
 
 
 def _make_batch(keys: Keys, counts: Ids | Counts) -> Any:
@@ -377,24 +329,16 @@ def _read_stream(source: Any) -> Iterator[tuple[Keys, Counts]]:
         yield kind.from_arrow(batch.column(0)), to_numpy(batch.column(1))
 
 
-class Stretch(NamedTuple):
-    """Some batches of a run: the file, the end of its head, and the positions of these batches."""
-
-    path: Path
-    head: int
-    start: int
-    stop: int
-
-    def read(self) -> Iterator[tuple[Keys, Counts]]:
-        """Stream the batches."""
-        with _reading(self.path):
-            with self.path.open("rb", buffering=0) as file:
-                head = file.read(self.head)
-                file.seek(self.start)
-                batches = file.read(self.stop - self.start)
-            if len(batches) < self.stop - self.start:
-                raise pa.ArrowInvalid("The end is missing.")
-            yield from _read_stream(pa.py_buffer(head + batches))
+def _read_stretch(path: Path, head: int, start: int, stop: int) -> Iterator[tuple[Keys, Counts]]:
+    """Stream some batches of a run: those between two positions, after a head of its own."""
+    with _reading(path):
+        with path.open("rb", buffering=0) as file:
+            schema = file.read(head)
+            file.seek(start)
+            batches = file.read(stop - start)
+        if len(batches) < stop - start:
+            raise pa.ArrowInvalid("The end is missing.")
+        yield from _read_stream(pa.py_buffer(schema + batches))
 
 
 class KeyRange(NamedTuple):
@@ -416,16 +360,11 @@ class KeyRange(NamedTuple):
     names: list[str]
     places: Counts
 
-    def stretches(self) -> Iterator[Stretch]:
-        """The batches of every run."""
-        for name, places in zip(self.names, self.places, strict=True):
-            yield Stretch(self.folder / name, *places.tolist())
-
     def read(self) -> tuple[list[Keys], Counts]:
         """The keys of every run in the range, and the counts of all keys."""
         found, counts = [], [np.empty(0, np.int64)]
-        for stretch in self.stretches():
-            for keys, numbers in stretch.read():
+        for name, places in zip(self.names, self.places, strict=True):
+            for keys, numbers in _read_stretch(self.folder / name, *places.tolist()):
                 start = 0 if self.low is None else keys.locate(self.low)
                 stop = len(keys) if self.high is None else keys.locate(self.high)
                 if start < stop:
@@ -469,8 +408,8 @@ def find_rows(keys: Keys, table: Path) -> Ids:
     passed = 0
     start = 0
     for others, _ in read_run(table) if len(keys) else ():
-        start += keys.cut(start, len(keys)).locate(others.first())
-        stop = start + keys.cut(start, len(keys)).locate(others.last())
+        start += keys.cut(start, len(keys)).locate(others.at(0))
+        stop = start + keys.cut(start, len(keys)).locate(others.at(-1))
         stop = min(stop + 1, len(keys))
         places = keys.cut(start, stop).find_in(others)
         rows[start:stop] = np.where(places < 0, NONE, (places + passed).astype(np.uint32))
@@ -522,12 +461,6 @@ class Index:
             chunks.append(make_keys(waiting))
         firsts = type(chunks[0]).join(chunks)
         return cls(folder, names, np.array(starts), firsts, np.array(sizes, np.uint32), np.array(places))
-
-    @property
-    def nbytes(self) -> int:
-        """The memory of the arrays: 20 bytes per batch of pairs, and 16 per run."""
-        arrays = self.starts.nbytes + self.sizes.nbytes + self.places.nbytes
-        return arrays + int(self.firsts.to_arrow().nbytes)
 
     def make_range(self, low: Key | None, high: Key | None, start: Counts, stop: Counts) -> KeyRange:
         """The range with the batches of every run from ``start`` up to ``stop``."""

@@ -5,41 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
+
+from cachetools import LRUCache
 
 from textveil.errors import InputError
-from textveil.lab.metrics.base import identify
+from textveil.extras import require, require_version
+from textveil.lab.metrics.base import EXTRA, identify
 from textveil.lab.metrics.dataset import Classes, Codes, Texts
 from textveil.progress import Progress, ignore_progress
 from textveil.registry import Method
 from textveil.storage.atomic import make_folder, writing
 from textveil.storage.score_cache import hash_text
-
-T = TypeVar("T")
-
-
-class LruCache(Generic[T]):
-    """Objects that are built on first use. A full cache drops the least recently used one.
-
-    Args:
-        size: The number of objects to cache.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._objects: OrderedDict[Hashable, T] = OrderedDict()
-
-    def get(self, key: Hashable, build: Callable[[], T]) -> T:
-        """The object of a key, built on first use."""
-        if key not in self._objects:
-            self._objects[key] = build()
-            if len(self._objects) > self._size:
-                self._objects.popitem(last=False)
-        self._objects.move_to_end(key)
-        return self._objects[key]
 
 
 class Fitted(ABC):
@@ -77,6 +55,36 @@ class Classifier(Method):
     def unpack(self, content: bytes, classes: Classes) -> Fitted:
         """The trained classifier that :meth:`Fitted.pack` returned."""
         raise NotImplementedError
+
+
+SOLVER = "newton-cg"
+"""Deterministic, as accurate as other solvers, and three times as fast as lbfgs on reviews."""
+CACHED_TEXTS = 2
+"""Lists of texts whose features are cached: the originals and the current obfuscation."""
+
+
+class Regression(Classifier):
+    """Balanced logistic regression. Subclasses compute the features of a list of texts once."""
+
+    strength: ClassVar[float]
+    """The inverse strength of regularization (C)."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        require_version("scikit-learn", extra=EXTRA)
+        self.cache: Any = LRUCache(CACHED_TEXTS)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Scikit-learn and SciPy."""
+        return {package: require_version(package, extra=EXTRA) for package in ("scikit-learn", "scipy")}
+
+    def regress(self, features: Any, codes: Codes) -> Any:
+        """Train on features. Training is deterministic."""
+        linear_model = require("sklearn.linear_model", extra=EXTRA)
+        return linear_model.LogisticRegression(C=self.strength, solver=SOLVER, class_weight="balanced").fit(
+            features, codes
+        )
 
 
 SUFFIX = ".safetensors"

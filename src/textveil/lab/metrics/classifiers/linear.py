@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from cachetools import LRUCache
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import InputError
-from textveil.extras import require, require_version
+from textveil.extras import require
 from textveil.lab.metrics.base import EXTRA, add_constants
-from textveil.lab.metrics.classifiers.base import Classifier, Fitted, LruCache
+from textveil.lab.metrics.classifiers.base import CACHED_TEXTS, Fitted, Regression
 from textveil.lab.metrics.dataset import Classes, Codes, Texts
 from textveil.progress import Progress, ignore_progress
 from textveil.text.words import WORD
@@ -21,15 +23,9 @@ CHARACTERS = (3, 3)
 """The least and largest number of characters of a feature, within a word."""
 LEAST_TEXTS = 2
 """The least number of training texts that contain a feature."""
-STRENGTH = 10.0
-"""The inverse strength of regularization (C)."""
-SOLVER = "newton-cg"
-"""Deterministic, as accurate as other solvers, and three times as fast as lbfgs on reviews."""
-CACHED_TEXTS = 2
-"""Lists of texts whose features are cached: the originals and the current obfuscation."""
 
 
-class Linear(Classifier):
+class Linear(Regression):
     """Balanced logistic regression on TF-IDF of lowercase words, pairs of words, and character trigrams.
 
     Features are counted once per list of texts, for all seeds and targets. Features that fewer than two training texts
@@ -38,39 +34,29 @@ class Linear(Classifier):
 
     name = "linear"
     gives_probabilities = True
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        require_version("scikit-learn", extra=EXTRA)
-        self._features: LruCache[Features] = LruCache(CACHED_TEXTS)
+    strength = 10.0
 
     def as_dict(self) -> dict[str, Any]:
         """The record of the classifier, with its features and its regularization."""
         words, characters = ("-".join(map(str, sizes)) for sizes in (WORDS, CHARACTERS))
-        return add_constants(super().as_dict(), words=words, characters=characters, C=STRENGTH)
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Scikit-learn and SciPy."""
-        return {package: require_version(package, extra=EXTRA) for package in ("scikit-learn", "scipy")}
+        return add_constants(super().as_dict(), words=words, characters=characters, C=self.strength)
 
     def fit(
         self, texts: Texts, rows: Codes, classes: Classes, *, seed: int, progress: Progress = ignore_progress
     ) -> FittedLinear:
         """Train on the texts at the given positions. Training is deterministic and ignores the seed."""
-        features = self._features.get(texts.hash, lambda: Features(texts))
-        return FittedLinear(features, texts, rows, classes.codes[rows])
+        if texts.hash not in self.cache:
+            self.cache[texts.hash] = Features(texts)
+        return FittedLinear(self, self.cache[texts.hash], texts, rows, classes.codes[rows])
 
 
 class FittedLinear(Fitted):
     """A trained logistic regression."""
 
-    def __init__(self, features: Features, texts: Texts, rows: Codes, codes: Codes) -> None:
-        linear_model = require("sklearn.linear_model", extra=EXTRA)
+    def __init__(self, classifier: Linear, features: Features, texts: Texts, rows: Codes, codes: Codes) -> None:
         self._features = features
         self._weighting = Weighting.of(features.count(texts), rows)
-        self._model = linear_model.LogisticRegression(C=STRENGTH, solver=SOLVER, class_weight="balanced")
-        self._model.fit(self._weighting.weigh(features.count(texts), rows), codes)
+        self._model = classifier.regress(self._weighting.weigh(features.count(texts), rows), codes)
 
     def weigh_classes(self, texts: Texts, rows: Codes) -> Floats:
         """The probability of each class for each text at the given positions."""
@@ -103,9 +89,9 @@ class Features:
         self._characters = text.CountVectorizer(
             analyzer="char_wb", ngram_range=CHARACTERS, lowercase=False, dtype=np.float32
         )
-        self._cached: LruCache[FeatureCounts] = LruCache(CACHED_TEXTS)
+        self._cached: MutableMapping[str, FeatureCounts] = LRUCache(CACHED_TEXTS)
         try:
-            self._cached.get(home.hash, lambda: self._count(home, learning=True))
+            self._cached[home.hash] = self._count(home, learning=True)
         except ValueError as error:  # an empty vocabulary
             raise InputError(
                 "No text contains a word, so a classifier has nothing to learn. Check the column."
@@ -113,7 +99,9 @@ class Features:
 
     def count(self, texts: Texts) -> FeatureCounts:
         """The counts of the features in some texts."""
-        return self._cached.get(texts.hash, lambda: self._count(texts))
+        if texts.hash not in self._cached:
+            self._cached[texts.hash] = self._count(texts)
+        return self._cached[texts.hash]
 
     def _count(self, texts: Texts, *, learning: bool = False) -> FeatureCounts:
         """Count features, or learn the vocabulary first."""

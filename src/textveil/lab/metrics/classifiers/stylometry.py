@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from textveil.bundles.vectors import Floats
-from textveil.extras import require, require_version
+from textveil.extras import require
 from textveil.lab.metrics.base import EXTRA, add_constants
-from textveil.lab.metrics.classifiers.base import Classifier, Fitted, LruCache
+from textveil.lab.metrics.classifiers.base import Fitted, Regression
 from textveil.lab.metrics.dataset import Classes, Codes, Texts
 from textveil.progress import Progress, ignore_progress
 from textveil.text.stopwords import ENGLISH
@@ -21,14 +21,9 @@ FUNCTION_WORDS = tuple(sorted(ENGLISH))
 MARKS = (*string.punctuation, "\u2018", "\u2019", "\u201c", "\u201d", "\u2013", "\u2014", "\u2026", "\n")
 LONGEST_WORD = 15
 """Longer words count as if they had this number of characters."""
-STRENGTH = 0.1
-"""The inverse strength of regularization (C)."""
-SOLVER = "newton-cg"
-CACHED_TEXTS = 2
-"""Lists of texts whose features are cached: the originals and the current obfuscation."""
 
 
-class Stylometry(Classifier):
+class Stylometry(Regression):
     """Balanced logistic regression on about 250 standardized features of style.
 
     The features are the frequencies of function words, of punctuation marks and of word lengths, the number of words
@@ -37,23 +32,18 @@ class Stylometry(Classifier):
 
     name = "stylometry"
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        require_version("scikit-learn", extra=EXTRA)
-        self._features: LruCache[Floats] = LruCache(CACHED_TEXTS)
+    strength = 0.1
 
     def as_dict(self) -> dict[str, Any]:
         """The record of the classifier, with its number of features and its regularization."""
-        return add_constants(super().as_dict(), features=len(find_features("")), C=STRENGTH)
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Scikit-learn and SciPy."""
-        return {package: require_version(package, extra=EXTRA) for package in ("scikit-learn", "scipy")}
+        return add_constants(super().as_dict(), features=len(find_features("")), C=self.strength)
 
     def read(self, texts: Texts) -> Floats:
         """The features of all texts, computed once per list."""
-        return self._features.get(texts.hash, lambda: np.array([find_features(text) for text in texts]))
+        if texts.hash not in self.cache:
+            self.cache[texts.hash] = np.array([find_features(text) for text in texts])
+        features: Floats = self.cache[texts.hash]
+        return features
 
     def fit(
         self, texts: Texts, rows: Codes, classes: Classes, *, seed: int, progress: Progress = ignore_progress
@@ -66,12 +56,9 @@ class FittedStylometry(Fitted):
     """A trained logistic regression."""
 
     def __init__(self, classifier: Stylometry, features: Floats, codes: Codes) -> None:
-        linear_model = require("sklearn.linear_model", extra=EXTRA)
-        preprocessing = require("sklearn.preprocessing", extra=EXTRA)
         self._classifier = classifier
-        self._scaler = preprocessing.StandardScaler().fit(features)
-        self._model = linear_model.LogisticRegression(C=STRENGTH, solver=SOLVER, class_weight="balanced")
-        self._model.fit(self._scaler.transform(features), codes)
+        self._scaler = require("sklearn.preprocessing", extra=EXTRA).StandardScaler().fit(features)
+        self._model = classifier.regress(self._scaler.transform(features), codes)
 
     def predict(self, texts: Texts, rows: Codes) -> Codes:
         """The most probable class of each text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -127,7 +127,7 @@ class Transformer(Classifier):
                 args=self._arguments(folder, len(examples), seed),
                 train_dataset=examples,
                 data_collator=transformers.DataCollatorWithPadding(tokenizer),
-                compute_loss_func=_Focal(class_weights(codes), model.device),
+                compute_loss_func=focus(class_weights(codes), model.device),
                 callbacks=[_report_to(progress)],
             )
             trainer.remove_callback(transformers.PrinterCallback)
@@ -227,15 +227,15 @@ class FittedTransformer(Fitted):
         return predicted
 
 
-class _Focal:
-    """The focal loss (Lin et al. 2017) with class weights: easy texts count less, all classes count the same."""
+def focus(weights: Any, device: Any) -> Callable[..., Any]:
+    """The focal loss (Lin et al. 2017) with class weights, as the Trainer calls it."""
+    torch = require("torch", extra=EXTRA)
+    tensor = torch.tensor(weights, dtype=torch.float32, device=device)
 
-    def __init__(self, weights: Any, device: Any) -> None:
-        self._torch = require("torch", extra=EXTRA)
-        self._weights = self._torch.tensor(weights, dtype=self._torch.float32, device=device)
+    def compute(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:  # noqa: ARG001 # of the Trainer
+        return focal_loss(outputs["logits"], labels, tensor)
 
-    def __call__(self, outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
-        return focal_loss(outputs["logits"], labels, self._weights)
+    return compute
 
 
 def focal_loss(logits: Any, labels: Any, weights: Any) -> Any:

@@ -3,6 +3,7 @@ import pytest
 
 from textveil.lab.attacks.linkage import PERMUTATIONS, Strongest, Success, permute_truth, score_ranks
 from textveil.lab.metrics import Interval
+from textveil.lab.metrics.base import Reading
 from textveil.lab.metrics.uncertainty import count_above
 from textveil.randomness import SeededRandomness
 
@@ -26,18 +27,18 @@ def test_success_agrees_with_sklearn_on_random_scores():
     scores = SeededRandomness(1).stream(0).standard_normal((40, 40))
     found = attack(scores)
     aucs = [roc_auc_score(np.arange(40) == row, scores[row]) for row in range(40)]
-    assert found.values["auc"] == pytest.approx(np.mean(aucs))
+    assert found.values["auc"].value == pytest.approx(np.mean(aucs))
     for guesses in (1, 10):
         expected = top_k_accuracy_score(np.arange(40), scores, k=guesses)
-        assert found.values[f"top_{guesses}"] == pytest.approx(expected)
+        assert found.values[f"top_{guesses}"].value == pytest.approx(expected)
 
 
 def test_ties_have_the_success_of_random_guesses():
     same = attack(np.zeros((20, 20)))
     expected = {"top_1": pytest.approx(1 / 20), "top_10": pytest.approx(10 / 20), "auc": pytest.approx(0.5)}
-    assert same.values == expected
+    assert {name: each.value for name, each in same.values.items()} == expected
     chance = Strongest.of({"ties": same})
-    assert chance.chance == expected
+    assert {name: each.value for name, each in chance.chance.items()} == expected
     assert "cannot be told from chance" in chance.describe_chance()
     # Two candidates are better and one other is as good: the second of ten guesses is free for one of two.
     ranks = count_above(np.array([[0.5, 0.9, 0.9, 0.5, 0.1]]), np.array([[0]]))
@@ -54,15 +55,15 @@ def test_every_class_counts_the_same():
     # Nine texts of the first class are right, the only one of the second is wrong.
     scores = score_ranks(np.array([[0, 0]] * 9 + [[1, 0]], dtype=float), 2)
     found = Success.over(scores, np.zeros((PERMUTATIONS, 3)), 2, codes=np.array([0] * 9 + [1]))
-    assert found.values["top_1"] == pytest.approx(0.5)
+    assert found.values["top_1"].value == pytest.approx(0.5)
 
 
 def test_the_chance_of_one_attacker_is_that_of_a_random_guess():
     found = Strongest.of({"only": guess(SeededRandomness(2).stream(0))})
-    assert found.chance["top_1"] == pytest.approx(1 / 60, rel=0.15)
-    assert found.chance["top_10"] == pytest.approx(10 / 60, rel=0.1)
-    assert found.chance["auc"] == pytest.approx(0.5, abs=0.01)
-    assert found.chance_intervals["auc"].low < 0.5 < found.chance_intervals["auc"].high
+    assert found.chance["top_1"].value == pytest.approx(1 / 60, rel=0.15)
+    assert found.chance["top_10"].value == pytest.approx(10 / 60, rel=0.1)
+    assert found.chance["auc"].value == pytest.approx(0.5, abs=0.01)
+    assert found.chance["auc"].interval.low < 0.5 < found.chance["auc"].interval.high
 
 
 def test_the_best_of_many_attackers_that_know_nothing_is_chance():
@@ -72,9 +73,9 @@ def test_the_best_of_many_attackers_that_know_nothing_is_chance():
     for _ in range(12):
         found = {str(number): attack(generator.standard_normal((60, 4)), codes) for number in range(40)}
         strongest, single = Strongest.of(found), Strongest.of({"0": found["0"]})
-        alone += strongest.success.values["top_1"] > single.chance_intervals["top_1"].high
-        corrected += strongest.success.values["top_1"] > strongest.chance_intervals["top_1"].high
-        assert strongest.chance["top_1"] > single.chance["top_1"] + 0.05
+        alone += strongest.success.values["top_1"].value > single.chance["top_1"].interval.high
+        corrected += strongest.success.values["top_1"].value > strongest.chance["top_1"].interval.high
+        assert strongest.chance["top_1"].value > single.chance["top_1"].value + 0.05
     assert alone >= 4
     assert corrected <= 1
 
@@ -86,7 +87,7 @@ def test_equal_attackers_need_no_correction():
 
 def test_the_attacker_with_the_highest_success_is_the_strongest():
     def make(top_1, auc):
-        return Success({"top_1": top_1, "auc": auc}, {}, np.zeros((PERMUTATIONS, 3)), 9)
+        return Success({"top_1": Reading(top_1), "auc": Reading(auc)}, np.zeros((PERMUTATIONS, 3)), 9)
 
     assert Strongest.of({"a": make(0.1, 0.9), "b": make(0.2, 0.6)}).attacker == "b"
     assert Strongest.of({"a": make(0.1, 0.9), "b": make(0.1, 0.6)}).attacker == "a"
@@ -94,10 +95,9 @@ def test_the_attacker_with_the_highest_success_is_the_strongest():
 
 def test_values_have_their_chance_with_an_interval():
     found = Strongest.of({"a": guess(SeededRandomness(5).stream(0)), "b": guess(SeededRandomness(6).stream(0))})
-    values, intervals = found.name_values("x_"), found.name_intervals("x_")
+    values = found.name_values("x_")
     assert list(values) == ["x_top_1", "x_top_10", "x_auc", "x_chance_top_1", "x_chance_top_10", "x_chance_auc"]
-    assert set(values) == set(intervals)
-    assert isinstance(intervals["x_chance_auc"], Interval)
+    assert all(isinstance(each.interval, Interval) for each in values.values())
     assert found.describe_chance().endswith("for the best of 2 attackers.")
 
 

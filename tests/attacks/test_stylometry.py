@@ -64,7 +64,7 @@ def test_it_is_attribute_inference_with_another_classifier(case):
 
 def test_the_majority_baseline_has_the_split_of_the_classifiers(case, monkeypatch):
     splits = []
-    monkeypatch.setattr("textveil.lab.attacks.stylometry.majority_f1", lambda _, seeds: splits.extend(seeds) or 0.5)
+    monkeypatch.setattr("textveil.lab.metrics.classification.majority_f1", lambda _, seeds: splits.extend(seeds) or 0.5)
     StylometryInference(seeds=[1, 2], split="fixed").measure(case)
     assert splits == [FIXED_SPLIT, FIXED_SPLIT]
 

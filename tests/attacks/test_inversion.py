@@ -170,8 +170,8 @@ def test_contexts_are_those_that_the_mechanism_used(spoken_bundle, monkeypatch):
     """The attacker sees the released text only, and yet knows the base measure of every step."""
     obfuscator = Obfuscator(spoken_bundle, mechanism="fluent", stopwords="keep", seed=1)
     used = []
-    fill = obfuscator._mechanism.log_base
-    monkeypatch.setattr(obfuscator._mechanism, "log_base", lambda contexts: used.append(contexts) or fill(contexts))
+    fill = obfuscator.mechanism.log_base
+    monkeypatch.setattr(obfuscator.mechanism, "log_base", lambda contexts: used.append(contexts) or fill(contexts))
     (result,) = obfuscator.obfuscate_all(["alpha the Grzybowski beta the of gamma delta"], epsilon=20)
     (found,) = collect([result], spoken_bundle.vectors("words"))
     np.testing.assert_array_equal(np.concatenate(used), found.find_contexts(1))
