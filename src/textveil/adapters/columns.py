@@ -13,7 +13,7 @@ from cachetools import LRUCache
 from textveil.budget import Budget
 from textveil.certificate import Certificate, Tally
 from textveil.errors import BudgetError, ColumnError, ParameterError
-from textveil.jobs.row_writer import as_result
+from textveil.jobs.workers import as_result
 from textveil.obfuscator import Obfuscator, is_missing
 from textveil.registry import unknown_name
 from textveil.results import Obfuscation

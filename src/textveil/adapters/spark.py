@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from textveil.adapters.columns import DeferredObfuscator, seed_refused
 from textveil.extras import require
-from textveil.jobs.row_writer import as_result
+from textveil.jobs.workers import as_result
 from textveil.settings import Arguments
 
 __all__ = ["build_udf"]

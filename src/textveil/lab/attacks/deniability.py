@@ -59,7 +59,7 @@ class WordDeniability:
 
     def as_dict(self) -> dict[str, Any]:
         """The word as JSON can hold it."""
-        values = {name: getattr(self, name).as_dict() for name in ("stays", "others", "guessed")}
+        values = {name: getattr(self, name)._asdict() for name in ("stays", "others", "guessed")}
         return {"word": self.word, "known": self.known, **values}
 
 
