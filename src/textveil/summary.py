@@ -53,8 +53,8 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
         lines.append(f"bound          exp({bound:.4g}) for any two documents that are neighbors, whatever their words")
     if (ledger := certificate.terms.ledger) is not None:
         limit, same = ledger["budget_per_document"], ledger["repeat"] == "same"
-        bound = "records all releases" if limit is None else f"at most {limit:g} per document over all releases"
-        lines.append(f"ledger         {bound}{'; the same text and settings get the same answer' if same else ''}")
+        kept = "records all releases" if limit is None else f"at most {limit:g} per document over all releases"
+        lines.append(f"ledger         {kept}{'; the same text and settings get the same answer' if same else ''}")
     lines += [
         f"deniability    at the share {at['share']:.3g} ({at['meaning']}), the median word stays with "
         f"{at['stays']['50%']:.1%} and may become {at['others']['50%']:.0f} others with more than 1% each"

@@ -16,16 +16,16 @@ from textveil.extras import require
 from textveil.jobs import check_free
 from textveil.lab.compare.comparison import Comparison, read_files, split_name
 from textveil.lab.compare.comparison import compare as measure
-from textveil.lab.compare.curves import Frontier, choose_against, compare_frontiers, show_reading, tell_frontiers
+from textveil.lab.compare.curves import Frontier, choose_against, compare_frontiers, show_reading
 from textveil.lab.metrics import Dataset
 from textveil.lab.metrics.columns import Reference
 from textveil.lab.metrics.quantities import Quantity
-from textveil.lab.report import wording
 from textveil.lab.report.comparison_page import list_marks, tell_findings, write_comparison, write_head
 from textveil.lab.report.figures import render_png, render_svg
 from textveil.lab.report.findings import Findings, SettingFindings
 from textveil.lab.report.findings import analyze as find
 from textveil.lab.report.frontier_figure import draw_frontiers
+from textveil.lab.report.pages import tell
 from textveil.lab.report.report import check_folder, write_report
 from textveil.lab.report.results import RELATIVE_GAIN, read_results
 from textveil.lab.report.tables import ANOVA_HEAD, align, lay_out_anova
@@ -186,7 +186,7 @@ def analyze(
     findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response, against=against)
     for group in findings.results.left_out:
         report(f"Excluded, because it lacks a combination: {group}")
-    for line in wording.tell_missing(findings.results, findings.response):
+    for line in tell("missing", findings.results, findings.response):
         report(line)
     if output is not None:
         write_report(findings, output, overwrite=overwrite)
@@ -213,13 +213,13 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
     yield ""
     if findings.frontiers:
         yield "Attack against utility"
-        yield from tell_frontiers(findings.frontiers)
+        yield from tell("curves", findings.frontiers)
         yield ""
-    yield from wording.tell_gaps(findings)
-    yield from wording.tell_draws(results)
-    yield from wording.tell_chance(results)
+    yield from tell("gaps", findings)
+    yield from tell("draws", results)
+    yield from tell("chance", results)
     if results.counts_words:
-        yield from wording.tell_clear(findings)
+        yield from tell("clear", findings)
     else:
         yield "The number of words released in clear is unknown: these results do not count them."
 
@@ -227,11 +227,8 @@ def _tell(findings: Findings, pairs: int) -> Iterator[str]:
 def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:
     yield from align(ANOVA_HEAD, lay_out_anova(setting.anova))
     yield ""
-    if setting.anova.noise is not None:
-        yield wording.tell_noise(setting)
-    if setting.by_dataset is not None:
-        yield wording.tell_datasets(setting)
-    yield wording.tell_pairs(setting)
+    for name in ("noise", "datasets", "pairs"):
+        yield from tell(name, setting)
     for pair in setting.comparisons.significant[:pairs]:
         yield f"  {pair.difference:.4f}  {pair.higher} over {pair.lower} (p = {pair.p_value:.2g})"
     yield ""

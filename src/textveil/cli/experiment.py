@@ -288,7 +288,7 @@ def _list_failures(states: Iterable[CellState]) -> Iterator[str]:
 
     for failure, cells in group_failures(states).items():
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-        yield f"Failed: {cells[0]}{more}: {spell_message(run, failure)}"
+        yield f"Failed: {failure.what} of {cells[0]}{more}: {spell_message(run, failure.reason)}"
 
 
 def _describe(experiment: Experiment, states: list[CellState]) -> dict[str, Any]:

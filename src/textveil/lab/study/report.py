@@ -13,9 +13,9 @@ import yaml
 from textveil.errors import InputError
 from textveil.lab.metrics import METRIC_COLUMNS
 from textveil.lab.report.findings import Findings, analyze
+from textveil.lab.report.pages import tell
 from textveil.lab.report.report import write_empty_report, write_report
 from textveil.lab.report.results import RESPONSES, canonical_column
-from textveil.lab.report.wording import tell_draws
 from textveil.lab.study.datasets import DatasetInfo
 from textveil.lab.study.experiment import Experiment
 from textveil.lab.study.records import gather_results, write_results
@@ -46,7 +46,7 @@ class Report:
             return []
         settings = self.findings.settings
         said = [f"{setting.prefix}{found.sentence}" for setting in settings for found in setting.recommendations]
-        return [*said, *tell_draws(self.findings.results)]
+        return [*said, *tell("draws", self.findings.results)]
 
 
 def report_study(
